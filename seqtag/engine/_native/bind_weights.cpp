@@ -137,24 +137,23 @@ template <class Real> class TypedWeights {
     return to_numpy(std::move(labels));
   }
 
-  nb::object cells(bool average) {
-    State<Real> state = gather([average](const auto& w) {
-      return
-          [average, seen = w.seen](const Cell<Real>& c) { return average ? averaged(c, seen) : Cell<Real>{c.w, 0, 0}; };
+  nb::object cells(bool average) {  // of the average: w - u / C
+    AllValues<Real> all = gather<Real>([average](const auto& weights) {
+      const Real seen = Real(std::max<int64_t>(weights.seen, 1));
+      return [average, seen](const Cell<Real>& c) { return average ? c.w - c.u / seen : c.w; };
     });
     nb::list out;
-    for (auto* rows : {&state.emission, &state.edge, &state.trigram}) {
+    for (auto* rows : {&all.emission, &all.edge, &all.trigram}) {
       out.append(to_numpy(std::move(rows->ptr)));
       out.append(to_numpy(std::move(rows->column)));
-      out.append(field(rows->cell, &Cell<Real>::w));
-      std::vector<Cell<Real>>().swap(rows->cell);
+      out.append(to_numpy(std::move(rows->cell)));
     }
-    out.append(field(state.chain, &Cell<Real>::w));
+    out.append(to_numpy(std::move(all.chain)));
     return nb::module_::import_("seqtag.engine.arrays").attr("Cells")(*out);
   }
 
   nb::object state() {
-    const State<Real> state = gather([](const auto&) { return [](const Cell<Real>& c) { return c; }; });
+    const State<Real> state = gather<Cell<Real>>([](const auto&) { return [](const Cell<Real>& c) { return c; }; });
     using C = Cell<Real>;
     auto rows = [](const CellRows<Real>& r) {
       return record("CellStates", to_numpy(std::vector<int64_t>(r.ptr)), to_numpy(std::vector<int32_t>(r.column)),
@@ -215,9 +214,9 @@ template <class Real> class TypedWeights {
     for (const Cell<Real>& c : cells) out.push_back(c.*part);
     return to_numpy(std::move(out));
   }
-  template <class ValueOf> State<Real> gather(ValueOf value_of) {
+  template <class Value, class ValueOf> AllValues<Value> gather(ValueOf value_of) {
     nb::gil_scoped_release release;
-    return visit([&](auto& w) { return state_of(w, rows_, edges_, value_of(w)); });
+    return visit([&](auto& w) { return values_of<Value>(w, rows_, edges_, value_of(w)); });
   }
 
   template <class Work> auto visit(Work work) {

@@ -41,7 +41,7 @@ template <class Weights> class SingleTokens {
 
   void learn(size_t k, int64_t first, size_t T, const int32_t* gold, const int32_t* y_hat, const Scratch& space,
              const Step<Real>& rate) {
-    if (distinct_ && rate.rule == Rule::perceptron)
+    if (distinct_ && rate.rule == Rule::perceptron && weights_.emission.pair == 1)
       move_rows(first, gold[0], y_hat[0], rate);
     else
       weights_.update(x_, first, T, gold, y_hat, space, rate);
@@ -102,7 +102,7 @@ template <class Weights> class SingleTokens {
     sign[down] = -1;
     const Vector<Real> signs = load(sign), seen = splat(rate.seen);
     for (int64_t i = 0; i < x.count; ++i) {
-      const size_t place = weights_.emission.own_place(size_t(x.row[i])) * lanes<Real>;
+      const size_t place = size_t(weights_.emission.own_place(x.row[i])) * lanes<Real>;
       Real *w = &weights_.emission.w[place], *u = &weights_.emission.u[place];
       Vector<Real> now = load(w), sum = load(u);
       Step<Real>::move(now, sum, Vector<Real>(signs * splat(rate.size * x.value[i])), seen);

@@ -9,24 +9,23 @@
 
 namespace seqtag {
 
-// Sparse rows of cells.
-template <class Real> struct CellRows {
-  std::vector<int64_t> ptr;      // (rows + 1,)
-  std::vector<int32_t> column;   // ascending within a row
-  std::vector<Cell<Real>> cell;  // none of them all zero
+// Sparse rows of cells, or of one number of each.
+template <class Value> struct SparseValues {
+  std::vector<int64_t> ptr;     // (rows + 1,)
+  std::vector<int32_t> column;  // ascending within a row
+  std::vector<Value> cell;      // none of them all zero
 };
+template <class Real> using CellRows = SparseValues<Cell<Real>>;
 
-// The complete state of some weights.
-template <class Real> struct State {
-  CellRows<Real> emission, edge, trigram;
-  std::vector<Cell<Real>> chain;
+// All cells of some weights, or one number of each.
+template <class Value> struct AllValues {
+  SparseValues<Value> emission, edge, trigram;
+  std::vector<Value> chain;
   int64_t seen = 0;
 };
 
-// The averaged cell in place of w: w - u / C, with u and g gone.
-template <class Real> inline Cell<Real> averaged(const Cell<Real>& c, int64_t seen) {
-  return {c.w - c.u / Real(std::max<int64_t>(seen, 1)), 0, 0};
-}
+// The complete state of some weights.
+template <class Real> using State = AllValues<Cell<Real>>;
 
 namespace detail {
 
@@ -35,20 +34,20 @@ template <class Real, class Visit> void for_each_cell(const std::vector<Cell<Rea
   for (size_t i = 0; i < cells.size(); ++i) visit(i / width, int(i % width), cells[i]);
 }
 
-// The cells that `each` visits, changed by `value`, without those that are zero.
-template <class Real, class Each, class Value> CellRows<Real> gather(size_t rows, Each each, Value value) {
-  CellRows<Real> found;
+template <class Real> bool is_zero(const Cell<Real>& c) { return c.w == 0 && c.u == 0 && c.g == 0; }
+inline bool is_zero(float x) { return x == 0; }
+inline bool is_zero(double x) { return x == 0; }
+
+// What `value_of` makes of the cells that `each` visits, without zeros.
+template <class Value, class Each, class ValueOf> SparseValues<Value> gather(size_t rows, Each each, ValueOf value_of) {
+  SparseValues<Value> found;
   found.ptr.assign(rows + 1, 0);
-  auto none = [](const Cell<Real>& c) { return c.w == 0 && c.u == 0 && c.g == 0; };
-  size_t many = 0;
-  each([&](size_t, int, const Cell<Real>& cell) { many += !none(value(cell)); });
-  found.column.reserve(many);
-  found.cell.reserve(many);
-  each([&](size_t row, int column, const Cell<Real>& cell) {
-    const Cell<Real> c = value(cell);
-    if (none(c)) return;
+  each([&](size_t row, int column, const auto& cell) {
+    if (is_zero(cell)) return;
+    const Value value = value_of(cell);
+    if (is_zero(value)) return;
     found.column.push_back(column);
-    found.cell.push_back(c);
+    found.cell.push_back(value);
     found.ptr[row + 1] = int64_t(found.column.size());
   });
   for (size_t r = 0; r < rows; ++r) found.ptr[r + 1] = std::max(found.ptr[r + 1], found.ptr[r]);
@@ -57,20 +56,20 @@ template <class Real, class Each, class Value> CellRows<Real> gather(size_t rows
 
 }  // namespace detail
 
-// The state of some weights, each cell changed by `value`.
-template <class Real, class Rows, class Value>
-State<Real> state_of(const Weights<Real, Rows>& w, size_t rows, size_t edges, Value value) {
-  State<Real> state;
+// What `value_of` makes of all cells of some weights.
+template <class Value, class Real, class Rows, class ValueOf>
+AllValues<Value> values_of(const Weights<Real, Rows>& w, size_t rows, size_t edges, ValueOf value_of) {
+  AllValues<Value> all;
   const size_t K = size_t(w.labels);
   auto emission = [&](auto visit) { w.emission.for_each_cell(visit); };
   auto edge = [&](auto visit) { w.edge.for_each_cell(visit); };
   auto trigram = [&](auto visit) { detail::for_each_cell(w.trigram_cells, K, visit); };
-  state.emission = detail::gather<Real>(rows, emission, value);
-  state.edge = detail::gather<Real>(edges, edge, value);
-  state.trigram = detail::gather<Real>(w.trigram_cells.size() / K, trigram, value);
-  for (const Cell<Real>& cell : w.chain_cells) state.chain.push_back(value(cell));
-  state.seen = w.seen;
-  return state;
+  all.emission = detail::gather<Value>(rows, emission, value_of);
+  all.edge = detail::gather<Value>(edges, edge, value_of);
+  all.trigram = detail::gather<Value>(w.trigram_cells.size() / K, trigram, value_of);
+  for (const Cell<Real>& cell : w.chain_cells) all.chain.push_back(value_of(cell));
+  all.seen = w.seen;
+  return all;
 }
 
 // Puts a state that fits into weights that have not learned yet.

@@ -45,7 +45,7 @@ struct Mistakes {
 
 // delta = phi(x, y) - phi(x, y_hat): each cell that differs once, some of them perhaps with 0.
 template <class Real> struct Entry {
-  int32_t row;
+  int32_t row;     // of emission cells its place
   int32_t column;  // the label; previous * K + current of an edge; the cell of the chain
   Real value;
   int32_t before = -1;  // of the emission cells: the entry before it in the same row
@@ -55,7 +55,7 @@ template <class Real> struct Entry {
 template <class Real> struct Difference {
   using Entry = seqtag::Entry<Real>;
   std::vector<Entry> emission, chain, edge, trigram;
-  explicit Difference(size_t rows) : newest(rows, 0) {}
+  explicit Difference(size_t rows) : newest(rows + 1, 0) {}
   void clear() {
     for (auto* cells : {&emission, &chain, &edge, &trigram}) cells->clear();
   }
@@ -89,7 +89,7 @@ template <class Real> struct Difference {
   }
 
  private:
-  std::vector<int32_t> newest;  // entry of each row that came last
+  std::vector<int32_t> newest;  // entry of each place that came last
 };
 
 // Transition potentials of one position: the shared matrix plus the observed edge rows.
@@ -155,6 +155,7 @@ template <class Real, class Rows> struct Weights {
   // What decoding one sentence needs, kept from one to the next.
   struct Scratch {
     std::vector<Real> potentials, part_scores, others;
+    std::vector<int32_t> places;
     WrittenOut<Real> sentence;  // if there are bundles
     Viterbi<Real> decoder;
     SecondOrderViterbi<Real> second;
@@ -169,8 +170,8 @@ template <class Real, class Rows> struct Weights {
 
   // Emission potentials (T, stride) of the tokens first ... first + T, into space.potentials.
   void emissions(const Instances<Real>& x, int64_t first, size_t T, Scratch& space) const {
-    if (!parts.any() && !x.set_of) return sum_rows(x, first, T, chain.stride, space.potentials);
-    sum_rows(x, first, T, emission.stride, space.part_scores);
+    if (!parts.any() && !x.set_of) return sum_rows(x, first, T, chain.stride, space.places, space.potentials);
+    sum_rows(x, first, T, emission.stride, space.places, space.part_scores);
     space.potentials.assign(T * chain.stride, 0);
     for (size_t t = 0; t < T; ++t) {
       const Real* scores = &space.part_scores[t * emission.stride];
@@ -191,19 +192,20 @@ template <class Real, class Rows> struct Weights {
   }
 
   // Sums of the emission rows of T tokens: (T, S).
-  void sum_rows(const Instances<Real>& x, int64_t first, size_t T, int S, std::vector<Real>& out) const {
+  void sum_rows(const Instances<Real>& x, int64_t first, size_t T, int S, std::vector<int32_t>& places,
+                std::vector<Real>& out) const {
     out.resize(T * size_t(S));
-    const int64_t end = x.token_ptr[first + T], ahead = 100;  // rows to prefetch
+    const int64_t* ptr = x.token_ptr + first;
+    const size_t n = size_t(ptr[x.dense ? 1 : T] - ptr[0]), ahead = 100;  // rows to prefetch
     const bool far = emission.far() && !x.dense;
-    if (far)
-      for (int64_t k = x.token_ptr[first]; k < std::min(end, x.token_ptr[first] + ahead); ++k)
-        emission.prefetch(x.features[k]);
+    places.resize(n);
+    emission.locate(x.features + (x.dense ? 0 : ptr[0]), n, places.data());
+    size_t asked = 0;
     for (size_t t = 0; t < T; ++t) {
-      const int64_t from = x.token_ptr[first + t], to = x.token_ptr[first + t + 1];
-      if (far)
-        for (int64_t k = from + ahead; k < std::min(to + ahead, end); ++k) emission.prefetch(x.features[k]);
-      emission.sum_rows(&out[t * S], x.features + (x.dense ? 0 : from), x.values ? x.values + from : nullptr,
-                        to - from);
+      const size_t from = x.dense ? 0 : size_t(ptr[t] - ptr[0]), count = size_t(ptr[t + 1] - ptr[t]);
+      for (const size_t most = far ? std::min(from + count + ahead, n) : 0; asked < most; ++asked)
+        emission.prefetch(places[asked]);
+      emission.sum_rows(&out[t * S], places.data() + from, x.values ? x.values + ptr[t] : nullptr, int64_t(count));
     }
   }
 
@@ -365,7 +367,8 @@ template <class Real, class Rows> struct Weights {
         continue;
       }
       const Real right = row[gold[t]];
-      for (size_t j = 0; j < K; ++j) row[j] += settings.margin;
+      const Vector<Real> margin = splat(settings.margin);
+      for (size_t j = 0; j < S; j += lanes<Real>) store(row + j, load(row + j) + margin);
       row[gold[t]] = right;
     }
   }
@@ -376,12 +379,12 @@ template <class Real, class Rows> struct Weights {
     for (size_t t = 0; t < T; ++t) {
       if (y[t] == y_hat[t]) continue;
       for (int64_t k = x.token_ptr[first + t]; k < x.token_ptr[first + t + 1]; ++k) {
-        const int32_t row = x.row(k, first + t);
         const Real value = x.values ? x.values[k] : Real(1);
         if (value == 0) continue;
+        const int32_t row = emission.own_place(x.row(k, first + t));
         if (!parts.any()) {
-          emission.prefetch_update(size_t(row), y[t]);
-          emission.prefetch_update(size_t(row), y_hat[t]);
+          emission.prefetch_update(row, y[t]);
+          emission.prefetch_update(row, y_hat[t]);
           delta.add(row, y[t], value);
           delta.add(row, y_hat[t], -value);
           continue;
@@ -440,8 +443,8 @@ template <class Real, class Rows> struct Weights {
   void apply(const Step<Real>& step) {
     const int K = labels;
     for (const auto& e : delta.emission)
-      if (e.value != 0) emission.update(size_t(e.row), e.column, e.value, step);
-    for (const auto& e : delta.edge) edge.update(size_t(e.row), e.column, e.value, step);
+      if (e.value != 0) emission.update(e.row, e.column, e.value, step);
+    for (const auto& e : delta.edge) edge.update(e.row, e.column, e.value, step);
     for (const auto& e : delta.trigram) {
       Cell<Real>& c = trigram_cells[size_t(e.row) * K + e.column];
       step.apply(c.w, c.u, &c.g, e.value);

@@ -1,7 +1,7 @@
 // Rows of weights in training: w, u (for the average) and g (for the adaptive step), cell by cell.
 // DenseRows for up to about a hundred labels, SparseRows above; both are used through
-//   sum_rows(out, rows, values, n), update(row, label, delta, step), put(row, label, cell),
-//   for_each_cell(visit).
+//   locate(rows, n, places), sum_rows(out, places, values, n), own_place(row), update(place, label, delta, step),
+//   put(row, label, cell), for_each_cell(visit).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ template <class Real> struct Step {
   Real seen;  // c, the sentences finished before this one
   void apply(Real& w, Real& u, Real* g, Real delta) const {
     Real change = size * delta;
-    if (rule == Rule::adaptive) {
+    if (rule == Rule::adaptive) {  // else there may be no g
       *g += delta * delta;
       change = change / std::sqrt(*g);
     }
@@ -47,7 +47,8 @@ template <class Real> struct DenseRows {
   static constexpr size_t kLine = 64;  // bytes that the cache moves at a time
   size_t rows;
   int labels, stride;
-  int width;  // of the rows of u and g, which are not summed: without padding, but where they are moved as vectors
+  int width;  // of the cells of a row in u: without padding, but where they are moved as vectors
+  int pair;   // 2 if the cells of u alternate with those of g, else 1
   // Memory of zeros from the beginning of a cache line on; pages never touched take none.
   class Zeros {
    public:
@@ -55,7 +56,6 @@ template <class Real> struct DenseRows {
         : all_(all), from_(reinterpret_cast<Real*>((reinterpret_cast<uintptr_t>(all) + kLine - 1) / kLine * kLine)) {}
     Real* get() const { return from_; }
     Real& operator[](size_t i) const { return from_[i]; }
-    explicit operator bool() const { return from_ != nullptr; }
 
    private:
     struct Free {
@@ -64,86 +64,94 @@ template <class Real> struct DenseRows {
     std::unique_ptr<void, Free> all_;
     Real* from_;
   };
-  Zeros w, u, g;               // (rows + 1, stride), (rows + 1, width), in order of first update; the first: zeros
+  Zeros w, u;                  // (rows + 1, stride), (rows + 1, width, pair), in order of first update; first zeros
   std::vector<int32_t> place;  // where each row is in them; 0: it was never updated
   int32_t used = 0;
   static constexpr bool contiguous = true;
 
   DenseRows(size_t row_count, int label_count, bool adaptive)
       : rows(row_count), labels(label_count), stride(padded<Real>(labels)),
-        width(stride == lanes<Real> ? stride : labels), w(zeros(stride)), u(zeros(width)),
-        g(adaptive ? zeros(width) : Zeros()), place(rows) {}
+        width(stride == lanes<Real> ? stride : labels), pair(adaptive ? 2 : 1), w(zeros(stride)),
+        u(zeros(width * pair)), place(rows) {}
 
   bool far() const { return rows * size_t(stride) * sizeof(Real) > 1 << 20; }  // not all in the cache
-  void prefetch(size_t row) const {
-    const char* p = reinterpret_cast<const char*>(&w[size_t(place[row]) * stride]);
+  // Where n rows are, for the functions that take places.
+  void locate(const int32_t* row, size_t n, int32_t* out_places) const {
+    for (size_t k = 0; k < n; ++k) out_places[k] = place[size_t(row[k])];
+  }
+  SEQTAG_INLINE void prefetch(int32_t at) const {
+    const char* p = reinterpret_cast<const char*>(&w[size_t(at) * stride]);
     for (size_t b = 0; b < stride * sizeof(Real); b += 64) SEQTAG_PREFETCH(p + b);
   }
   // out = the sum of n rows, each times its value if there are values. The sums stay in registers
   // as long as there are enough; each is taken in the order of the rows.
-  void sum_rows(Real* out, const int32_t* row, const Real* value, int64_t n) const {
-    int j = 0;
-    for (; j + 8 * lanes<Real> <= stride; j += 8 * lanes<Real>) sum_columns<8>(out, j, row, value, n);
-    switch ((stride - j) / lanes<Real>) {  // the rest in one go: each pass waits for its additions
-      case 1:
-        return sum_columns<1>(out, j, row, value, n);
-      case 2:
-        return sum_columns<2>(out, j, row, value, n);
-      case 3:
-        return sum_columns<3>(out, j, row, value, n);
-      case 4:
-        return sum_columns<4>(out, j, row, value, n);
-      case 5:
-        return sum_columns<5>(out, j, row, value, n);
-      case 6:
-        return sum_columns<6>(out, j, row, value, n);
-      case 7:
-        return sum_columns<7>(out, j, row, value, n);
-    }
+  void sum_rows(Real* out, const int32_t* places, const Real* value, int64_t n) const {
+    if (value)
+      sum_all<true>(out, places, value, n);
+    else
+      sum_all<false>(out, places, value, n);
   }
-  SEQTAG_INLINE void prefetch_update(size_t row, int label) const {  // w is at hand after scoring
-    const size_t i = size_t(place[row]) * width + label;
-    SEQTAG_PREFETCH(&u[i]);
-    if (g) SEQTAG_PREFETCH(&g[i]);
+  SEQTAG_INLINE void prefetch_update(int32_t at, int label) const {  // w is at hand after scoring
+    SEQTAG_PREFETCH(&u[(size_t(at) * width + label) * pair]);
   }
   // Where a row that is to be changed is.
-  size_t own_place(size_t row) {
-    if (!place[row]) place[row] = ++used;
-    return size_t(place[row]);
+  SEQTAG_INLINE int32_t own_place(int32_t row) {
+    int32_t& own = place[size_t(row)];
+    if (!own) own = ++used;
+    return own;
   }
-  void update(size_t row, int label, Real delta, const Step<Real>& step) {
-    const size_t own = own_place(row), i = own * width + label;
-    step.apply(w[own * stride + label], u[i], g ? &g[i] : nullptr, delta);
+  SEQTAG_INLINE void update(int32_t at, int label, Real delta, const Step<Real>& step) {
+    Real* sums = &u[(size_t(at) * width + label) * pair];
+    step.apply(w[size_t(at) * stride + label], sums[0], sums + 1, delta);
   }
   void put(size_t row, int label, const Cell<Real>& cell) {
-    const size_t own = own_place(row), i = own * width + label;
+    const size_t own = size_t(own_place(int32_t(row)));
+    Real* sums = &u[(own * width + label) * pair];
     w[own * stride + label] = cell.w;
-    u[i] = cell.u;
-    if (g) g[i] = cell.g;
+    sums[0] = cell.u;
+    if (pair > 1) sums[1] = cell.g;
   }
   // visit(row, label, cell) for every cell of the rows that were ever updated, in order of row and label
   template <class Visit> void for_each_cell(Visit visit) const {
     for (size_t r = 0; r < rows; ++r) {
       const size_t own = size_t(place[r]);
       for (int k = 0; own && k < labels; ++k) {
-        const size_t i = own * width + k;
-        visit(r, k, Cell<Real>{w[own * stride + k], u[i], g ? g[i] : Real(0)});
+        const Real* sums = &u[(own * width + k) * pair];
+        visit(r, k, Cell<Real>{w[own * stride + k], sums[0], pair > 1 ? sums[1] : Real(0)});
       }
     }
   }
 
  private:
-  template <int vectors>  // from column j on
-  void sum_columns(Real* out, int j, const int32_t* row, const Real* value, int64_t n) const {
+  template <bool valued> void sum_all(Real* out, const int32_t* at, const Real* value, int64_t n) const {
+    int j = 0;
+    for (; j + 8 * lanes<Real> <= stride; j += 8 * lanes<Real>) sum_columns<valued, 8>(out, j, at, value, n);
+    switch ((stride - j) / lanes<Real>) {  // the rest in one go: each pass waits for its additions
+      case 1:
+        return sum_columns<valued, 1>(out, j, at, value, n);
+      case 2:
+        return sum_columns<valued, 2>(out, j, at, value, n);
+      case 3:
+        return sum_columns<valued, 3>(out, j, at, value, n);
+      case 4:
+        return sum_columns<valued, 4>(out, j, at, value, n);
+      case 5:
+        return sum_columns<valued, 5>(out, j, at, value, n);
+      case 6:
+        return sum_columns<valued, 6>(out, j, at, value, n);
+      case 7:
+        return sum_columns<valued, 7>(out, j, at, value, n);
+    }
+  }
+  template <bool valued, int vectors>  // from column j on
+  void sum_columns(Real* out, int j, const int32_t* at, const Real* value, int64_t n) const {
     Vector<Real> sum[vectors] = {};
+    const Real* first = &w[size_t(j)];
     for (int64_t k = 0; k < n; ++k) {
-      const int32_t own = place[size_t(row[k])];
-      if (!own) continue;
-      const Real* from = &w[size_t(own) * stride + j];
-      const Vector<Real> scale = splat(value ? value[k] : Real(1));
+      const Real* from = first + size_t(at[k]) * size_t(stride);
       for (int i = 0; i < vectors; ++i) {
         const Vector<Real> weights = load(from + i * lanes<Real>);
-        sum[i] = sum[i] + (value ? weights * scale : weights);
+        sum[i] = sum[i] + (valued ? weights * splat(value[k]) : weights);
       }
     }
     for (int i = 0; i < vectors; ++i) store(out + j + i * lanes<Real>, sum[i]);
@@ -165,7 +173,8 @@ template <class Real> struct SparseRows {
   SparseRows(size_t rows, int width, bool) : labels(width), stride(padded<Real>(width)), spans(rows) {}
 
   bool far() const { return true; }
-  void prefetch(size_t row) const { SEQTAG_PREFETCH(&spans[row]); }
+  void locate(const int32_t* row, size_t n, int32_t* out_places) const { std::copy_n(row, n, out_places); }
+  void prefetch(int32_t row) const { SEQTAG_PREFETCH(&spans[size_t(row)]); }
   void sum_rows(Real* out, const int32_t* row, const Real* value, int64_t n) const {
     std::fill_n(out, stride, Real(0));
     for (int64_t k = 0; k < n; ++k) {
@@ -174,9 +183,10 @@ template <class Real> struct SparseRows {
       for (size_t i = s.begin; i < s.begin + s.used; ++i) out[label_of[i]] += cells[i].w * scale;
     }
   }
-  void prefetch_update(size_t, int) const {}
-  void update(size_t row, int label, Real delta, const Step<Real>& step) {
-    Cell<Real>& cell = cells[find(row, label)];
+  void prefetch_update(int32_t, int) const {}
+  int32_t own_place(int32_t row) const { return row; }
+  void update(int32_t row, int label, Real delta, const Step<Real>& step) {
+    Cell<Real>& cell = cells[find(size_t(row), label)];
     step.apply(cell.w, cell.u, &cell.g, delta);
   }
   void put(size_t row, int label, const Cell<Real>& cell) { cells[find(row, label)] = cell; }
