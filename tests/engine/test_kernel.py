@@ -244,13 +244,14 @@ def frozen_instance(
     trigrams=60,
     far=0,
     tags=0.0,
+    tag_attributes=(1, 2),
 ):
     """A model, and arguments of its decode.
 
     Templates of one place and column (their rows can be summed per type), of several, and of none.
     P: parts that labels have; words: of the 16 types, how many have restricted labels; trigrams:
     their largest weight; far: an offset of more templates; tags: the share of the combinations of
-    tags that have restricted labels.
+    tags that have restricted labels; tag_attributes: the attributes that are tags.
     """
     templates = [
         ((0, 0),),
@@ -295,7 +296,7 @@ def frozen_instance(
         known = TagDictionary(0, *of_words)
     by_tags = None
     if tags:
-        tags_plan = key_plan([((1, 0), (2, 0))], columns)
+        tags_plan = key_plan([tuple((attribute, 0) for attribute in tag_attributes)], columns)
         found = np.unique(keys(tags_plan, types, hashes, ptr))
         found = found[(found != 0) & (random.rand(len(found)) < tags)]
         *of_tags, _ = random_rows(random, found, K, max(1, K // 2))
@@ -333,6 +334,46 @@ def test_tokens_restricted_by_their_tags_decode_alike(order, tags):
     for K in (1, 3, 7, 40) if order else (1, 3, 4, 7, 40, 300):
         for P, words in ((0, 0), (5, 0), (0, 5), (5, 5)):
             same_labels(*frozen_instance(random, K, order=order, P=P, words=words, tags=tags))
+
+
+@pytest.mark.parametrize("attributes", [(0,), (1, 2), (2,)])
+def test_tokens_by_themselves_among_the_labels_of_their_tags_decode_alike(attributes):
+    """Templates see the token itself, tags around it, words around it, and several of these."""
+    random = np.random.RandomState(len(attributes))
+    for K in (2, 20, 257):
+        for far in (0, 1, 5):
+            model, (types, hashes, ptr) = frozen_instance(
+                random, K, order=0, far=far, tags=0.8, tag_attributes=attributes
+            )
+            terms = [((0, 1),), ((1, 1),), ((2, -1), (2, 0)), ((2, -1),), ((0, -1), (0, 1))]
+            plan = key_plan(terms, model.plan.attribute_column.tolist())
+            found = np.unique(keys(plan, types, hashes, ptr))
+            rows = random_rows(random, found[found != 0], K, K)
+            more = model._replace(plan=plan, weights=model.weights._replace(emission=rows))
+            for each in (model, more):
+                same_labels(each, (types, hashes, ptr))
+
+
+def test_tokens_by_themselves_decode_alike_when_the_memory_of_sums_is_full():
+    """Rows of 2,000 labels: 32 MB hold 8,388. They start afresh, within a call and between calls."""
+    random, K, N = np.random.RandomState(0), 2000, 12_000
+    plan = key_plan([((0, 0),), ((0, 1),), ((1, 1),), ((1, 0), (2, 0)), ((2, 0),)], [0, 0, 1])
+    types, ptr = np.stack([np.arange(N), np.arange(N) % 3]).astype(np.int32), np.array([0, 5000, N])
+    hashes = random.randint(1, 1 << 62, (3, N)).astype(np.uint64)
+    names = np.unique(keys(plan, types, hashes, ptr))
+    tags_plan = key_plan([((2, 0),)], [0, 0, 1])
+    tags = np.unique(keys(tags_plan, types, hashes, ptr))[:2]
+    label_rows = TagDictionary(-1, *random_rows(random, tags, K, K)[:3])
+    chain = np.zeros(K, np.float32), np.zeros(K, np.float32), np.zeros((0, 0), np.float32)
+    nothing = random_rows(random, names[:0], K, K)
+    weights = QuantizedWeights(random_rows(random, names, K, 9), nothing, nothing, *chain)
+    by_tags = LabelsByTags(tags_plan, *label_rows[1:])
+    decoder = native.Decoder(0, plan, key_plan([], [0]), weights, by_tags=by_tags)
+    workspace = decoder.workspace()
+    first = decoder.decode(types, hashes, ptr, workspace)
+    expected = decoder.margins(types, hashes, ptr, np.arange(K, dtype=np.int32), workspace)
+    same_bits([first], [expected.labels])
+    same_bits([decoder.decode(types, hashes, ptr, workspace)], [first])
 
 
 @pytest.mark.parametrize("order", [1, 2])

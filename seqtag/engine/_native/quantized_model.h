@@ -21,6 +21,7 @@
 #include "quantized_rows.h"
 #include "scattered_templates.h"
 #include "second_order.h"
+#include "token_decoder.h"
 #include "viterbi.h"
 
 namespace seqtag {
@@ -55,7 +56,8 @@ template <class Sum> class QuantizedModel {
                  int order)
       : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edge_rows)),
         chain_(std::move(chain)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
-        by_tags_(std::move(by_tags)), order_(order), few_((parts_.any() ? parts_.count : chain_.labels) <= kFew),
+        by_tags_(std::move(by_tags)), tokens_(plan_, by_tags_.plan, chain_.labels), order_(order),
+        few_((parts_.any() ? parts_.count : chain_.labels) <= kFew),
         width_(few_ ? kFew : padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
     local_ = ArrangedTemplates(plan_, few_, width_ > kWide, scattered_).columns();
     for (LocalColumns& c : local_) {
@@ -84,6 +86,8 @@ template <class Sum> class QuantizedModel {
 
   void decode(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
               int32_t* out_labels) const {
+    if (tokens_.possible() && order_ == 0 && !parts_.any() && known_.attribute < 0)
+      return tokens_.decode(x, sentence_ptr, sentences, rows_, by_tags_.rows, space.tokens, out_labels);
     int32_t* alone = order_ == 0 ? out_labels : nullptr;
     each_sentence(x, sentence_ptr, sentences, space, alone, [&](size_t, int64_t begin, int64_t end) {
       if (alone) return;
@@ -169,6 +173,7 @@ template <class Sum> class QuantizedModel {
   LabelComponents parts_;
   TagDictionary known_;
   LabelsByTags by_tags_;
+  TokenDecoder<Sum> tokens_;
   int order_;
   bool few_;
   int width_;  // labels, or their parts, padded
