@@ -160,7 +160,8 @@ class Encoder:
         """Make room for so many types of a column, and return their number."""
         self._count = max(self._count, count)
         if count > self._table.shape[1]:
-            grown = np.zeros((self._table.shape[0], 2 * count), np.uint64)
+            room = min(8 * count, count + MOST_TYPES)  # each move clears and copies large pages
+            grown = np.zeros((self._table.shape[0], room), np.uint64)
             for name, functions in self._functions.items():  # pages without types take no memory
                 for number in functions:
                     grown[number, : self._counts[name]] = self._table[number, : self._counts[name]]
