@@ -37,10 +37,6 @@ template <class Sum> class WantedRows {
   std::vector<Wanted> wanted_;
 };
 
-struct Favorite {  // the label that a token's own features score highest, and by how much
-  int32_t label, lead;
-};
-
 // The memory of one thread, and the sums of local templates per type: bound to one numbering of the
 // types (an Encoder of encoder.py). Types beyond the
 // `capacity` of a column are summed again each time.
@@ -49,18 +45,14 @@ template <class Sum> struct DecoderWorkspace {
   DecoderWorkspace(DecoderWorkspace&&) = default;
   DecoderWorkspace& operator=(DecoderWorkspace&&) = default;
   struct TypeSums {
-    size_t capacity = 0;          // types that are held at most
-    UnsetMemory<Sum> rows;        // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
-    std::vector<uint8_t> known;   // per type: whether its row is set
-    std::vector<Sum> highest;     // if favorites count: of each row
-    std::vector<int32_t> spread;  // from its lowest to its highest
-    std::vector<Favorite> favorites;
-    Tuples tuples;              // if there are several columns: their types together
-    std::vector<size_t> place;  // of the tuple at each token
+    size_t capacity = 0;         // types that are held at most
+    UnsetMemory<Sum> rows;       // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
+    std::vector<uint8_t> known;  // per type: whether its row is set
+    Tuples tuples;               // if there are several columns: their types together
+    std::vector<size_t> place;   // of the tuple at each token
   };
   std::vector<TypeSums> sums;        // per column, or columns, that local templates look at
   WantedRows<Sum> wanted;            // of the types of a block that are new
-  std::vector<size_t> fresh;         // where the sums of those types are
   std::vector<const Sum*> local;     // rows of one token
   std::vector<Sum> nothing;          // a row of zeros
   std::vector<uint64_t> hashes;      // what ScatteredTemplates works with
@@ -71,7 +63,6 @@ template <class Sum> struct DecoderWorkspace {
     uint32_t place, token;  // of the block
   };
   std::vector<Found> found;
-  std::vector<Favorite> favorites;         // of the tokens of a block
   std::vector<uint32_t> places;            // where in the sums of a column those of a token's type are
   std::vector<Sum> sum;                    // of rows: (T, width of a row)
   int64_t origin = 0;                      // token to which the first row belongs

@@ -21,9 +21,6 @@ void QuantizedModel<Sum>::prepare(const Columns& x, const Block& block, Workspac
       }
     for (int64_t m = first; m <= last; ++m) ready_local(x, c, m, block.begin, block.end, space);
     space.wanted.add_all(rows_);
-    for (size_t row : space.fresh)
-      if (has_favorites()) note_highest(c, row, sums);
-    space.fresh.clear();
   }
   scattered_.find_keys(plan_, x, block, rows_, space.hashes, keys);
 }
@@ -36,10 +33,6 @@ void QuantizedModel<Sum>::make_room(size_t c, size_t places, typename Workspace:
   const size_t width = local_[c].width;
   sums.rows.resize((places + 1) * width);
   std::fill_n(&sums.rows[places * width], width, Sum(0));
-  if (!has_favorites()) return;
-  sums.highest.resize(places * local_[c].groups.size());
-  sums.spread.resize(places * local_[c].groups.size());
-  if (c == own_) sums.favorites.resize(places);
 }
 
 // Where the sums for the type, or tuple, at position m are.
@@ -67,42 +60,27 @@ SEQTAG_INLINE void QuantizedModel<Sum>::ready_local(const Columns& x, size_t c, 
         if (const uint64_t key = local_key_at(plan_, x, k, m, begin, end)) space.wanted.want(rows_, key, sum);
     }
     sums.known[row] = 1;
-    space.fresh.push_back(row);
     return;
   }
-  if (has_favorites()) return;  // most rows are not looked at
   for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
-}
-
-// Points space.local at the rows of a token, or asks for them; whether all are held.
-template <class Sum>
-bool QuantizedModel<Sum>::gather_local(const Columns& x, const Block& block, size_t t, Workspace& space,
-                                       bool ask) const {
-  const int64_t n = block.first + int64_t(t);
-  size_t i = 0;
-  bool all = true;
-  for (size_t c = 0; c < local_.size(); ++c) {
-    const std::vector<LocalGroup>& groups = local_[c].groups;
-    const typename Workspace::TypeSums& sums = space.sums[c];
-    for (size_t g = 0; g < groups.size(); ++g, ++i) {
-      const size_t row = place_at(x, c, n + groups[g].offset, block.begin, block.end, sums);
-      const bool known = row < sums.known.size();
-      all &= known;
-      const Sum* held = known ? &sums.rows[(row * groups.size() + g) * size_t(width_)] : space.nothing.data();
-      if (ask)
-        for (int j = 0; j < width_; j += 64 / int(sizeof(Sum))) SEQTAG_PREFETCH(held + j);
-      else
-        space.local[i] = held;
-    }
-  }
-  return all;
 }
 
 // space.sum at a token = the sum of all local templates.
 template <class Sum>
 void QuantizedModel<Sum>::sum_local(const Columns& x, const Block& block, size_t t, Workspace& space) const {
   const int64_t n = block.first + int64_t(t), begin = block.begin, end = block.end;
-  const bool all = gather_local(x, block, t, space);
+  size_t i = 0;
+  bool all = true;
+  for (size_t c = 0; c < local_.size(); ++c) {
+    const std::vector<LocalGroup>& groups = local_[c].groups;
+    const typename Workspace::TypeSums& sums = space.sums[c];
+    for (size_t g = 0; g < groups.size(); ++g, ++i) {
+      const size_t row = place_at(x, c, n + groups[g].offset, begin, end, sums);
+      const bool known = row < sums.known.size();
+      all &= known;
+      space.local[i] = known ? &sums.rows[(row * groups.size() + g) * size_t(width_)] : space.nothing.data();
+    }
+  }
   Sum* acc = sum_at(block, t, space);
   sum_of(space.local.data(), int(space.local.size()), acc, width_);
   if (all) return;

@@ -66,7 +66,6 @@ template <class Sum> class QuantizedModel {
       local_reach_ = std::max({local_reach_, -c.lowest, c.highest});
       c.width = (few_ ? size_t(c.highest - c.lowest) + 1 : c.groups.size()) * size_t(width_);
     }
-    if (order_ == 0 && !parts_.any() && !restricts() && width_ > kWide) find_own();
   }
 
   using Workspace = DecoderWorkspace<Sum>;
@@ -133,11 +132,8 @@ template <class Sum> class QuantizedModel {
         const Block next = last ? first_block(sentence_ptr, std::min(s + 1, sentences - 1)) : block.next();
         if (!last || s + 1 < sentences) prepare(x, next, space, space.keys[(turn + 1) % 2]);
         if (by_block) space.origin = block.first;
-        if (alone && has_favorites())
-          label_each(x, block, space, space.keys[turn % 2], alone);
-        else
-          sum_rows(x, block, space, space.keys[turn % 2]);
-        for (size_t t = 0; alone && !has_favorites() && t < block.tokens(); ++t)
+        sum_rows(x, block, space, space.keys[turn % 2]);
+        for (size_t t = 0; alone && t < block.tokens(); ++t)
           alone[size_t(block.first) + t] =
               label_at(x, block.first + int64_t(t), begin, end, sum_at(block, t, space), space);
         if (last) break;
@@ -179,13 +175,8 @@ template <class Sum> class QuantizedModel {
   int width_;  // labels, or their parts, padded
   std::vector<LocalColumns> local_;
   ScatteredTemplates scattered_;
-  static constexpr size_t kNothing = size_t(-1);
-  size_t own_ = kNothing,
-         own_group_ = 0;     // the group with most templates at the token itself, if tokens are labeled one by one
   int32_t local_reach_ = 0;  // how far local templates look
 
-  bool restricts() const { return known_.attribute >= 0 || by_tags_.plan.templates > 0; }
-  bool has_favorites() const { return own_ != kNothing; }
   void run(Workspace& space, size_t T, const Edges<float>* edges, int32_t* out_labels) const {
     if (order_ == 2)
       space.second.run(space.emission.data(), T, chain_, trigram_, edges, nullptr, out_labels);
@@ -291,13 +282,6 @@ template <class Sum> class QuantizedModel {
     for (size_t i = 0; i < n; ++i)
       rows_.add(sum_at(block, space.found[i].token, space), space.found[i].key, space.found[i].place);
   }
-  // favorites.h: tokens labeled one by one, most of them from their own features alone.
-  void find_own();
-  void label_each(const Columns& x, const Block& block, Workspace& space, const ScatteredTemplates::Keys& keys,
-                  int32_t* out_labels) const;
-  Favorite favorite_at(const Columns& x, const Block& block, size_t t, const Workspace& space) const;
-  Favorite favorite_of(const Sum* row) const;
-  void note_highest(size_t c, size_t row, typename Workspace::TypeSums& sums) const;
 
   // local_sums.h: the sums of local templates, kept for each type.
   void prepare(const Columns& x, const Block& block, Workspace& space, ScatteredTemplates::Keys& keys) const;
@@ -306,7 +290,6 @@ template <class Sum> class QuantizedModel {
                                 const typename Workspace::TypeSums& sums) const;
   SEQTAG_INLINE void ready_local(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
                                  Workspace& space) const;
-  bool gather_local(const Columns& x, const Block& block, size_t t, Workspace& space, bool ask = false) const;
   void sum_local(const Columns& x, const Block& block, size_t t, Workspace& space) const;
   void add_local(const Columns& x, const LocalGroup& group, int64_t m, int64_t begin, int64_t end, Sum* acc) const;
 
@@ -318,6 +301,5 @@ template <class Sum> class QuantizedModel {
 
 }  // namespace seqtag
 
-#include "favorites.h"
 #include "few_labels.h"
 #include "local_sums.h"

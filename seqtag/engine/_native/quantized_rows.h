@@ -77,17 +77,6 @@ class QuantizedRows {
       acc[c.label] = Number(acc[c.label] + c.weight);
     }
   }
-  // By how much the row of the key, given its candidate, helps another label more than this one, at most.
-  int32_t most_over(size_t label, uint64_t key, uint32_t place) const {
-    if (key_at_place(place) != key) place = find_exactly(key);
-    if (place == kNone) return 0;
-    int32_t most = 0, own = 0;
-    for (uint32_t i = 0; i < arena_[place + 2]; ++i) {
-      const Cell c = cell_of(&arena_[place + kHead + i]);
-      (c.label == label ? own : most) = c.label == label ? c.weight : std::max<int32_t>(most, c.weight);
-    }
-    return most - own;
-  }
   template <class Number> void add(Number* acc, uint64_t key) const {
     const uint32_t place = key ? candidate(key) : kNone;
     if (place != kNone) add(acc, key, place);
