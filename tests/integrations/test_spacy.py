@@ -263,6 +263,22 @@ def test_white_space_is_cut_as_spacy_cuts_it(german, text):
 
 
 # ----------------------------------------------------------------- many documents
+def test_the_tokenizer_takes_many_texts_at_once(german):
+    texts = ["Er ist im Haus.", "", "  ", "Ich\n\nbin hier! Wer?"]
+
+    def cut(docs):
+        return [[(t.text, t.whitespace_, t.is_sent_start) for t in doc] for doc in docs]
+
+    for size in (1, 3, 1000):
+        docs = list(german.tokenizer.pipe(iter(texts), batch_size=size))
+        assert [doc.text for doc in docs] == texts
+        assert cut(docs) == cut(map(german.tokenizer, texts))
+    tagged = german.pipe(german.tokenizer.pipe(texts))
+    assert [[t.pos_ for t in doc] for doc in tagged] == [
+        [t.pos_ for t in german(text)] for text in texts
+    ]
+
+
 def test_pipe_is_one_by_one(german):
     texts = ["Ich bin hier!", "", "Er ist im Bett. Ich bin im Haus.", " "] * 3
     wanted = [facts(german(text)) for text in texts]
