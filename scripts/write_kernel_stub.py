@@ -15,7 +15,7 @@ from seqtag.engine import _kernel
 
 STUB = Path(__file__).parents[1] / "seqtag" / "engine" / "_kernel.pyi"
 RECORDS = {
-    "KeyPlan": "tuple[I64, I32, I32, U64, U64, I32]",
+    "KeyPlan": "tuple[I64, I32, I32, U64, U64, I32, int]",
     "LabelComponents": "tuple[I64, I32, int]",
     "Rows": "tuple[U64, I64, NDArray[numpy.uint16], NDArray[numpy.int8]]",
     "QuantizedWeights": "tuple[Rows, Rows, Rows, F32, F32, F32, float]",

@@ -69,7 +69,7 @@ corpus.read
 corpus.scanner
 corpus
 tables.learn tables.lexicon
-model.known_words model.embedded model.freeze model.calibration
+model.known_words model.embedded model.freeze model.calibration model.compact
 model.container
 tables.model_io
 model.model tables

@@ -340,6 +340,7 @@ class KeyPlan(NamedTuple):
     seed: HashArray  # (templates,) uint64
     multiplier: HashArray  # (longest conjunction,) uint64, odd
     attribute_column: IntArray  # (attributes,) int32
+    shift: int = 0  # lowest bits of the 64 that keys leave out, 0 to 63
 
 
 def pointers(lengths: Iterable[int]) -> IntArray:

@@ -234,6 +234,7 @@ def check_plan(plan: KeyPlan) -> None:
     require(_within(plan.term_attribute, len(plan.attribute_column)), "unknown attribute")
     longest = np.diff(plan.term_ptr).max(initial=0)
     require(longest <= len(plan.multiplier), "conjunction too long")
+    require(0 <= plan.shift < 64, "shift must be 0 to 63")
     require(
         (np.abs(plan.term_offset.astype(np.int64)) <= MAX_OFFSET).all(),
         "an offset must be -1000 to 1000",

@@ -2,11 +2,14 @@
 
 A column's distinct values (its *types*) are numbered in order of first appearance.  Attribute
 functions run once per type, and the hash of their value is stored in a table: Python touches each
-word type once, and no token.  A feature is identified by its *key*, a 64-bit number made from the
-number of its template and the hashes of the attribute values that it conjoins::
+word type once, and no token.  A feature is identified by its *key*, a number of up to 64 bits made
+from the number of its template and the hashes of the attribute values that it conjoins::
 
-    key = mix(seed[template] + sum_z hash(value_z) * multiplier[z])      mix(q) = (q ^ q >> 32) * M
+    key = mix(seed[template] + sum_z hash(value_z) * multiplier[z]) >> shift, at least 1
+    mix(q) = (q ^ q >> 32) * M, 64 bits
 
+The fewer bits are kept, the smaller is a model file, and the more likely do two features have one
+key; then they are one feature, in training and afterwards.
 If one of the values is absent, so is the feature, and its key is 0.  Positions before and after the
 sentence have a value each, the same for every attribute.
 """
@@ -123,9 +126,9 @@ def _pseudo_random(n: int, start: int) -> HashArray:
 
 
 def key_plan(
-    templates: Sequence[Terms], attribute_column: Sequence[int], first: int = 0
+    templates: Sequence[Terms], attribute_column: Sequence[int], first: int = 0, bits: int = 64
 ) -> KeyPlan:
-    """Return the plan of templates whose numbers start at `first`."""
+    """Return the plan of templates whose numbers start at `first`, for keys of so many bits."""
     lengths = [len(terms) for terms in templates]
     flat = list(chain.from_iterable(templates))
     return KeyPlan(
@@ -135,6 +138,7 @@ def key_plan(
         seed=_pseudo_random(len(templates), first),
         multiplier=_pseudo_random(max([1, *lengths]), 1 << 32) | np.uint64(1),
         attribute_column=np.array(attribute_column, np.int32),
+        shift=64 - bits,
     )
 
 
@@ -174,7 +178,7 @@ def keys(plan: KeyPlan, types: IntArray, hashes: HashArray, sentence_ptr: IntArr
             value[inside] = hashes[attribute, column[at[inside]]]
             absent |= value == 0
             total += value * plan.multiplier[z]
-        mixed = (total ^ (total >> np.uint64(32))) * np.uint64(_MIX)
+        mixed = (total ^ (total >> np.uint64(32))) * np.uint64(_MIX) >> np.uint64(plan.shift)
         out[:, k] = np.where(absent, np.uint64(0), np.maximum(mixed, np.uint64(1)))
     return out
 

@@ -31,6 +31,10 @@ NAME = r"[^\W\d][\w.:-]*"
 STRING = r'"(?:\\.|[^"\\])*"'
 """Regular expression of a string with its quotes."""
 
+KEY_BITS = 48
+"""Number of bits of the feature keys of new models: of 250,000 features, one has the key of a given
+unknown feature with a probability of 1 in 10**9."""
+
 MOST_COLUMNS = 10_000
 """Maximum number of columns that templates can refer to by number."""
 
@@ -384,7 +388,9 @@ class TemplateSet:
             ),
         )
 
-    def compile(self, columns: Sequence[str], forms: str = "normal") -> CompiledTemplates:
+    def compile(
+        self, columns: Sequence[str], forms: str = "normal", key_bits: int = KEY_BITS
+    ) -> CompiledTemplates:
         r"""Bind the templates to the columns of a corpus.
 
         Parameters
@@ -394,6 +400,8 @@ class TemplateSet:
         forms
             The form in which attributes see values, one of
             `seqtag.features.normal_forms.FORMS`: ``normal``, or ``written`` as in old models.
+        key_bits
+            Number of bits of feature keys: 48, or 64 as in old models.
 
         Raises
         ------
@@ -445,6 +453,7 @@ class TemplateSet:
             bigram=(-1,) in plain or (-2, -1) in plain,
             trigram=(-2, -1) in plain,
             forms=forms,
+            key_bits=key_bits,
             functions=tuple(functions),
             tables={name: self.tables[name] for name in self.table_names},
         )
@@ -517,6 +526,8 @@ class CompiledTemplates:
         Whether there are label trigrams.
     forms
         The form in which attributes see values, one of `seqtag.features.normal_forms.FORMS`.
+    key_bits
+        Number of bits of feature keys.
     functions
         Per attribute, its function: column value -> attribute value or None.
     tables
@@ -530,6 +541,7 @@ class CompiledTemplates:
     bigram: bool
     trigram: bool
     forms: str
+    key_bits: int
     functions: tuple[Attribute, ...] = field(compare=False, repr=False)
     tables: Mapping[str, WordTable] = field(default_factory=dict, compare=False, repr=False)
 
@@ -547,8 +559,11 @@ class CompiledTemplates:
         number = {name: i for i, view in enumerate(views) for name in view}
         number = number or {name: i for i, name in enumerate(self.columns)}
         columns = [number[use.column] for use in self.attributes]
-        emission = key_plan(self.templates, columns)
-        return emission, key_plan(self.edges, columns, first=len(self.templates))
+        first = len(self.templates)
+        return (
+            key_plan(self.templates, columns, bits=self.key_bits),
+            key_plan(self.edges, columns, first, self.key_bits),
+        )
 
     @property
     def tag_terms(self) -> tuple[tuple[int, int], ...]:
@@ -572,7 +587,8 @@ class CompiledTemplates:
     def tag_plan(self) -> KeyPlan:
         """Return the plan of one template of all `tag_terms`; of none if there are none."""
         columns = [self.columns.index(use.column) for use in self.attributes]
-        return key_plan([self.tag_terms] if self.tag_terms else [], columns)
+        terms = [self.tag_terms] if self.tag_terms else []
+        return key_plan(terms, columns, bits=self.key_bits)
 
     def functions_of(self, column: str) -> dict[int, Attribute]:
         """Return the functions of the attributes of a column, by the attribute's number."""

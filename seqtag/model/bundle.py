@@ -3,7 +3,9 @@
 A file has the configuration ``{"parts": [CONFIG, ...]}`` and the tensors of model n as
 ``pN.NAME``, counted from 0. A file of format 1 is a single model without list and prefix. Word
 tables (`seqtag.tables.model_io`) and stacked models exist since format 3. Files are written in the
-latest format, 4, that of seqtag 0.3.0.
+latest format, 4, that of seqtag 0.3.0: arrays are stored as `seqtag.model.compact` describes, and
+known words once for all models that have the same: the entry ``known`` of the others is the number
+of the model that has them.
 
 A *stacked* model tags a sentence after its *first-pass* models, whose labels are input columns of
 its templates, including those to the right, which no label chain can see. The labels that a
@@ -20,10 +22,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from seqtag.errors import ModelFileError, SeqtagError, did_you_mean
-from seqtag.model import container
+from seqtag.model import compact, container
 from seqtag.model.container import show
-from seqtag.model.model import Model, fitting
-from seqtag.tables.model_io import facts_of, packed, unpacked
+from seqtag.model.model import TENSORS, Model, fitting
+from seqtag.tables import model_io
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,12 +86,17 @@ def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
     tables: list[WordTable] = []
     if contents.format >= 3:
         with fitting(source):
-            contents, tables = unpacked(contents, source)
+            contents, tables = model_io.unpacked(contents, source)
     each = [contents] if contents.format == 1 else _split(contents, source)
     _check_number(len(each), source)
     models: list[Model] = []
-    for one in each:
-        models.append(Model.of(one, source, tables))
+    for number, one in enumerate(each):
+        with fitting(source):
+            tensors = compact.unpacked(one.tensors, TENSORS)
+            if "known" in one.config:
+                owner = _shared(one.config["known"], number, source)
+                tensors["known"] = each[owner].tensors["known"]
+        models.append(Model.of(one._replace(tensors=tensors), source, tables))
         _check_dense(models, source)
     models = attach_first_pass(models, [one.config.get("first", []) for one in each], source)
     _check(models, source)
@@ -105,12 +112,14 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
     """Return the configuration and tensors of a file."""
     _check(models, None)
     every = flatten(models)
-    tensors = {
-        f"p{number}.{name}": tensor
-        for number, model in enumerate(every)
-        for name, tensor in model.tensors().items()
-    }
+    arrays = [compact.packed(model.tensors()) for model in every]
     configs = [model.config() for model in every]
+    has_known: dict[bytes, int] = {}
+    for place, (config, own) in enumerate(zip(configs, arrays, strict=True)):
+        if (first := has_known.setdefault(own["known"].tobytes(), place)) < place:
+            config["known"] = first
+            del own["known"]
+    tensors = {f"p{n}.{name}": array for n, own in enumerate(arrays) for name, array in own.items()}
     number: dict[str, int] = {}
     tables: list[WordTable] = []
     for place, (model, config) in enumerate(zip(every, configs, strict=True)):
@@ -123,7 +132,19 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
             config["tables"] = [number[table.digest] for table in model.tables]
     if not tables:
         return {"parts": configs}, tensors
-    return {"parts": configs, "tables": [*map(facts_of, tables)]}, {**tensors, **packed(tables)}
+    described = [*map(model_io.facts_of, tables)]
+    return {"parts": configs, "tables": described}, {**tensors, **model_io.packed(tables)}
+
+
+def _shared(number: Any, place: int, source: str) -> int:
+    """Return the number of the model whose known words another, at a place, has too."""
+    if type(number) is not int or not 0 <= number < place:
+        msg = (
+            f"expected the number of one of {place} models before as that with the same known "
+            f"words, found {show(number)}; get the file again or retrain"
+        )
+        raise ModelFileError(msg, source=source)
+    return number
 
 
 def _check(models: Sequence[Model], source: str | None) -> None:
@@ -271,7 +292,7 @@ def standalone(models: Sequence[Model], name: str) -> Model:
         model,
         templates=templates,
         columns=columns,
-        compiled=templates.compile(columns, model.compiled.forms),
+        compiled=templates.compile(columns, model.compiled.forms, model.compiled.key_bits),
         first=tuple(first),
     )
 

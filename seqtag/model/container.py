@@ -15,7 +15,7 @@ All JSON is canonical (sorted keys, no spaces, ASCII) and nothing depends on tim
 machine: the same model gives the same bytes. A file holds data only; loading executes nothing.
 
 This module defines the container and its limits. The entries of the configuration and the tensors
-of a model are listed in `seqtag.model.model` (`_CONFIG`, `_TENSORS`); those of several models in
+of a model are listed in `seqtag.model.model` (`_CONFIG`, `TENSORS`); those of several models in
 one file are numbered by `seqtag.model.bundle`. A new format version is a number in
 `FORMAT_VERSION` and a branch in `seqtag.model.bundle.models_of`.
 

@@ -156,11 +156,13 @@ class Model:
             "constrain": self.coding.constrained,
             "columns": list(self.columns),
             "forms": self.compiled.forms,
+            "key_bits": self.compiled.key_bits,
             "templates": str(self.templates),
             "training": dict(self.training),
         }
-        if self.compiled.forms == _OLD_CONFIG["forms"]:
-            del config["forms"]
+        for name in ("forms", "key_bits"):
+            if config[name] == _OLD_CONFIG[name]:
+                del config[name]
         if self.coding.name != LabelCoding.name:  # old files do not have this entry
             config["coding"] = self.coding.name
         if self.calibration is not None:
@@ -217,7 +219,7 @@ class Model:
             If the contents are not those of a model, or are inconsistent.
         """
         tensors = {**_OLD_TENSORS, **contents.tensors}
-        expect(tensors, _TENSORS, source=source)
+        expect(tensors, TENSORS, source=source)
         with fitting(source):
             config = {**_OLD_CONFIG, **contents.config}
             for name, (expected, fits) in _CONFIG.items():
@@ -234,7 +236,8 @@ class Model:
             templates = _parsed(config["templates"], config["columns"], source).with_tables(
                 chosen(config.get("tables", []), tables, source)
             )
-            compiled = templates.compile(config["columns"], config["forms"])
+            forms, key_bits = config["forms"], config["key_bits"]
+            compiled = templates.compile(config["columns"], forms, key_bits)
 
             scheme, encoding, constrain = (
                 config[name] for name in ("scheme", "encoding", "constrain")
@@ -274,7 +277,7 @@ class Model:
                 config["columns"],
                 compiled,
                 _weights(tensors, len(labels), compiled.order),
-                KnownWords(tensors["known"], config["forms"]),
+                KnownWords(tensors["known"], forms),
                 LabelComponents(pointers(counts), part, components) if len(counts) else None,
                 TagDictionary(attribute, *tag_rows[:3]),
                 LabelsByTags(compiled.tag_plan(), *by_tags[:3]) if len(by_tags.keys) else None,
@@ -325,7 +328,7 @@ _LONGEST = 1000  # characters of an error that are shown
 
 
 # --------------------------------------------------------------------------- contents
-_TENSORS = {
+TENSORS = {
     "labels.blob": ("u1", 1),
     "labels.offsets": ("i8", 1),
     "known": ("u8", 1),
@@ -358,6 +361,7 @@ _TENSORS = {
 
 _OLD_CONFIG: Mapping[str, Any] = {
     "forms": "written",
+    "key_bits": 64,
     "coding": LabelCoding.name,
     "calibration": None,
 }
@@ -385,6 +389,7 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "coding": (" or ".join(_CODINGS), lambda value: isinstance(value, str) and value in _CODINGS),
     "columns": ("a list of at most 10,000 distinct names", lambda value: _are_names(value)),
     "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
+    "key_bits": ("48 or 64", lambda value: type(value) is int and value in (48, 64)),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "training": ("an object of facts about the training", lambda value: _is_training(value)),
     "calibration": (

@@ -204,6 +204,8 @@ PLAN = key_plan([((0, 0),), ((0, -1), (0, 0))], [0])
         ({"multiplier": PLAN.multiplier[:1]}, "conjunction too long"),
         ({"term_offset": int32(0, -1001, 0)}, "an offset must be -1000 to 1000"),
         ({"term_offset": int32(0, -(2**31), 0)}, "an offset must be -1000 to 1000"),
+        ({"shift": -1}, "shift must be 0 to 63"),
+        ({"shift": 64}, "shift must be 0 to 63"),
     ],
 )
 def test_plans_refuse(backend, changes, message):

@@ -265,7 +265,9 @@ def frozen_instance(
     if far:
         templates += [((0, far),), ((1, -far), (2, 0)), ((1, -1), (2, far))]
     columns = [0, 0, 1]  # of the three attributes
-    plan, edge_plan = key_plan(templates, columns), key_plan([((0, 0),)] * bool(B), columns, 9)
+    bits = random.choice([4, 9, 48, 64])  # of keys: with few, many features have one key
+    plan = key_plan(templates, columns, bits=bits)
+    edge_plan = key_plan([((0, 0),)] * bool(B), columns, 9, bits)
     ptr = np.concatenate([[0], random.randint(0, longest + 1, sentences).cumsum()])
     types = random.randint(0, 12, (2, ptr[-1])).astype(np.int32)
     hashes = random.randint(0, 1 << 62, (3, 16)).astype(np.uint64)

@@ -274,6 +274,8 @@ def _change_config(choices: Choices, fields: dict[str, Any], tensors: Tensors) -
                     "words",
                     "kind",
                     "first",
+                    "known",
+                    "key_bits",
                 ]
             )
         ] = choices.pick(VALUES)

@@ -80,6 +80,23 @@ def test_files_that_0_2_0_wrote_tag_as_they_did(number, tmp_path):
         assert found == OLD_LABELS[number]
 
 
+def test_keys_of_old_models_keep_their_64_bits():
+    [old] = bundle.load(FILES / "format-3.seqtag", "m")
+    new = seqtag.train([["a", "dog"]], [["DET", "NOUN"]], label="tag", epochs=1).model
+    assert (old.compiled.key_bits, new.compiled.key_bits) == (64, 48)
+    assert new.config()["key_bits"] == 48
+    assert new.weights.emission.keys.max() < 2**48 < old.weights.emission.keys.max()
+
+
+def test_old_models_are_trained_further_with_keys_of_64_bits():
+    old = next(iter(bundle.load(FILES / "format-2.seqtag", "m")))
+    words, tags = [["the", "zebra", "walks"]], [["DET", "NOUN", "VERB"]]
+    again = seqtag.train(words, tags, label="tag", init=Tagger(old), epochs=2).model
+    assert again.compiled.key_bits == 64
+    assert {*old.weights.emission.keys.tolist()} & {*again.weights.emission.keys.tolist()}
+    assert again.weights.emission.keys.max() > 2**48
+
+
 def test_a_later_format_that_can_be_read_is_read_as_the_latest_that_is_known(two, monkeypatch):
     data = bundle.to_bytes(two)
     contents = container.from_bytes(data)._replace(format=7)

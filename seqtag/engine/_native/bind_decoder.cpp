@@ -19,21 +19,23 @@ class CheckedPlan {  // holds the arrays of a KeyPlan
   In<int64_t> term_ptr;
   In<int32_t> term_attribute, term_offset, attribute_column;
   In<uint64_t> seed, multiplier;
+  int shift;
 
   explicit CheckedPlan(const PyKeyPlan& plan) {
-    std::tie(term_ptr, term_attribute, term_offset, seed, multiplier, attribute_column) = plan;
+    std::tie(term_ptr, term_attribute, term_offset, seed, multiplier, attribute_column, shift) = plan;
     const size_t terms = term_attribute.shape(0);
     require(ascending(term_ptr, terms) && term_offset.shape(0) == terms, "term arrays do not fit together");
     require(seed.shape(0) + 1 == term_ptr.shape(0), "one seed per template");
     require(within(term_attribute.data(), terms, int64_t(attribute_column.shape(0))), "unknown attribute");
     for (size_t k = 0; k + 1 < term_ptr.shape(0); ++k)
       require(size_t(term_ptr(k + 1) - term_ptr(k)) <= multiplier.shape(0), "conjunction too long");
+    require(shift >= 0 && shift < 64, "shift must be 0 to 63");
     for (size_t i = 0; i < terms; ++i)
       require(term_offset(i) >= -kMaxOffset && term_offset(i) <= kMaxOffset, "an offset must be -1000 to 1000");
   }
   Plan plan() const {
-    return {seed.shape(0), term_ptr.data(),   term_attribute.data(),  term_offset.data(),
-            seed.data(),   multiplier.data(), attribute_column.data()};
+    return {seed.shape(0), term_ptr.data(),   term_attribute.data(),   term_offset.data(),
+            seed.data(),   multiplier.data(), attribute_column.data(), shift};
   }
 };
 

@@ -1,4 +1,4 @@
-// Feature keys: one 64-bit number per (template, attribute values). keys.py states the formula.
+// Feature keys: one number per (template, attribute values). keys.py states the formula.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +34,13 @@ struct Plan {
   const uint64_t* seed;             // (templates,)
   const uint64_t* multiplier;       // one per place in a conjunction
   const int32_t* attribute_column;  // column each attribute reads
+  int shift;                        // lowest bits that keys leave out
+
+  // The key that a sum makes; never 0, which means "absent".
+  uint64_t key(uint64_t sum) const {
+    const uint64_t key = mix(sum) >> shift;
+    return key ? key : 1;
+  }
 };
 
 // Whether a template looks at one position of one column, so that its key follows from the type there.
@@ -86,8 +93,7 @@ inline uint64_t key_at(const Plan& plan, const Columns& x, size_t k, int64_t n, 
     }
     sum += h * plan.multiplier[z];
   }
-  const uint64_t key = mix(sum);
-  return key ? key : 1;
+  return plan.key(sum);
 }
 
 // Key of a local template, from the position m at which it looks; faster for a single term.
@@ -99,8 +105,7 @@ inline uint64_t local_key_at(const Plan& plan, const Columns& x, size_t k, int64
   const uint64_t h =
       x.hashes[a * x.capacity + size_t(x.types[size_t(plan.attribute_column[a]) * x.tokens + size_t(m)])];
   if (h == 0) return 0;
-  const uint64_t key = mix(plan.seed[k] + h * plan.multiplier[0]);
-  return key ? key : 1;
+  return plan.key(plan.seed[k] + h * plan.multiplier[0]);
 }
 
 }  // namespace seqtag

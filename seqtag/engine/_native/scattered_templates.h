@@ -83,8 +83,8 @@ class ScatteredTemplates {
     for (const Template& s : templates_) {
       const std::vector<uint32_t>& tokens = out.tokens[s.lead];
       const auto note = [&](uint64_t sum, bool present) {
-        const uint64_t key = mix(sum);
-        *to++ = present ? (key ? key : 1) : 0;
+        const uint64_t key = plan.key(sum);
+        *to++ = present ? key : 0;
         rows.prefetch_slot(key);
       };
       if (kFewTokens * tokens.size() < T) {  // the others' hashes are not needed
