@@ -13,12 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import LIMITS, read, sentence_of
-from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.sentence import find_column
 from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
 from seqtag.errors import CorpusError, OptionError, install_hint
 from seqtag.storage import strict_json
-from seqtag.tagging.document import encoded
+from seqtag.tagging.document import encoded, sentence_fields
 from seqtag.tagging.streams import TagCounts, names_filled, tag_stream
 
 if TYPE_CHECKING:
@@ -258,10 +257,8 @@ class RowTagger:
         labels = [pa.field(name, pa.list_(pa.string())) for name in self.names]
         kind = field.type
         if _is_text(pa, kind):
-            names = [find_column(name, CONLLU) or name for name in self.names]
-            inner = [pa.field("text", pa.string()), pa.field("tokens", pa.list_(pa.string()))]
-            inner += [pa.field(name, pa.list_(pa.string())) for name in dict.fromkeys(names)]
-            return [pa.field(SENTENCES, pa.list_(pa.struct(inner)))]
+            sentence = pa.struct(sentence_fields(pa, self.names))
+            return [pa.field(SENTENCES, pa.list_(sentence))]
         is_list = getattr(kind, "value_type", None) is not None and "list" in str(kind)
         if is_list and _is_text(pa, kind.value_type):
             return labels

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from functools import cached_property
+from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.corpus import Block, read, render
+from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.conllu import ConlluReader
 from seqtag.corpus.formats import to_token_list
+from seqtag.corpus.sentence import find_column
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import spaces_of
-from seqtag.errors import SeqtagError
+from seqtag.errors import SeqtagError, install_hint
 from seqtag.html_tables import paragraph, table
 from seqtag.segmentation.reading import ConlluWriter
 
@@ -151,7 +154,8 @@ class DocumentSentence:
         Parameters
         ----------
         name
-            Such as ``upos``, or the label of any component of the pipeline.
+            Such as ``upos``, or the label of any component of the pipeline; columns that CoNLL-U
+            does not have are in MISC.
 
         Raises
         ------
@@ -164,7 +168,13 @@ class DocumentSentence:
         >>> seqtag.load("en").tag_words(["It", "does"]).column("upos")
         ['PRON', 'AUX']
         """
-        return self._sentence.column(name) if self.words else []
+        if not self.words:
+            return []
+        if find_column(name, CONLLU) is None:
+            key = f"misc.{name[:1].upper()}{name[1:]}"  # as `into_misc` writes it
+            if any(f"{key[5:]}=" in misc for misc in self._sentence.column("misc")):
+                name = key
+        return self._sentence.column(name)
 
     def to_token_list(self) -> TokenList:
         """Return the sentence as a ``conllu.TokenList``."""
@@ -262,6 +272,38 @@ class Document:
             for place, word in enumerate(sentence, 1)
         ]
 
+    def to_arrow(self) -> Any:
+        """Return an Arrow table with a row for each sentence: text, words, a list for each column.
+
+        The layout is that of the field ``sentences`` which texts in Parquet files and other tables
+        get, and the same for all documents of a pipeline. It needs pyarrow.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pyarrow is not installed.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> table = seqtag.load("en").only("upos")("Time flies. Why?").to_arrow()
+        >>> table["text"].to_pylist(), table["upos"].to_pylist()
+        (['Time flies.', 'Why?'], [['NOUN', 'VERB', 'PUNCT'], ['ADV', 'PUNCT']])
+        """
+        try:
+            pa = import_module("pyarrow")
+        except ModuleNotFoundError as error:
+            msg = f"expected the package pyarrow, found none ({error}); {install_hint('arrow')}"
+            raise ModuleNotFoundError(msg, name=error.name) from error
+        fields = sentence_fields(pa, self._columns)
+        columns = [
+            [sentence.text for sentence in self.sentences],
+            [[word.text for word in sentence] for sentence in self.sentences],
+            *([s.column(field.name) for s in self.sentences] for field in fields[2:]),
+        ]
+        arrays = [pa.array(c, field.type) for c, field in zip(columns, fields, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
     def _repr_html_(self) -> str:
         """Return the document as an HTML table; of a long one the beginning."""
         rows = self.to_rows()
@@ -277,6 +319,13 @@ class Document:
         more = len(rows) - _MAX_ROWS
         foot = paragraph(f"and {more} words more") if more > 0 else ""
         return table(["sentence", "word", *names], *groups) + foot
+
+
+def sentence_fields(pa: Any, names: Iterable[str]) -> list[Any]:
+    """Return the fields of Arrow for a sentence: its text, its tokens, and columns of labels."""
+    named = dict.fromkeys(find_column(name, CONLLU) or name for name in names)
+    lists = (pa.field(name, pa.list_(pa.string())) for name in ("tokens", *named))
+    return [pa.field("text", pa.string()), *lists]
 
 
 # ------------------------------------------------------------------- text without a pipeline

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import seqtag
+from seqtag.batch.rows import RowTagger
 from seqtag.corpus.surface import surface_of
-from seqtag.errors import SeqtagError
+from seqtag.errors import CorpusError, SeqtagError
 from seqtag.tagging.document import cut_by_rules
+from seqtag.tagging.pipeline import Chain
+from seqtag.tagging.streams import TagOptions
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"]]
 TAGS = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB", "DET", "NOUN"]]
@@ -46,11 +52,50 @@ def test_labels_that_conllu_has_no_column_for_go_to_misc():
     document = seqtag.train(WORDS, TAGS, epochs=5, min_count=1).tag_text("the dog!")
     assert "1\tthe\t_\t_\t_\t_\t_\t_\t_\tLabel=DET\n" in str(document)
     assert [word.upos for word in document.words] == ["_"] * 3
+    assert document[0].column("label") == ["DET", "NOUN", document[0].column("misc.Label")[2]]
+    with pytest.raises(CorpusError, match="'labels'"):
+        document[0].column("labels")
 
 
 def test_without_a_token_there_is_no_sentence(tagger):
     for text in ("", " \n\t"):
         assert len(tagger.tag_text(text)) == 0
+
+
+def test_arrow_has_a_row_for_each_sentence_as_tables_of_texts_have(tagger):
+    pa = pytest.importorskip("pyarrow")
+    text = "  the dog barks.\n\na cat\t sees the  dog "
+    for model in (tagger, seqtag.load("en").only("upos", "feats")):
+        found = model.tag_text(text).to_arrow()
+        rows = RowTagger(Chain([model]), TagOptions()).arrow_table(pa.table({"text": [text]}))
+        assert found.num_rows == 2
+        assert found.schema == pa.schema(list(rows.schema.field("sentences").type.value_type))
+        [sentences] = rows["sentences"].to_pylist()
+        for name in found.schema.names[1:]:
+            assert found[name].to_pylist() == [sentence[name] for sentence in sentences]
+        assert found["text"].to_pylist() == ["the dog barks.", "a cat\t sees the  dog"]
+        assert model.tag_text("").to_arrow() == found.slice(0, 0)
+
+
+def test_labels_without_a_column_are_a_list_in_arrow():
+    pytest.importorskip("pyarrow")
+    model = seqtag.train(WORDS, TAGS, epochs=5, min_count=1)
+    assert model.tag_text("the dog").to_arrow()["label"].to_pylist() == [["DET", "NOUN"]]
+
+
+def test_arrow_needs_pyarrow(tagger, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match=r"expected the package pyarrow.*\[arrow\]"):
+        tagger.tag_text("the dog").to_arrow()
+
+
+def test_sentences_are_made_when_they_are_used(tagger):
+    document = tagger.tag_text("the dog barks")
+    assert "sentences" not in vars(document)
+    assert str(document).count("\tdog\t") == 1
+    assert "sentences" not in vars(document)
+    assert document.sentences is document.sentences
+    assert pickle.loads(pickle.dumps(document)).to_rows() == document.to_rows()
 
 
 def test_pipelines_cut_by_themselves():
