@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import logging
 import os
@@ -297,6 +298,7 @@ def load_model(name: str) -> Loaded:
     from seqtag.tagging.pipeline import load
 
     loaded: Loaded = load(name)
+    gc.freeze()  # a model lives as long as the command: the collector need not visit it again
     return loaded
 
 

@@ -3,6 +3,7 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
@@ -16,6 +17,7 @@ import time
 
 import pytest
 
+import seqtag
 from tests.command_line import SENTENCES, SEQTAG, call, chunks, conllu, home, linux, posix, run
 
 TRICKY = (
@@ -444,3 +446,13 @@ def test_documents_of_conll2003(home, call, tmp_path):
     head, _, first, *_ = done.out.decode().splitlines()
     assert head == "-DOCSTART- -X- -X- O"
     assert first.split()[:3] == ["the", "DT", "B-NP"]
+
+
+def test_only_commands_freeze_the_heap(monkeypatch, home, call, tmp_path):
+    (tmp_path / "in.conllu").write_text(conllu(), "utf-8")
+    frozen = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
+    seqtag.load(home / "upos.seqtag")
+    assert frozen == []
+    assert call("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu").code == 0
+    assert frozen == [True]
