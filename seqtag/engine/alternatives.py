@@ -31,7 +31,7 @@ def restrict(p: Potentials, allowed: Sequence[IntArray]) -> Potentials:
     """Exclude all labels but those allowed at each token; an empty list allows any label.
 
     Decoding then finds the best labels around the given ones. A given label is allowed even if the
-    tag dictionary lists only other labels for the word.
+    tag dictionary lists only other labels for the word, or labels by tags only others for its tags.
 
     >>> p = Potentials(np.array([[2., 0], [1, 0]]), np.zeros(2), np.zeros(2), np.zeros((2, 2)))
     >>> viterbi(restrict(p, [np.array([1]), np.array([])]))

@@ -285,6 +285,32 @@ def test_arrays_that_do_not_fit_together_are_refused(backend, changes, message):
     assert str(error.value) == message
 
 
+@each_backend
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"plan": key_plan([], [0])}, "labels by tags need one template"),
+        ({"plan": key_plan([(), ()], [0])}, "labels by tags need one template"),
+        ({"plan": key_plan([((1, 0),)], [0])}, "unknown attribute"),
+        ({"labels": np.array([0, 2], np.uint16)}, "a cell's label is out of range"),
+        ({"keys": np.array([7, 3], np.uint64)}, "keys must ascend"),
+        (
+            {"row_ptr": np.array([0, 1])},
+            "row_ptr must ascend from 0 to the number of cells",
+        ),
+    ],
+)
+def test_labels_by_tags_that_do_not_fit_are_refused(backend, changes, message):
+    by_tags = LabelsByTags(key_plan([((0, 0),)], [0]), *word_labels()[1:])
+    for order in range(3):
+        backend.Decoder(*legal_model(order, TWO_PARTS, word_labels()), by_tags)
+    nothing = LabelsByTags(key_plan([], [0]), *as_arrays({}))
+    backend.Decoder(*legal_model(), nothing)
+    with pytest.raises(ValueError) as error:
+        backend.Decoder(*legal_model(), by_tags._replace(**changes))
+    assert str(error.value) == message
+
+
 # ----------------------------------------------------------------- known words
 @each_backend
 def test_known_words_get_the_labels_they_had_and_unknown_words_any(backend):

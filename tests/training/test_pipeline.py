@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 
+import numpy as np
 import pytest
 
 import seqtag
 from seqtag import settings
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
+from seqtag.features.encoder import Column
 from seqtag.model.bundle import to_bytes
 from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
 from seqtag.training import pipeline, stacking
 from seqtag.training.pipeline import train_parts
+from seqtag.training.problem import tag_keys
 from seqtag.training.train import train
 
 ROWS = {
@@ -90,6 +93,34 @@ def test_other_labels_are_refused(labels, found):
         train_parts(treebank(), labels)
     assert str(error.value).startswith("expected some of tokens, words, upos, xpos, feats, lemma")
     assert found in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "more"),
+    [(None, {}), (("DET", "DT"), {("DET", "DT"): {"N=s", "N=p", "T=p"}}), (("X", "Y"), {})],
+)
+def test_labels_by_tags_are_those_of_gold_tags_and_of_predicted_ones(predicted, more, monkeypatch):
+    """A label counts if it occurs twice with predicted tags that are the gold tags of some word."""
+
+    def tags(task_of, examples, *_):
+        if predicted is None:
+            return examples.labels
+        tag = predicted[0] if task_of.args[0] == "upos" else predicted[1]
+        return Column([tag], np.zeros_like(examples.labels.ids))
+
+    monkeypatch.setattr(pipeline, "_jackknifed", tags)
+    feats = train_parts(treebank(), ["upos", "xpos", "feats"])[2]
+    by_tags = feats.by_tags
+    assert by_tags is not None
+    rows = np.split(by_tags.labels, by_tags.row_ptr[1:-1])
+    found = [{feats.labels[label] for label in row} for row in rows]
+    expected = {(upos, xpos): {label} for _, upos, xpos, label in ROWS.values()}
+    upos, xpos = map(Column.of, zip(*expected, strict=True))
+    keys = tag_keys(feats.compiled, {"upos": upos, "xpos": xpos}).tolist()
+    assert dict(zip(by_tags.keys.tolist(), found, strict=True)) == {
+        key: labels | more.get(pair, set())
+        for key, (pair, labels) in zip(keys, expected.items(), strict=True)
+    }
 
 
 def test_columns_that_are_missing_are_named():
