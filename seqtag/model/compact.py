@@ -89,15 +89,19 @@ def unpacked(
     for name in ROWS:
         if f"{name}.ends" in found:
             last = _ones(found.pop(f"{name}.ends"), found[f"{name}.labels"].size)
-            found[f"{name}.cells"] = np.diff(last, prepend=-1).astype(np.uint16)
+            cells = found[f"{name}.cells"] = np.empty(len(last), np.uint16)
+            cells[:1] = last[:1] + 1
+            np.subtract(last[1:], last[:-1], out=cells[1:], casting="unsafe")  # without copies
         if f"{name}.keys.low" in found:
             low = found.pop(f"{name}.keys.low")
             high = _ones(found.pop(f"{name}.keys.high"), low.size + 2**_HIGH)
             if len(high) != low.size:
                 msg = f"{name}.keys.high must have a bit per key"
                 raise ValueError(msg)
-            high = (high - np.arange(len(high))).astype(np.uint64)
-            found[f"{name}.keys"] = (high << np.uint64(_LOW)) | low
+            high -= np.arange(len(high))
+            keys = found[f"{name}.keys"] = high.view(np.uint64)
+            keys <<= np.uint64(_LOW)
+            keys |= low
     for name, (dtype, _) in wanted.items():
         if name in found and _is_narrower(found[name].dtype, np.dtype(dtype)):
             found[name] = found[name].astype(dtype)
