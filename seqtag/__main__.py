@@ -1,10 +1,12 @@
 """The program ``seqtag``, also as ``python -m seqtag``."""
 
+import gc
 import sys
 
 
 def main() -> int:
     """Run the command line and return its exit code; handle interrupts during its import, too."""
+    gc.set_threshold(100_000)  # start-up creates many objects and no garbage
     try:
         from seqtag import cli
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,15 +40,15 @@ def table(
     </table>
     """
     side = ' style="text-align: right"' if numbers else ' style="text-align: left"'
-    parts = [f"<caption>{escape(caption)}</caption>"] if caption else []
+    parts = [f"<caption>{_escaped(caption)}</caption>"] if caption else []
     if heading:
-        names = "".join(f'<th scope="col"{side}>{escape(name)}</th>' for name in heading)
+        names = "".join(f'<th scope="col"{side}>{_escaped(name)}</th>' for name in heading)
         parts.append(f"<thead><tr>{names}</tr></thead>")
     for group in groups:
         parts.append('<tbody style="border-top: 1px solid">')
         for first, *others in group:
-            cells = "".join(f"<td{side}>{escape(str(cell))}</td>" for cell in others)
-            head = f'<th scope="row" style="text-align: left">{escape(str(first))}</th>'
+            cells = "".join(f"<td{side}>{_escaped(str(cell))}</td>" for cell in others)
+            head = f'<th scope="row" style="text-align: left">{_escaped(str(first))}</th>'
             parts.append(f"<tr>{head}{cells}</tr>")
         parts.append("</tbody>")
     return f"<table>{''.join(parts)}</table>"
@@ -61,7 +60,7 @@ def paragraph(text: str) -> str:
     >>> paragraph("a < b")
     '<p>a &lt; b</p>'
     """
-    return f"<p>{escape(text)}</p>"
+    return f"<p>{_escaped(text)}</p>"
 
 
 def folded(title: str, text: str) -> str:
@@ -70,5 +69,11 @@ def folded(title: str, text: str) -> str:
     >>> folded("templates", "form[0]")
     '<details><summary>templates</summary><pre>form[0]</pre></details>'
     """
-    title, text = escape(title), escape(text)
+    title, text = _escaped(title), _escaped(text)
     return f"<details><summary>{title}</summary><pre>{text}</pre></details>"
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # late: it loads all names of characters, and few programs show tables
+
+    return escape(text)

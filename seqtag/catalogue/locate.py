@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from seqtag.catalogue.cache import is_complete, local_path
-from seqtag.catalogue.entries import parse
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
@@ -40,6 +37,11 @@ def locate(
     """
     found = []
     for name in names:
+        if name == "-":
+            found.append(name)
+            continue
+        from seqtag.catalogue.entries import parse  # late: needless for standard input
+
         corpus = parse(name)
         found.append(str(fetched(corpus.file(part), progress)) if corpus else name)
     return found
@@ -47,7 +49,9 @@ def locate(
 
 def fetched(file: RemoteFile, progress: Progress | None = None) -> Path:
     """Return the path of a file of a corpus, after fetching it if it is not in the cache."""
-    from seqtag.catalogue.fetch import fetch  # its libraries take longer than a short text
+    # Late: their libraries take longer than a short text.
+    from seqtag.catalogue.cache import is_complete, local_path
+    from seqtag.catalogue.fetch import fetch
 
     if progress is None or is_complete(file, local_path(file)):
         return fetch(file)

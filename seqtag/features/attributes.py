@@ -198,7 +198,13 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
         )
         raise TemplateError(msg)
     _check_arguments(name, function, args)
-    bound = BoundAttribute(name, tuple(args), function)
+    return _bound(name, function, tuple(args))
+
+
+@lru_cache(maxsize=1024)  # models name the same attributes again and again
+def _bound(name: str, function: AttributeFunction, args: tuple[int | str, ...]) -> BoundAttribute:
+    """Return an attribute with its arguments, after one call."""
+    bound = BoundAttribute(name, args, function)
     bound("a")
     return bound
 

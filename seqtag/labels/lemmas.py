@@ -236,7 +236,8 @@ class LemmaCoding(LabelCoding):
         """Refuse labels that are not scripts or have control characters other than tabs."""
         refuse_controls(label.replace("\t", " ") for label in labels)
         for label in labels:
-            lemma_of("", label)
+            if not label.startswith(_WHOLE):
+                _parse(label)
 
     def decode_alone(self, label: str) -> str:
         """Return the script itself: there is no lemma without a form."""

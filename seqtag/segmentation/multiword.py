@@ -371,7 +371,7 @@ class Splitter:
             workspace = self._decoder.workspace()
             ids = self._decoder.decode(types, encoder.hashes, ptr, workspace)
             changed = np.searchsorted(ptr, np.flatnonzero(ids != self._copy), "right") - 1
-            for n in np.unique(changed).tolist():
+            for n in sorted({*changed.tolist()}):
                 scripts = [self._scripts[k] for k in ids[ptr[n] : ptr[n + 1]].tolist()]
                 answers[batch[n]] = words_of(tokens[batch[n]].token, scripts)
         return answers
