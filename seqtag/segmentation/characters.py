@@ -41,7 +41,7 @@ from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.paragraphs import SEPARATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,12 +61,36 @@ VIEWS = (
     COLUMNS[:4],
     COLUMNS[4:11],
     (*COLUMNS[11:19], "chunk_shape"),
-    ("next", "next_shape"),
-    ("after", "after_shape"),
-    ("before", "before_shape"),
+    ("tail", "next", "next_shape"),
+    ("tail", "after", "after_shape"),
+    ("tail", "before", "before_shape"),
+    ("tail", "before_shape", "chunk_shape", "next_shape"),
 )
-"""Columns that depend on the same characters, and are numbered together: a type of a view has a
-value in each of its columns. So a row has a few types, and what its columns score is a few sums."""
+"""Columns that are numbered together: a type of a view has a value in each of its columns. So a row
+has a few types, and what the templates of a view's columns score is one sum for each type."""
+
+
+def view_of(columns: Iterable[str]) -> int | None:
+    """Return the number of the first view that has some columns, or None.
+
+    >>> view_of(["tail", "chunk"]), view_of(["tail", "next"]), view_of(["c1", "k1"])
+    (2, 3, None)
+    """
+    found = {*columns}
+    return next((number for number, view in enumerate(VIEWS) if found <= {*view}), None)
+
+
+def views_of(columns: Sequence[str]) -> list[list[str]]:
+    """Return columns by the first view that has them.
+
+    >>> views_of(["c1", "tail", "c2"])
+    [['c1', 'c2'], ['tail']]
+    """
+    found: dict[int | None, list[str]] = {}
+    for column in sorted(columns, key=COLUMNS.index):
+        found.setdefault(view_of([column]), []).append(column)
+    return [*found.values()]
+
 
 LONGEST_GRAM = 6
 MOST_CODES = 16
@@ -372,31 +396,28 @@ class Numbering:
 
     Parameters
     ----------
-    columns
-        Some of `COLUMNS`.
+    views
+        Columns that are numbered together, each list some of the columns of one of `VIEWS`.
 
     Attributes
     ----------
-    views : list of list of str
-        The columns by the views in `VIEWS`: those of a view are numbered together.
     reported : list of int
         Number of types of each view that `new_values` and `new_hashes` have returned.
 
     Examples
     --------
-    >>> numbering = Numbering(["c1", "k1"])
+    >>> numbering = Numbering(views_of(["c1", "k1"]))
     >>> rows, types = numbering.read("To be")
     >>> first, [values] = numbering.new_values(0)
     >>> first, [values[i] for i in types[0]]
     (0, ['t', 'o', ' b', 'e'])
     """
 
-    def __init__(self, columns: Sequence[str]):
-        found = [[name for name in view if name in columns] for view in VIEWS]
-        self.views = [view for view in found if view]
+    def __init__(self, views: Sequence[Sequence[str]]):
+        self.views = views
         self._native = None
         if backend.Characters is not None:
-            numbers = [[COLUMNS.index(name) for name in view] for view in self.views]
+            numbers = [[COLUMNS.index(name) for name in view] for view in views]
             self._native = backend.Characters(numbers)
         self._numbers: list[dict[tuple[str, ...], int]] = [{} for _ in self.views]
         self.reported = [0] * len(self.views)

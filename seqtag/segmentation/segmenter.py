@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,8 +22,10 @@ from seqtag.segmentation.characters import (
     COLUMNS,
     JOINER,
     NEW_PARAGRAPH,
+    VIEWS,
     Numbering,
     code_kind,
+    view_of,
 )
 from seqtag.segmentation.paragraphs import SEPARATOR
 
@@ -119,13 +123,13 @@ class Segmenter:
                 )
                 raise ModelFileError(msg, source=source)
         with fitting(source):
-            compiled = model.compiled
-            views = Numbering(compiled.columns).views
-            self._decoder = model.decoder(views)
-            reach = int(abs(compiled.key_plans()[0].term_offset).max(initial=0))
+            by_view, self._views = _by_view(model)
+            self._decoder = by_view.decoder(self._views)
+            reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
+        self._compiled = by_view.compiled
         self._calls = []  # of each column of each view, if the kernel has all of its attributes
-        for view in views:
-            calls = [calls_of(compiled.functions_of(name).values()) for name in view]
+        for view in self._views:
+            calls = [calls_of(self._compiled.functions_of(name).values()) for name in view]
             self._calls.append(None if None in calls else [each or [] for each in calls])
         self._context, self._ahead = BEFORE + reach, AHEAD + reach + 1
         self._token = np.array([label == TOKEN for label in model.labels])
@@ -200,8 +204,8 @@ class Segmenter:
         """Return the final labels of the rows of a text from `begin` on."""
         rows, types = workspace.numbering.read(text)
         latest = types.max(axis=1, initial=-1).tolist()
-        numbering, encoder, forms = *workspace[:2], self.model.compiled.forms
-        for number, (view, calls) in enumerate(zip(numbering.views, self._calls, strict=True)):
+        numbering, encoder, forms = *workspace[:2], self._compiled.forms
+        for number, (view, calls) in enumerate(zip(self._views, self._calls, strict=True)):
             if latest[number] < numbering.reported[number]:
                 continue
             new = calls and numbering.new_hashes(number, calls, forms)
@@ -233,6 +237,46 @@ class Segmenter:
         )
 
     def _new_workspace(self) -> _Workspace:
-        compiled = self.model.compiled
-        encoder = Encoder(compiled, backend.hash_strings)
-        return _Workspace(Numbering(compiled.columns), encoder, self._decoder.workspace())
+        numbering = Numbering([[name.partition(":")[2] for name in view] for view in self._views])
+        encoder = Encoder(self._compiled, backend.hash_strings)
+        return _Workspace(numbering, encoder, self._decoder.workspace())
+
+
+def _by_view(model: Model) -> tuple[Model, list[list[str]]]:
+    """Return a model whose templates look at the columns of views, and these columns by view.
+
+    ``3:tail`` is the column ``tail`` of view 3. A template looks at one view, if one has all its
+    columns and they are at one position: then its scores are summed once for each type.
+    """
+    compiled, known = model.compiled, model.tag_dictionary
+    uses: dict[tuple[int, int], int] = {}  # number of each view and attribute
+
+    def number(attribute: int, view: int | None = None) -> int:
+        if view is None:
+            view = view_of([compiled.attributes[attribute].column])
+        return uses.setdefault((view or 0, attribute), len(uses))
+
+    def bound(terms: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+        alone = len({offset for _, offset in terms}) == 1
+        view = view_of(compiled.attributes[n].column for n, _ in terms) if alone else None
+        return tuple((number(n, view), offset) for n, offset in terms)
+
+    templates, edges = tuple(map(bound, compiled.templates)), tuple(map(bound, compiled.edges))
+    if known.attribute >= 0:
+        known = known._replace(attribute=number(known.attribute))
+    attributes = [
+        replace(compiled.attributes[n], column=f"{view}:{compiled.attributes[n].column}")
+        for view, n in uses
+    ]
+    columns = {use.column for use in attributes}
+    names = [[f"{i}:{name}" for name in view] for i, view in enumerate(VIEWS)]
+    views = [[name for name in view if name in columns] for view in names]
+    compiled = replace(
+        compiled,
+        columns=tuple(chain.from_iterable(views)),
+        attributes=tuple(attributes),
+        templates=templates,
+        edges=edges,
+        functions=tuple(compiled.functions[n] for _, n in uses),
+    )
+    return replace(model, compiled=compiled, tag_dictionary=known), [view for view in views if view]

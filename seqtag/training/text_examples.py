@@ -19,7 +19,7 @@ from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import normal_form
 from seqtag.labels.coding import has_controls
-from seqtag.segmentation.characters import Numbering
+from seqtag.segmentation.characters import Numbering, views_of
 from seqtag.segmentation.multiword import (
     COPY,
     END,
@@ -94,7 +94,7 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
     ['inside', 'token', 'token', 'inside', 'token', 'sentence']
     """
     text, token_ends, sentence_ends = _text_of(sentences)
-    numbering = Numbering(columns)
+    numbering = Numbering(views_of(columns))
     rows, types = numbering.read(text)
     labels = np.zeros(len(rows.starts), np.int32)
     labels[:-1][rows.gaps[1:] > 0] = _LABELS.index(JOINED)

@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.corpus import read
+from seqtag.engine import backend
 from seqtag.engine.backend import BACKEND
 from seqtag.errors import ModelFileError
+from seqtag.features.encoder import Column, Encoder
 from seqtag.features.language import load
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import segmenter as module
-from seqtag.segmentation.characters import COLUMNS, columns_of
+from seqtag.segmentation.characters import COLUMNS, columns_of, rows_of
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
@@ -175,6 +177,22 @@ spaces = st.sampled_from([" ", "", "\n", "  ", SEPARATOR, " " * 70])
 texts = st.lists(st.tuples(words, spaces), max_size=40).map(lambda t: "".join(map("".join, t)))
 
 
+@given(texts)
+def test_what_views_score_is_what_their_columns_score(plain, text):
+    """A segmenter has one type of a row for several columns; a model has one for each."""
+    model, rows = plain.model, rows_of(text)
+    columns = {name: Column.of(values) for name, values in columns_of(text).items()}
+    encoder, decoder = Encoder(model.compiled, backend.hash_strings), model.decoder()
+    names = model.compiled.columns
+    for name in names:
+        encoder.extend(name, 0, columns[name].types)
+    types = np.array([columns[name].ids for name in names], np.int32)
+    labels = decoder.decode(types, encoder.hashes, rows.paragraphs, decoder.workspace())
+    ends = {int(end) for end, label in zip(rows.ends, labels, strict=True) if label}
+    ends |= {int(rows.ends[i]) for i, gap in enumerate(rows.gaps[1:]) if gap} | {*rows.ends[-1:]}
+    assert ends == {*plain.segment(text).ends.tolist()}
+
+
 @given(st.lists(texts, max_size=4))
 def test_piecewise_is_as_whole(plain, pieces):
     text = "".join(pieces)
@@ -216,7 +234,7 @@ def test_chunks_that_bring_no_new_values_are_forgotten_too(plain, monkeypatch):
     monkeypatch.setattr(module._Workspace, "is_full", property(is_full))
     monkeypatch.setattr(module, "_WINDOW", len(text) // 20)
     plain._workspaces._idle.clear()
-    least = module.Numbering(plain.model.compiled.columns).nbytes
+    least = plain._new_workspace().numbering.nbytes
     monkeypatch.setattr(module, "_MOST_BYTES", most := least + 500_000)
     assert sentences_of(plain, text) == whole
     assert len(held) >= 20

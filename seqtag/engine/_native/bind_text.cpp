@@ -153,7 +153,7 @@ nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> ends, I
 class PyCharacters {
  public:
   explicit PyCharacters(const std::vector<std::vector<int>>& views)
-      : views_(checked(views)), reported_(views.size(), 0), table_(views) {}
+      : views_(checked(views)), reported_(views.size(), 0), table_(views), inner_(views.size()) {}
   nb::object unknown(In<uint32_t> codes) {
     check(codes);
     return to_numpy(table_.unknown(codes.data(), codes.shape(0)));
@@ -198,12 +198,13 @@ class PyCharacters {
   // Per column of a view, its values for the types that were numbered since the last call, in order.
   nb::list new_values(size_t view) {
     require(view < views_.size(), "view out of range");
-    const size_t end = table_.types(CharacterTable::view_of(size_t(views_[view][0])));
+    const CharacterTable::View seen = view_at(view);
+    const size_t end = table_.types(seen);
     nb::list found;
     for (int column : views_[view]) {
       nb::list values;
       for (size_t type = reported_[view]; type < end; ++type) {
-        const std::string value = table_.value(size_t(column), type);
+        const std::string value = table_.value(seen, size_t(column), type);
         values.append(nb::bytes(value.data(), value.size()));
       }
       found.append(values);
@@ -217,7 +218,8 @@ class PyCharacters {
                       const nb::callable& describe, const nb::callable& spell) {
     require(view < views_.size(), "view out of range");
     require(attributes.size() == views_[view].size(), "a list of attributes per column of the view");
-    const size_t begin = reported_[view], end = table_.types(CharacterTable::view_of(size_t(views_[view][0])));
+    const size_t begin = reported_[view], end = table_.types(view_at(view));
+    inner_[view].resize(attributes.size());
     WordReader reader(process_characters(), describe, spell, normal);
     nb::list found;
     for (size_t i = 0; i < attributes.size(); ++i) {
@@ -225,9 +227,9 @@ class PyCharacters {
       const std::vector<AttributeUse> uses = uses_of(attributes[i]);
       std::vector<uint64_t> hashes(uses.size() * (end - begin));
       if (CharacterTable::has_inner_values(column))
-        hash_inner_values(column, uses, reader, begin, end, hashes.data());
+        hash_inner_values(view_at(view), column, inner_[view][i], uses, reader, begin, end, hashes.data());
       else
-        hash_values(column, uses, normal, reader, begin, end, hashes.data());
+        hash_values(view_at(view), column, uses, normal, reader, begin, end, hashes.data());
       found.append(to_numpy(std::move(hashes), {uses.size(), end - begin}));
     }
     reported_[view] = end;
@@ -235,8 +237,9 @@ class PyCharacters {
   }
   size_t nbytes() const {
     size_t total = table_.bytes();
-    for (const InnerHashes& inner : inner_)
-      for (const std::vector<uint64_t>& hashes : inner.hashes) total += bytes_held(hashes);
+    for (const std::vector<InnerHashes>& columns : inner_)
+      for (const InnerHashes& inner : columns)
+        for (const std::vector<uint64_t>& hashes : inner.hashes) total += bytes_held(hashes);
     return total;
   }
 
@@ -248,23 +251,24 @@ class PyCharacters {
     size_t values = 0;
     std::vector<std::vector<uint64_t>> hashes;  // per attribute and value
   };
-  std::array<InnerHashes, CharacterTable::kColumns> inner_;
+  std::vector<std::vector<InnerHashes>> inner_;  // per view and column
+
+  CharacterTable::View view_at(size_t view) const {
+    return CharacterTable::View(CharacterTable::view_of(views_[view]));
+  }
 
   static const std::vector<std::vector<int>>& checked(const std::vector<std::vector<int>>& views) {
     for (const std::vector<int>& columns : views) {
       require(!columns.empty(), "a view without columns");
-      for (int c : columns) {
-        require(c >= 0 && c < CharacterTable::kColumns, "views names a column out of range");
-        require(CharacterTable::view_of(size_t(c)) == CharacterTable::view_of(size_t(columns[0])),
-                "the columns of a view must depend on the same characters");
-      }
+      for (int c : columns) require(c >= 0 && c < CharacterTable::kColumns, "views names a column out of range");
+      require(CharacterTable::view_of(columns) < CharacterTable::kViews, "no view has all these columns");
     }
     return views;
   }
   // Hashes for the types [begin, end) of a column with few values: of each value once.
-  void hash_inner_values(size_t column, const std::vector<AttributeUse>& uses, WordReader& reader, size_t begin,
-                         size_t end, uint64_t* out) {
-    InnerHashes& inner = inner_[column];
+  void hash_inner_values(CharacterTable::View view, size_t column, InnerHashes& inner,
+                         const std::vector<AttributeUse>& uses, WordReader& reader, size_t begin, size_t end,
+                         uint64_t* out) {
     const size_t known = inner.values;
     Words read;
     for (; inner.values < table_.inner_values(column); ++inner.values)
@@ -275,12 +279,12 @@ class PyCharacters {
     for (size_t a = 0; a < uses.size(); ++a) {
       inner.hashes[a].resize(inner.values);
       made.hash(uses[a], inner.hashes[a].data() + known);
-      for (size_t type = begin; type < end; ++type) *out++ = inner.hashes[a][table_.inner_number(column, type)];
+      for (size_t type = begin; type < end; ++type) *out++ = inner.hashes[a][table_.inner_number(view, column, type)];
     }
   }
   // The same for a column whose values are as many as the types.
-  void hash_values(size_t column, const std::vector<AttributeUse>& uses, bool normal, WordReader& reader, size_t begin,
-                   size_t end, uint64_t* out) {
+  void hash_values(CharacterTable::View view, size_t column, const std::vector<AttributeUse>& uses, bool normal,
+                   WordReader& reader, size_t begin, size_t end, uint64_t* out) {
     const size_t n = end - begin;
     std::vector<uint64_t> plain(n);
     std::vector<size_t> left;  // types whose values must be read
@@ -290,7 +294,7 @@ class PyCharacters {
         return use.attribute == Attribute::kForm || use.attribute == Attribute::kValue;
       });
       for (size_t i = 0; i < n; ++i) {
-        plain[i] = as_it_is ? table_.plain_hash(column, begin + i, normal) : 0;
+        plain[i] = as_it_is ? table_.plain_hash(view, column, begin + i, normal) : 0;
         if (!plain[i]) left.push_back(i);
       }
       const uint64_t empty = BytesHash().value();
@@ -299,7 +303,7 @@ class PyCharacters {
           out[a * n + i] = plain[i] == empty && uses[a].attribute == Attribute::kValue ? 0 : plain[i];
     }
     Words read;
-    for (size_t i : left) reader.read(table_.value(column, begin + i), read);
+    for (size_t i : left) reader.read(table_.value(view, column, begin + i), read);
     nb::gil_scoped_release release;
     const Attributes made(process_characters(), read);
     std::vector<uint64_t> hashes(left.size());

@@ -87,28 +87,37 @@ class CharacterTable {
   static constexpr size_t kLongestPart = 12, kLongestTail = 4, kLongestChunk = 24, kMostCodes = 16;
   static constexpr uint32_t kCodes = 0x110000;
 
-  enum View { kSymbols, kKinds, kParts, kNextChunk, kChunkAfter, kChunkBefore, kViews };
-  static View view_of(size_t column) {
-    if (column < kClass + 1) return column < kK1 ? kSymbols : kKinds;
-    switch (column) {
-      case kNext:
-      case kNextShape:
-        return kNextChunk;
-      case kAfter:
-      case kAfterShape:
-        return kChunkAfter;
-      case kBefore:
-      case kBeforeShape:
-        return kChunkBefore;
+  enum View { kSymbols, kKinds, kParts, kTailAndNext, kTailAndAfter, kTailAndBefore, kShapes, kViews };
+  static bool has_column(int view, int column) {
+    switch (view) {
+      case kSymbols:
+        return column < kK1;
+      case kKinds:
+        return column >= kK1 && column <= kClass;
+      case kParts:
+        return (column >= kLeft && column <= kChunk) || column == kChunkShape;
+      case kTailAndNext:
+        return column == kTail || column == kNext || column == kNextShape;
+      case kTailAndAfter:
+        return column == kTail || column == kAfter || column == kAfterShape;
+      case kTailAndBefore:
+        return column == kTail || column == kBefore || column == kBeforeShape;
       default:
-        return kParts;
+        return column == kTail || (column >= kChunkShape && column != kAfterShape);
     }
+  }
+  // The first view that has some columns; kViews if there is none.
+  static int view_of(const std::vector<int>& columns) {
+    int view = 0;
+    const auto is_in = [&](int column) { return has_column(view, column); };
+    while (view < kViews && !std::all_of(columns.begin(), columns.end(), is_in)) ++view;
+    return view;
   }
 
   // Numbers the types of some views, of which only some columns are asked for.
   explicit CharacterTable(const std::vector<std::vector<int>>& views) : pages_(kCodes >> 8) {
     for (const std::vector<int>& columns : views) {
-      views_.push_back(view_of(size_t(columns.at(0))));
+      views_.push_back(View(view_of(columns)));
       for (int c : columns) {
         if (c < kK1) symbols_length_ = std::max(symbols_length_, size_t(c - kC1 + 1));
         if (c >= kK1 && c < kClass) kinds_length_ = std::max(kinds_length_, size_t(c - kK1 + 1));
@@ -124,7 +133,9 @@ class CharacterTable {
       texts->intern("", 0);
       texts->intern("\n", 1);
     }
-    heads_ = {{0, 0}, {1, 1}};  // too long, and the end of the text
+    heads_ = {{0, 0}, {1, 1}};                                       // too long, and the end of the text
+    for (PairNumbers& tails : tail_and_head_) tails.number({0, 0});  // outside tails
+    tail_and_shapes_.number({0, 0, 0, 0});
   }
 
   CharacterTable(const CharacterTable&) = delete;
@@ -187,7 +198,8 @@ class CharacterTable {
 
   // Bytes of memory held: grows with the characters, chunks and types that texts have brought.
   size_t bytes() const {
-    size_t total = symbol_grams_.bytes() + kind_grams_.bytes();
+    size_t total = symbol_grams_.bytes() + kind_grams_.bytes() + tail_and_shapes_.bytes();
+    for (const PairNumbers& tails : tail_and_head_) total += tails.bytes();
     for (const size_t held :
          {bytes_held(several_character_), bytes_held(symbol_of_), bytes_held(kind_of_), bytes_held(mark_of_),
           bytes_held(alphanumeric_), bytes_held(plain_symbol_), bytes_held(plain_kind_), bytes_held(first_part_),
@@ -229,9 +241,9 @@ class CharacterTable {
     };
     number_grams(symbol_grams_, symbol_of_, symbols_length_, types[kSymbols]);
     number_grams(kind_grams_, mark_of_, std::max<size_t>(kinds_length_, 1), types[kKinds]);
-    if (!types[kParts] && !types[kNextChunk] && !types[kChunkAfter] && !types[kChunkBefore]) return;
-    for (int32_t* each : {types[kNextChunk], types[kChunkAfter], types[kChunkBefore]})
-      if (each) std::fill_n(each, n, 0);
+    for (size_t v = kTailAndNext; v < kViews; ++v)
+      if (types[v]) std::fill_n(types[v], n, 0);
+    if (std::all_of(&types[kParts], &types[0] + kViews, [](int32_t* each) { return !each; })) return;
     each_paragraph([&](size_t begin, size_t end) { number_chunks(begin, end, types); });
   }
 
@@ -244,21 +256,23 @@ class CharacterTable {
         return kind_grams_.size();
       case kParts:
         return parts_.size();
+      case kShapes:
+        return tail_and_shapes_.size();
       default:
-        return heads_.size();
+        return tail_and_head_[view - kTailAndNext].size();
     }
   }
-  // The value of a column for a type of its view.
-  std::string value(size_t column, size_t type) const {
+  // The value of a column for a type of a view.
+  std::string value(View view, size_t column, size_t type) const {
     std::string text;
-    each_piece(column, type, [&](std::string_view piece, bool) { text.append(piece); });
+    each_piece(view, column, type, [&](std::string_view piece, bool) { text.append(piece); });
     return text;
   }
   // Its hash; 0 if its normal form may be another.
-  uint64_t plain_hash(size_t column, size_t type, bool normal) const {
+  uint64_t plain_hash(View view, size_t column, size_t type, bool normal) const {
     BytesHash hash;
     bool all_plain = true;
-    each_piece(column, type, [&](std::string_view piece, bool plain) {
+    each_piece(view, column, type, [&](std::string_view piece, bool plain) {
       all_plain &= plain;
       hash.add(piece.data(), piece.size());
     });
@@ -283,11 +297,16 @@ class CharacterTable {
         return (column < kChunkShape ? texts_ : shapes_).size();
     }
   }
-  size_t inner_number(size_t column, size_t type) const {
-    if (column == kClass) return size_t(marks_.tuple(size_t(kind_grams_.first_sign(type)))[1]);
-    if (view_of(column) != kParts) {
-      const Head& head = heads_[type];
-      return size_t(column < kChunkShape ? head.text : head.shape);
+  size_t inner_number(View view, size_t column, size_t type) const {
+    if (view == kKinds) return size_t(marks_.tuple(size_t(kind_grams_.first_sign(type)))[1]);
+    if (view == kShapes) {
+      const auto& shapes = tail_and_shapes_.tuple(type);
+      return size_t(shapes[column == kTail ? 0 : column == kBeforeShape ? 1 : column == kChunkShape ? 2 : 3]);
+    }
+    if (view != kParts) {
+      const auto& [tail, head] = tail_and_head_[view - kTailAndNext].tuple(type);
+      if (column == kTail) return size_t(tail);
+      return size_t(column < kChunkShape ? heads_[size_t(head)].text : heads_[size_t(head)].shape);
     }
     const Part& part = parts_[type];
     switch (column) {
@@ -348,8 +367,10 @@ class CharacterTable {
   PairNumbers opening_, signs_before_, signs_ahead_, tail_;
   Interner chunk_numbers_;
   std::vector<int32_t> first_part_;  // per chunk: the type of its first character, or -1
-  std::vector<Head> heads_;          // per type of the views of chunks: two more than the chunk
-  std::vector<Part> parts_;          // per type
+  std::vector<Head> heads_;          // two more than the chunks
+  std::array<PairNumbers, 3> tail_and_head_;
+  TupleNumbers<4> tail_and_shapes_;
+  std::vector<Part> parts_;  // per type
   std::vector<int32_t> part_symbols_;
   Interner long_parts_;  // of chunks that are too long to be known as such
   std::vector<int32_t> long_type_;
@@ -483,10 +504,16 @@ class CharacterTable {
       for (size_t i = 0; i < size; ++i) {
         const int32_t part = type < 0 ? number_long_part(here.begin + i, row_parts_[i]) : type + int32_t(i);
         if (types[kParts]) types[kParts][here.begin + i] = part;
-        if (!parts_[size_t(part)].tail) continue;
-        if (types[kNextChunk]) types[kNextChunk][here.begin + i] = next.head;
-        if (types[kChunkAfter]) types[kChunkAfter][here.begin + i] = next.is_complete() ? after.head : 0;
-        if (types[kChunkBefore]) types[kChunkBefore][here.begin + i] = before.complete();
+        const int32_t tail = parts_[size_t(part)].tail;
+        if (!tail) continue;
+        const std::array<int32_t, 3> heads{next.head, next.is_complete() ? after.head : 0, before.complete()};
+        for (size_t k = 0; k < heads.size(); ++k)
+          if (types[kTailAndNext + k])
+            types[kTailAndNext + k][here.begin + i] = tail_and_head_[k].number({tail, heads[k]});
+        if (types[kShapes])
+          types[kShapes][here.begin + i] =
+              tail_and_shapes_.number({tail, heads_[size_t(before.complete())].shape, parts_[size_t(part)].chunk.shape,
+                                       heads_[size_t(next.head)].shape});
       }
       before = here;
       here = next;
@@ -519,7 +546,7 @@ class CharacterTable {
   }
 
   // visit(text, whether it is its own normal form in any text) for the pieces of a value.
-  template <class Visit> void each_piece(size_t column, size_t type, Visit visit) const {
+  template <class Visit> void each_piece(View view, size_t column, size_t type, Visit visit) const {
     const auto symbols = [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
         const size_t symbol = size_t(part_symbols_[i]);
@@ -538,7 +565,7 @@ class CharacterTable {
         visit(kinds_.value(kind), plain_kind_[kind] != 0);
       });
     else if (has_inner_values(column))
-      each_inner_piece(column, inner_number(column, type), visit);
+      each_inner_piece(column, inner_number(view, column, type), visit);
     else {
       const Part& part = parts_[type];
       if (column == kSplit && (!part.left || part.right < 0)) return;
