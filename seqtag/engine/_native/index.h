@@ -86,7 +86,7 @@ class FeatureIndexer {
   FeatureIndex index(int64_t min_count, bool bundled) {
     FeatureIndex found;
     size_t seen = number_keys(min_count, found.keys);
-    std::vector<int32_t> code_of(bundled ? (x_.capacity + 2) * runs_.size() : 0, kUnknown);
+    std::vector<int32_t> code_of((x_.capacity + 2) * runs_.size(), kUnknown);
     std::vector<int32_t> rows;
     found.bundle_ptr.push_back(0);
     found.features.reserve(seen);  // pages never touched take no memory
@@ -106,14 +106,9 @@ class FeatureIndexer {
           continue;
         }
         const size_t place = place_of(x_, run.column, n + run.offset, begin, end);
-        const int32_t* row = &row_of_[place * F_];
-        if (!bundled || run.last - run.first < 2) {
-          for (size_t k = run.first; k < run.last; ++k)
-            if (row[k] >= 0) found.features.push_back(row[k]);
-          continue;
-        }
         int32_t& code = code_of[place * runs_.size() + r];
         if (code == kUnknown) {
+          const int32_t* row = &row_of_[place * F_];
           rows.clear();
           std::copy_if(row + run.first, row + run.last, std::back_inserter(rows), [](int32_t id) { return id >= 0; });
           code = rows.empty() ? kNothing : rows.size() == 1 ? rows[0] : -1 - int32_t(found.bundle_ptr.size() - 1);
@@ -122,7 +117,13 @@ class FeatureIndexer {
             found.bundle_ptr.push_back(int64_t(found.bundles.size()));
           }
         }
-        if (code != kNothing) found.features.push_back(code);
+        if (code >= 0 || (bundled && code != kNothing)) {
+          found.features.push_back(code);
+        } else if (code != kNothing) {
+          const int64_t* bundle = &found.bundle_ptr[size_t(-1 - code)];
+          found.features.insert(found.features.end(), found.bundles.begin() + bundle[0],
+                                found.bundles.begin() + bundle[1]);
+        }
       }
       found.token_ptr.push_back(int64_t(found.features.size()));
     });
@@ -156,6 +157,7 @@ class FeatureIndexer {
     KeyNumbers table;
     std::vector<uint64_t> keys;
     std::vector<int32_t> count;
+    std::vector<int32_t> times((x_.capacity + 2) * runs_.size(), 0);  // that each run of templates sees a type
     auto number = [&](uint64_t key) {
       if (key == 0) return kAbsent;
       const int32_t id = table.number(key);
@@ -174,20 +176,24 @@ class FeatureIndexer {
         }
       const uint64_t* key = keys.data();
       for (int64_t n = begin; n < end; ++n)
-        for (const Run& run : runs_) {
+        for (size_t r = 0; r < runs_.size(); ++r) {
+          const Run& run = runs_[r];
           if (run.column < 0) {
             const int32_t id = number(*key++);
             if (id >= 0) ++count[size_t(id)];
             keep(id);
             continue;
           }
-          int32_t* row = &row_of_[place_of(x_, run.column, n + run.offset, begin, end) * F_];
-          for (size_t k = run.first; k < run.last; ++k) {
-            if (row[k] == kUnknown) row[k] = number(key_at(plan_, x_, k, n, begin, end));
-            if (row[k] >= 0) ++count[size_t(row[k])];
-          }
+          const size_t place = place_of(x_, run.column, n + run.offset, begin, end);
+          if (times[place * runs_.size() + r]++ == 0)
+            for (size_t k = run.first; k < run.last; ++k)
+              row_of_[place * F_ + k] = number(key_at(plan_, x_, k, n, begin, end));
         }
     }
+    for (size_t place = 0; place < x_.capacity + 2; ++place)
+      for (size_t r = 0; r < runs_.size(); ++r)
+        for (size_t k = runs_[r].first; times[place * runs_.size() + r] && k < runs_[r].last; ++k)
+          if (row_of_[place * F_ + k] >= 0) count[size_t(row_of_[place * F_ + k])] += times[place * runs_.size() + r];
     size_t seen = 0;
     new_row_.assign(count.size(), kAbsent);
     for (size_t r = 0; r < count.size(); ++r)

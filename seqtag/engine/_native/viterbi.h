@@ -88,7 +88,8 @@ template <class Real> struct Viterbi {
     if (T == 0) return;
     if (!label_features) {  // order 0: all label potentials are 0, tokens are independent
       for (size_t t = 0; t < T; ++t)
-        out_labels[t] = argmax(K, against ? against[t] : -1, [&](int j) { return emission[t * S + j]; });
+        out_labels[t] =
+            against ? argmax(K, against[t], [&](int j) { return emission[t * S + j]; }) : highest(emission + t * S, K);
       return;
     }
     v.resize(T * S);
@@ -117,6 +118,19 @@ template <class Real> struct Viterbi {
   }
 
  private:
+  // Lowest label of the largest of K scores.
+  static int highest(const Real* score, int K) {
+    Real most = score[0];
+    int j = 0;
+    if (K >= lanes<Real>) {
+      Vector<Real> top = load(score);
+      for (j = lanes<Real>; j + lanes<Real> <= K; j += lanes<Real>) top = maximum<Real>(top, load(score + j));
+      most = largest_lane<Real>(top);
+    }
+    for (; j < K; ++j) most = score[j] > most ? score[j] : most;
+    return first_of(score, most, K, K / lanes<Real> * lanes<Real>);
+  }
+
   // Whether an allowed path was found.
   bool search(const Real* emission, size_t T, const ChainWeights<Real>& chain, const Edges<Real>* edges, bool prune,
               const int32_t* against, int32_t* out_labels) {

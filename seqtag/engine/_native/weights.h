@@ -166,37 +166,54 @@ template <class Real> struct DenseRows {
 };
 
 // Only cells that were ever updated exist. A row is a span of one arena, moved to its end and
-// doubled when it is full.
+// doubled when it is full. What is summed is apart from what is not.
 template <class Real> struct SparseRows {
   int labels, stride;
   static constexpr bool contiguous = false;
   SparseRows(size_t rows, int width, bool) : labels(width), stride(padded<Real>(width)), spans(rows) {}
 
   bool far() const { return true; }
-  void locate(const int32_t* row, size_t n, int32_t* out_places) const { std::copy_n(row, n, out_places); }
-  void prefetch(int32_t row) const { SEQTAG_PREFETCH(&spans[size_t(row)]); }
+  // Where n rows are, for the functions that take places; and asks for their cells.
+  void locate(const int32_t* row, size_t n, int32_t* out_places) const {
+    for (size_t k = 0; k < n; ++k) SEQTAG_PREFETCH(&spans[size_t(row[k])]);
+    std::copy_n(row, n, out_places);
+  }
+  void prefetch(int32_t row) const {
+    const Span& s = spans[size_t(row)];
+    const size_t used = std::min<size_t>(s.used, 128);
+    for (size_t i = 0; i < used; i += 64 / sizeof(uint16_t)) SEQTAG_PREFETCH(label_of.data() + s.begin + i);
+    for (size_t i = 0; i < used; i += 64 / sizeof(Real)) SEQTAG_PREFETCH(w.data() + s.begin + i);
+  }
   void sum_rows(Real* out, const int32_t* row, const Real* value, int64_t n) const {
     std::fill_n(out, stride, Real(0));
+    const uint16_t* label = label_of.data();
+    const Real* weight = w.data();
     for (int64_t k = 0; k < n; ++k) {
       const Span s = spans[size_t(row[k])];
-      const Real scale = value ? value[k] : Real(1);
-      for (size_t i = s.begin; i < s.begin + s.used; ++i) out[label_of[i]] += cells[i].w * scale;
+      if (value)
+        for (size_t i = s.begin; i < s.begin + s.used; ++i) out[label[i]] += weight[i] * value[k];
+      else
+        for (size_t i = s.begin; i < s.begin + s.used; ++i) out[label[i]] += weight[i];
     }
   }
   void prefetch_update(int32_t, int) const {}
   int32_t own_place(int32_t row) const { return row; }
   void update(int32_t row, int label, Real delta, const Step<Real>& step) {
-    Cell<Real>& cell = cells[find(size_t(row), label)];
-    step.apply(cell.w, cell.u, &cell.g, delta);
+    const size_t i = find(size_t(row), label);
+    step.apply(w[i], sums[i].u, &sums[i].g, delta);
   }
-  void put(size_t row, int label, const Cell<Real>& cell) { cells[find(row, label)] = cell; }
+  void put(size_t row, int label, const Cell<Real>& cell) {
+    const size_t i = find(row, label);
+    w[i] = cell.w;
+    sums[i] = {cell.u, cell.g};
+  }
   template <class Visit> void for_each_cell(Visit visit) const {
     std::vector<std::pair<int, size_t>> sorted;
     for (size_t r = 0; r < spans.size(); ++r) {
       sorted.clear();
       for (size_t i = spans[r].begin; i < spans[r].begin + spans[r].used; ++i) sorted.emplace_back(label_of[i], i);
       std::sort(sorted.begin(), sorted.end());
-      for (auto [label, i] : sorted) visit(r, label, cells[i]);
+      for (auto [label, i] : sorted) visit(r, label, Cell<Real>{w[i], sums[i].u, sums[i].g});
     }
   }
 
@@ -205,27 +222,36 @@ template <class Real> struct SparseRows {
     size_t begin = 0;
     uint32_t used = 0, capacity = 0;
   };
+  struct Sums {
+    Real u = 0, g = 0;
+  };
   std::vector<Span> spans;
-  std::vector<int32_t> label_of;
-  std::vector<Cell<Real>> cells;
+  std::vector<uint16_t> label_of;  // of each cell; there are at most 65,535 labels, and 255 with edges
+  std::vector<Real> w;
+  std::vector<Sums> sums;
 
   size_t find(size_t row, int label) {
     Span& s = spans[row];
     for (size_t i = s.begin; i < s.begin + s.used; ++i)
       if (label_of[i] == label) return i;
     if (s.used == s.capacity) {
-      const size_t old = s.begin;
       s.capacity = s.capacity ? 2 * s.capacity : 2;
-      s.begin = cells.size();
-      cells.resize(s.begin + s.capacity);
-      label_of.resize(s.begin + s.capacity);
-      std::copy_n(cells.begin() + old, s.used, cells.begin() + s.begin);
-      std::copy_n(label_of.begin() + old, s.used, label_of.begin() + s.begin);
+      const size_t begin = w.size(), size = begin + s.capacity;
+      move_to(begin, size, s, label_of);
+      move_to(begin, size, s, w);
+      move_to(begin, size, s, sums);
+      s.begin = begin;
     }
     const size_t i = s.begin + s.used++;
-    label_of[i] = label;
-    cells[i] = {};
+    label_of[i] = uint16_t(label);
+    w[i] = 0;
+    sums[i] = {};
     return i;
+  }
+  template <class Number>
+  static void move_to(size_t begin, size_t size, const Span& from, std::vector<Number>& numbers) {
+    numbers.resize(size);
+    std::copy_n(numbers.begin() + int64_t(from.begin), from.used, numbers.begin() + int64_t(begin));
   }
 };
 
