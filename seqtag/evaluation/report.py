@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
+from seqtag.engine.arrays import pointers
 from seqtag.errors import LabelError
 from seqtag.evaluation.counts import Counts, Samples, by_key, most_frequent, share
 from seqtag.evaluation.text_tables import Section, html_of, row, signature_of, text_of
@@ -25,7 +28,10 @@ from seqtag.labels.schemes import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from seqtag.evaluation.reliability import Reliability
+    from seqtag.features.encoder import Column
 
 _MOST_CONFUSIONS = 20  # that a notebook shows
 
@@ -432,6 +438,65 @@ def evaluate(
         word_errors=None if words is None else dict(word_errors),
         origin=origin,
         samples=kept and (kept.only(name for name in kept.counts if name != "f1" or used)),
+    )
+
+
+def evaluate_columns(
+    gold: Column,
+    predicted: Column,
+    lengths: NDArray[np.int64],
+    *,
+    task: str = "label",
+    origin: Origin | None = None,
+) -> Report:
+    """Compare numbered labels that are not chunk labels, as `evaluate` does without words.
+
+    Parameters
+    ----------
+    gold, predicted
+        The labels of all sentences end to end.
+    lengths
+        Labels per sentence, none 0.
+    task, origin
+        As in `evaluate`.
+
+    Examples
+    --------
+    >>> from seqtag.features.encoder import Column
+    >>> gold, predicted = Column.of(["DET", "NOUN", "X"]), Column.of(["DET", "VERB", "X"])
+    >>> report = evaluate_columns(gold, predicted, np.array([2, 1]))
+    >>> report == evaluate([["DET", "NOUN"], ["X"]], [["DET", "VERB"], ["X"]], scheme=None)
+    True
+    """
+    pairs = gold.ids * np.int64(len(predicted.types)) + predicted.ids
+    found, first, counts = np.unique(pairs, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    gold_ids, predicted_ids = np.divmod(found[order], len(predicted.types))
+    confusion = {
+        (gold.types[a], predicted.types[b]): count
+        for a, b, count in zip(
+            gold_ids.tolist(), predicted_ids.tolist(), counts[order].tolist(), strict=True
+        )
+    }
+    number = {label: i for i, label in enumerate(gold.types)}
+    same = np.array([number.get(label, -1) for label in predicted.types], np.int32)
+    right = same[predicted.ids] == gold.ids
+    correct_sentences = np.logical_and.reduceat(right, pointers(lengths)[:-1])
+    return Report(
+        task=task,
+        scheme=None,
+        sentences=len(lengths),
+        correct_sentences=int(correct_sentences.sum()),
+        tokens=len(right),
+        correct=int(right.sum()),
+        known_tokens=None,
+        known_correct=None,
+        confusion=confusion,
+        chunk_types={},
+        invalid_gold=0,
+        invalid_predicted=0,
+        word_errors=None,
+        origin=origin,
     )
 
 

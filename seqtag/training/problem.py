@@ -28,8 +28,8 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.keys import keys
 from seqtag.errors import LabelError, TemplateError
-from seqtag.evaluation.report import Report
-from seqtag.evaluation.scoring import score
+from seqtag.evaluation.report import Report, evaluate_columns
+from seqtag.evaluation.scoring import origin_of, score
 from seqtag.features.encoder import Column, Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
@@ -425,11 +425,45 @@ def tag_dictionary_of(
 
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     """Return the function that scores weights on a dev set."""
-    sentences = examples.select(problem.compiled.columns).sentences(problem.column)
-    mark = examples.unlabeled
+    examples, mark = examples.select(problem.compiled.columns), examples.unlabeled
+    if mark is None and problem.coding.scheme is None:
+        return _judge_of_columns(problem, examples)
+    sentences = examples.sentences(problem.column)
     if mark is not None:
         return lambda cells: score_labeled(Tagger(problem.model(cells)), sentences, mark)
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
+
+
+def _judge_of_columns(problem: Problem, examples: TrainingData) -> Judge:
+    """Return `judge_of` for labels that are not chunk labels, which compares numbers."""
+    encoder = Encoder(problem.compiled, backend.hash_strings)
+    columns = [examples.columns[name] for name in problem.compiled.columns]
+    for name, column in zip(problem.compiled.columns, columns, strict=True):
+        encoder.extend(name, 0, column.types)
+    types = np.array([column.ids for column in columns], np.int32)
+    forms, gold = examples.columns.get("form"), examples.labels
+
+    def judge(cells: Cells) -> Report:
+        model = problem.model(cells)
+        tagger = Tagger(model)
+        workspace = tagger.new_workspace(encoder)
+        ids = tagger.decode_types(types, pointers(examples.lengths), workspace)
+        predicted = Column(list(model.labels), ids)
+        if model.coding.needs_forms and forms is not None:
+            pairs, which = np.unique(
+                forms.ids * np.int64(len(model.labels)) + ids, return_inverse=True
+            )
+            form, label = np.divmod(pairs, len(model.labels))
+            found = model.coding.decode(
+                [model.labels[i] for i in label.tolist()], [forms.types[i] for i in form.tolist()]
+            )
+            written = Column.of(found)
+            predicted = Column(written.types, written.ids[which.reshape(-1)])
+        return evaluate_columns(
+            gold, predicted, examples.lengths, task=tagger.label, origin=origin_of(tagger.info)
+        )
+
+    return judge
 
 
 def feature_digest(problem: Problem, held_out: TrainingData | None = None) -> str:

@@ -6,10 +6,14 @@ import logging
 
 import pytest
 
-from seqtag.corpus import sentence_of
+from seqtag.corpus import read, sentence_of
 from seqtag.errors import LabelError, TemplateError
+from seqtag.evaluation.scoring import score
 from seqtag.features import index
 from seqtag.features.language import parse
+from seqtag.labels.column import LabelColumn
+from seqtag.tagging.tagger import Tagger
+from seqtag.training import problem as problem_module
 from seqtag.training import runs as training_runs
 from seqtag.training.train import train
 from tests.strategies import corpus, needs_native
@@ -109,3 +113,31 @@ def test_features_in_bundles_teach_the_same(monkeypatch, tmp_path, order):
         tagger.save(tmp_path / "model")
         taught.append((tmp_path / "model").read_bytes())
     assert taught[0] == taught[1]
+
+
+@pytest.mark.parametrize("label", ["upos", "xpos", "upos+feats", "lemma"])
+def test_columns_are_scored_as_sentences_are(label, sample_dir, monkeypatch):
+    """A dev set is scored by numbers; the report is that of `score`."""
+    seen = []
+
+    def compare(problem, held_out):
+        judge, sentences = problem_module.judge_of(problem, held_out), held_out.sentences(column)
+
+        def both(cells):
+            report = judge(cells)
+            tagger = Tagger(problem.model(cells))
+            assert report == score(tagger, sentences, words=False)
+            assert [*report.confusion] == [*score(tagger, sentences, words=False).confusion]
+            seen.append(report.score)
+            return report
+
+        return both
+
+    column = LabelColumn(label)
+    monkeypatch.setattr(training_runs, "judge_of", compare)
+    data, dev = (
+        [*read(sample_dir / f"en-sample-{part}.conllu")][:300] for part in ("train", "dev")
+    )
+    train(data, dev=dev, label=label, epochs=2, quick=True)
+    assert len(seen) >= 2
+    assert len({*seen}) > 1
