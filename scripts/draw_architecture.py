@@ -40,7 +40,6 @@ TABLE = "tagging.tables:TableTagger.tag"
 SELECT = "training.auto_settings:select_templates"
 FIND = "segmentation.reading:SegmentedText._find"
 SEGMENT = "segmentation.reading:_words_of"
-WRITE = "segmentation.reading:SegmentedText._write"
 
 LANES = (
     Lane(
@@ -133,7 +132,7 @@ LANES = (
                 "tagging.runtime:ModelRuntime.decode_types",
                 "label ids",
             ),
-            Stage("corpus.scanner:Scanned.splice", TABLE, "the same lines, labeled"),
+            Stage("tagging.tables:TablePlan.write", TABLE, "the same lines, labeled"),
             Stage("storage.output:Output.write", TAG, "a file or standard output"),
         ),
     ),
@@ -156,11 +155,13 @@ LANES = (
                 "segmentation.segmenter:Segmenter.segment", FIND, "token and sentence boundaries"
             ),
             Stage("segmentation.multiword:Splitter.split", SEGMENT, "words of multiword tokens"),
-            Stage("segmentation.reading:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
             Stage(
                 "segmentation.reading:SegmentedText.block_tasks",
                 "tagging.streams:tag_text",
-                "lines; on to the lane at left",
+                "blocks of tokens and words",
+            ),
+            Stage(
+                "corpus.scanner:WordBlockScanner.scan", TABLE, "type ids; on to the lane at left"
             ),
         ),
     ),

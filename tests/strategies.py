@@ -48,7 +48,7 @@ def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
     names = (
         *("Weights", "Decoder", "index_features", "bundle_features", "drop_features"),
-        *("hash_strings", "BigramCounter", "ExchangeClustering", "Scanner", "TokenScanner"),
+        *("hash_strings", "BigramCounter", "ExchangeClustering", "Scanner", "WordScanner"),
     )
     for name in names:
         monkeypatch.setattr(backends, name, getattr(backend, name))

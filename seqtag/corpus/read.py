@@ -6,7 +6,7 @@ import logging
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 from seqtag.corpus import conllu
 from seqtag.corpus.detect import FileLayout, columns_layout, complete_lines, detect_format
@@ -16,6 +16,7 @@ from seqtag.corpus.stream import (
     HEAD,
     LIMITS,
     Block,
+    BlockSource,
     ByteStream,
     ReadLimits,
     after_last_blank_line,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from seqtag.corpus.sentence import Sentence
+    from seqtag.corpus.stream import BlockOfWords
 
 _log = logging.getLogger("seqtag")
 
@@ -62,6 +64,10 @@ class AnyStream(Protocol):
         """True if there is one word on each line."""
 
     @property
+    def is_bare(self) -> bool:
+        """True if it has words only, and its blocks can be scanned for them."""
+
+    @property
     def extensible(self) -> bool:
         """True if another column can be added to the rows."""
 
@@ -78,7 +84,7 @@ class AnyStream(Protocol):
     def blocks(self) -> Iterator[Block]:
         """Yield the text of a table in pieces of complete sentences."""
 
-    def block_tasks(self) -> Iterator[Callable[[], Block]]:
+    def block_tasks(self) -> Iterator[Callable[[], BlockOfWords]]:
         """Yield functions that make the blocks of a table; any thread may call them."""
 
     def numbered(self, text: bytes, sentences: int) -> bytes:
@@ -123,11 +129,15 @@ class SentenceStream:
             if self._format.read is None:
                 yield from self.parse(self._table_blocks())
                 return
-            limits = self._stream.limits
-            for sentence in self._format.read(self._stream, self.source):
-                if len(sentence) > limits.sentence and not self.is_raw:
-                    raise limits.too_long(self.source, sentence.line)
-                yield sentence
+            yield from self._checked(self._format.read(self._stream, self.source))
+
+    def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Yield sentences, none of them too long."""
+        limits = self._stream.limits
+        for sentence in sentences:
+            if len(sentence) > limits.sentence and not self.is_raw:
+                raise limits.too_long(self.source, sentence.line)
+            yield sentence
 
     def _table_blocks(self) -> Iterator[Block]:
         """Yield blocks of complete sentences, none of them too long."""
@@ -143,6 +153,11 @@ class SentenceStream:
         return self._format.is_table
 
     @property
+    def is_bare(self) -> bool:
+        """True if the file has words only, and its blocks can be scanned for them."""
+        return self.format == "tokens"
+
+    @property
     def is_raw(self) -> bool:
         """True if the file is raw text, which a pipeline can segment."""
         return self._format.is_raw
@@ -153,10 +168,13 @@ class SentenceStream:
         return self._format.extensible
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the text of a table in pieces of complete sentences, instead of its sentences.
+        """Yield the text of a table, or of tokens, in pieces of complete sentences.
 
         `separator` is known when the first block is. The caller of `parse` calls `report`.
         """
+        if self.is_bare:
+            yield from self.lines()
+            return
         with closing(self._stream):
             for block in self._table_blocks():
                 if not self.separator:
@@ -164,7 +182,7 @@ class SentenceStream:
                 yield block
 
     def block_tasks(self) -> Iterator[Callable[[], Block]]:
-        """Yield functions that return the blocks of a table: they are read already."""
+        """Yield functions that return the blocks, which are read already."""
         for block in self.blocks():
             yield partial(Block, *block)
 
@@ -173,13 +191,16 @@ class SentenceStream:
         return text
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
-        """Return the sentences of some blocks of a table, the first of which starts at `line`.
+        """Return the sentences of some blocks, the first of which starts at `line`.
 
         Raises
         ------
         CorpusError
-            If the file is no table.
+            If the file has no blocks.
         """
+        if self.is_bare and self._format.read is not None:
+            source = cast("ByteStream", BlockSource(blocks, self._stream.limits))
+            return self._checked(self._format.read(source, self.source))
         if self._format.rows is None:
             msg = f"expected a file of one word a line to parse in blocks, found {self.format}"
             raise CorpusError(msg, source=self.source)

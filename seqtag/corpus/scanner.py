@@ -1,4 +1,4 @@
-"""Native scanner of column files: from blocks of text to numbered values."""
+"""Native scanners of column files and of words: from blocks of text to numbered values."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from seqtag.corpus.read import AnyStream
-    from seqtag.corpus.stream import Block
-    from seqtag.engine.interface import ScannedRows, Scanner
+    from seqtag.corpus.stream import BlockOfWords
+    from seqtag.engine.interface import Scanner, WordScanner
 
 
 class Scanned(NamedTuple):
@@ -30,26 +30,14 @@ class Scanned(NamedTuple):
     new
         The values of each column that got the next numbers.
     rows
-        The block as the kernel has it.
+        The block as the kernel has it: `ScannedRows` or `WordRows`.
     """
 
     types: np.ndarray[Any, np.dtype[np.int32]]
     sentence_ptr: np.ndarray[Any, np.dtype[np.int64]]
     known: list[int]
     new: list[list[str]]
-    rows: ScannedRows
-
-    def splice(self, labels: Sequence[Any], names: Sequence[Sequence[bytes]]) -> bytes:
-        """Return the block with other labels.
-
-        Parameters
-        ----------
-        labels
-            For each column to write the label id of every token.
-        names
-            For each of these columns what to write for each label id.
-        """
-        return self.rows.splice(list(labels), list(names))
+    rows: Any
 
 
 class BlockScanner:
@@ -90,7 +78,7 @@ class BlockScanner:
         self._scanner = make(*self._arguments)
         self.values: list[list[str]] = [[] for _ in self._arguments[4]]
 
-    def scan(self, block: Block) -> Scanned | None:
+    def scan(self, block: BlockOfWords) -> Scanned | None:
         """Number the values of a block; return None if it is not regular."""
         found = self._scanner.scan(block.text.encode(), block.line == 1)
         if found is None:
@@ -103,3 +91,25 @@ class BlockScanner:
         for values, more in zip(self.values, new, strict=True):
             values += more
         return Scanned(found.types, found.sentence_ptr, known, new, found)
+
+
+class WordBlockScanner:
+    """Numbers the words of blocks of tokens or of segmented text; not thread-safe.
+
+    Attributes
+    ----------
+    values : list of list of str
+        The words, by their numbers, as the only column.
+    """
+
+    def __init__(self) -> None:
+        self._scanner = cast("Callable[[], WordScanner]", backend.WordScanner)()
+        self.values: list[list[str]] = [[]]
+
+    def scan(self, block: BlockOfWords) -> Scanned:
+        """Number the words of a block."""
+        rows = block.scan_words(self._scanner)
+        [words] = self.values
+        known, new = len(words), [word.decode() for word in self._scanner.new_values()]
+        words += new
+        return Scanned(rows.types, rows.sentence_ptr, [known], [new], rows)

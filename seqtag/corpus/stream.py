@@ -11,7 +11,7 @@ import stat
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from seqtag.corpus.warnings import FormatWarnings, Mode
 from seqtag.errors import CorpusError, SentenceTooLongError
@@ -19,7 +19,10 @@ from seqtag.storage.compression import compression_of, may_be_compressed
 from seqtag.storage.output import CONVERT, MODEL_START, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from seqtag.engine.arrays import IntArray
+    from seqtag.engine.interface import WordRows, WordScanner
 
 CHUNK = 1 << 20  # bytes read at a time; also the approximate size of a block
 HEAD = 1 << 16  # bytes that format detection looks at
@@ -84,6 +87,44 @@ class Block(NamedTuple):
     text: str
     line: int
 
+    def scan_words(self, scanner: WordScanner) -> WordRows:
+        """Return the words of a text in tokens."""
+        return scanner.scan_lines(self.text.encode(), self.line == 1)
+
+    def write_conllu(
+        self,
+        rows: WordRows,
+        columns: Sequence[int],
+        labels: Sequence[IntArray],
+        names: Sequence[Sequence[bytes]],
+    ) -> bytes:
+        """Return the words as CoNLL-U with labels."""
+        return rows.conllu(columns, labels, names, None, [], [])
+
+
+class BlockOfWords(Protocol):
+    """Protocol of blocks of words: `Block`, and segmented text that has not been written yet."""
+
+    @property
+    def text(self) -> str:
+        """The text, as the format of the stream has it."""
+
+    @property
+    def line(self) -> int:
+        """The number of its first line."""
+
+    def scan_words(self, scanner: WordScanner) -> WordRows:
+        """Return its words."""
+
+    def write_conllu(
+        self,
+        rows: WordRows,
+        columns: Sequence[int],
+        labels: Sequence[IntArray],
+        names: Sequence[Sequence[bytes]],
+    ) -> bytes:
+        """Return its words as CoNLL-U with labels."""
+
 
 def after_last_line(data: bytearray, start: int) -> int:
     """Return the position after the last line break from `start` on; 0 if there is none."""
@@ -125,6 +166,17 @@ def after_last_rule(data: bytearray, start: int) -> int:
 def before_last_tree(data: bytearray, start: int) -> int:
     """Return the position of the last line after `start` that opens a tree, or 0."""
     return data.rfind(b"\n(", start) + 1
+
+
+class BlockSource(NamedTuple):
+    """Blocks that were read before, for readers that take the blocks of a `ByteStream`."""
+
+    read: Iterable[Block]
+    limits: ReadLimits
+
+    def blocks(self, cut: object) -> Iterable[Block]:  # noqa: ARG002  they are cut
+        """Return the blocks."""
+        return self.read
 
 
 class TextBytes(io.BytesIO):

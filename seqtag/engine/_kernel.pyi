@@ -153,22 +153,41 @@ class Scanner:
     def scan(self, text: bytes, file_start: bool) -> object: ...
     def new_values(self, column: int) -> list[object]: ...
 
-class TokenScanner:
-    def __init__(self) -> None: ...
-    def scan(self, text: bytes, file_start: bool) -> tuple[object, ...]: ...
-    def new_values(self) -> list[object]: ...
+class WordRows:
+    @property
+    def types(self) -> object: ...
+    @property
+    def sentence_ptr(self) -> object: ...
+    @property
+    def has_spaces(self) -> bool: ...
+    def tagged(self, labels: I32, names: Sequence[bytes]) -> bytes: ...
+    def table(
+        self, labels: Sequence[I32], names: Sequence[Sequence[bytes]], head: bytes, numbered: bool
+    ) -> bytes: ...
+    def conllu(
+        self,
+        columns: Sequence[int],
+        labels: Sequence[I32],
+        names: Sequence[Sequence[bytes]],
+        numbers: I64 | None,
+        opens: Sequence[tuple[int, bytes]],
+        before: Sequence[tuple[int, bytes]],
+    ) -> bytes: ...
 
-def write_sentences(
-    text: bytes,
-    starts: I64,
-    ends: I64,
-    sentence_ends: I64,
-    plain: NDArray[numpy.bool_],
-    ranges: I64,
-    word_ptr: I64,
-    words: Sequence[bytes],
-    numbers: I64,
-) -> list[object]: ...
+class WordScanner:
+    def __init__(self) -> None: ...
+    def scan_lines(self, text: bytes, file_start: bool) -> WordRows: ...
+    def scan_tokens(
+        self,
+        text: bytes,
+        starts: I64,
+        ends: I64,
+        sentence_ends: I64,
+        ranges: I64,
+        word_ptr: I64,
+        words: Sequence[bytes],
+    ) -> WordRows: ...
+    def new_values(self) -> list[object]: ...
 
 class Characters:
     def __init__(self, views: Sequence[Sequence[int]]) -> None: ...

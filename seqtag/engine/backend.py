@@ -108,8 +108,7 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     label_lists,
     bundle_features,
     Scanner,
-    write_sentences,
+    WordScanner,
     Characters,
-    TokenScanner,
     hash_attributes,
 ) = get(BACKEND)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import BoolArray, ByteArray, CodeArray, HashArray, IntArray, KeyPlan
+    from seqtag.engine.arrays import ByteArray, CodeArray, HashArray, IntArray, KeyPlan
     from seqtag.engine.clustering import BigramCounter, ExchangeClustering
     from seqtag.engine.frozen import Decoder
     from seqtag.engine.keys import Values
@@ -45,35 +45,75 @@ class Scanner(Protocol):
         """Return the values of a column numbered since the last call, in order."""
 
 
-class TokenScanner(Protocol):
-    """Scanner of tokenized text, piece by piece; native backend only."""
+class WordRows(Protocol):
+    """Words of a text in tokens, or of text that was segmented; native backend only.
 
-    def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray]:
-        """Return the type ids (words,) of complete lines, and sentence_ptr, one step per line."""
+    `labels` are arrays of label ids, one per word, and `names` what to write for each of them.
+    """
 
-    def new_values(self) -> list[bytes]:
-        """Return the tokens numbered since the last call, in order."""
+    @property
+    def types(self) -> NDArray[np.int32]:
+        """Type ids (1, words)."""
+
+    @property
+    def sentence_ptr(self) -> IntArray:
+        """Where each sentence begins among the words, and where the last ends."""
+
+    @property
+    def has_spaces(self) -> bool:
+        """True if there is a space in a word."""
+
+    def tagged(self, labels: IntArray, names: Sequence[bytes]) -> bytes:
+        """Return the items word/TAG, one sentence per line."""
+
+    def table(
+        self,
+        labels: Sequence[IntArray],
+        names: Sequence[Sequence[bytes]],
+        head: bytes,
+        numbered: bool,
+    ) -> bytes:
+        """Return a line for each word, with `head` before each sentence or a blank line after."""
+
+    def conllu(
+        self,
+        columns: Sequence[int],
+        labels: Sequence[IntArray],
+        names: Sequence[Sequence[bytes]],
+        numbers: IntArray | None,
+        opens: Sequence[tuple[int, bytes]],
+        before: Sequence[tuple[int, bytes]],
+    ) -> bytes:
+        """Return CoNLL-U with labels in some columns, and numbers of sentences if given.
+
+        `opens` and `before`: for some sentences, comments, and the white space before the first
+        token.
+        """
 
 
-class WriteSentences(Protocol):
-    """Writer of sentences of raw text as CoNLL-U; native backend only."""
+class WordScanner(Protocol):
+    """Scanner of words, text by text; native backend only."""
 
-    def __call__(
+    def scan_lines(self, text: bytes, file_start: bool) -> WordRows:
+        """Return the words of complete lines: an empty line is a sentence without words."""
+
+    def scan_tokens(
         self,
         text: bytes,
         starts: IntArray,
         ends: IntArray,
         sentence_ends: IntArray,
-        plain: BoolArray,
         ranges: IntArray,
         word_ptr: IntArray,
         words: Sequence[bytes],
-        numbers: IntArray,
-    ) -> list[str | None]:
-        """Return the sentences that are `plain`, without white space in tokens; None for others.
+    ) -> WordRows:
+        """Return the words of tokens at some code points.
 
         Token ``ranges[i]`` is a multiword token of ``words[word_ptr[i]:word_ptr[i + 1]]``.
         """
+
+    def new_values(self) -> list[bytes]:
+        """Return the words numbered since the last call, in order."""
 
 
 AttributeCall: TypeAlias = "tuple[str, int, Sequence[tuple[int, int]]]"
@@ -181,7 +221,6 @@ class Backend(NamedTuple):
         | None
     ) = None  # the reference needs no bundles
     Scanner: Callable[..., Scanner] | None = None  # None: seqtag.corpus reads without it
-    write_sentences: WriteSentences | None = None
+    WordScanner: Callable[[], WordScanner] | None = None
     Characters: Callable[[Sequence[Sequence[int]]], Characters] | None = None  # None: not needed
-    TokenScanner: Callable[[], TokenScanner] | None = None
     hash_attributes: HashAttributes | None = None  # None: the Python functions are used

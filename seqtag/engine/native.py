@@ -60,6 +60,5 @@ label_lists = _kernel.label_lists
 BigramCounter = _kernel.BigramCounter
 ExchangeClustering = _kernel.ExchangeClustering
 Scanner = _kernel.Scanner
-TokenScanner = _kernel.TokenScanner
-write_sentences = _kernel.write_sentences
+WordScanner = _kernel.WordScanner
 Characters = _kernel.Characters

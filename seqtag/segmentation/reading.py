@@ -22,7 +22,7 @@ from seqtag.corpus import Block, Sentence
 from seqtag.corpus.conllu import COLUMNS, ConlluReader, ConlluSentence
 from seqtag.corpus.formats import renumbered
 from seqtag.corpus.surface import escape_spaces
-from seqtag.engine.backend import write_sentences
+from seqtag.engine import backend
 from seqtag.parallel import in_order
 from seqtag.segmentation.paragraphs import SEPARATOR, Marker, check_mode, find_mode
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.corpus import SentenceStream
+    from seqtag.engine.arrays import IntArray
+    from seqtag.engine.interface import WordRows, WordScanner
     from seqtag.segmentation.multiword import Splitter
     from seqtag.segmentation.segmenter import Segmenter
 
@@ -78,10 +80,14 @@ class _Conllu:
         """Yield the sentences as text, in blocks."""
         raise NotImplementedError
 
-    def block_tasks(self) -> Iterator[Callable[[], Block]]:
+    @property
+    def is_bare(self) -> bool:
+        """True if its blocks can be scanned for words before they are written."""
+        return True
+
+    def block_tasks(self) -> Iterator[Callable[[], SegmentedBlock]]:
         """Yield functions that make the blocks; any thread may call them."""
-        for block in self.blocks():
-            yield partial(Block, *block)
+        raise NotImplementedError
 
     def numbered(self, text: bytes, sentences: int) -> bytes:  # noqa: ARG002  they have numbers
         """Return the text of the next block with the numbers that its sentences get here."""
@@ -138,6 +144,11 @@ class SegmentedTexts(_Conllu):
 
     def blocks(self) -> Iterator[Block]:
         """Yield all sentences as one block; none if there is no sentence."""
+        for task in self.block_tasks():
+            yield Block(task().text, 1)
+
+    def block_tasks(self) -> Iterator[Callable[[], SegmentedBlock]]:
+        """Yield a function that returns all sentences; none if there is no sentence."""
         marked = []
         for text in self._texts:
             mode = self._mode
@@ -180,18 +191,11 @@ class SegmentedTexts(_Conllu):
         by = np.repeat(moved, np.diff([*firsts, len(begins)]))
         whole, starts, ends = "".join(texts), starts + by, ends + by
         words = _words_of(self._splitter, whole, starts.tolist(), ends.tolist(), bounds.tolist())
-        write = ConlluWriter().write
-        found = write(
-            whole,
-            starts,
-            ends,
-            bounds,
-            words,
-            opens=opens,
-            before=before,
-            numbers=np.array(numbers),
+        places = starts, ends, bounds
+        block = SegmentedBlock(
+            ConlluWriter(), whole, *places, words, opens, before, numbers=np.array(numbers)
         )
-        yield Block(found, 1)
+        yield lambda: block
 
 
 def has_tokens(text: str) -> bool:
@@ -273,7 +277,12 @@ class SegmentedText(_Conllu):
             yield Block(text, line)
             line += text.count("\n")
 
-    def block_tasks(self) -> Iterator[Callable[[], Block]]:
+    @property
+    def is_bare(self) -> bool:
+        """True if its blocks can be scanned for words before they are written."""
+        return not self._writer.has_ranges
+
+    def block_tasks(self) -> Iterator[Callable[[], SegmentedBlock]]:
         """Yield functions that make the blocks, numbering their sentences from 1.
 
         Any thread may call them; each line is counted from the beginning of its block.
@@ -335,13 +344,31 @@ class SegmentedText(_Conllu):
         if window.text[window.begin :].strip():
             yield window, None
 
-    def _block(self, window: _Window, found: _Found | None) -> Block:
-        """Return the CoNLL-U of a piece, whose sentences may be known."""
+    def _block(self, window: _Window, found: _Found | None) -> SegmentedBlock:
+        """Return the sentences of a piece, which may be known."""
         if found is None:
             with self._turns:
                 found = self._find(window, final=True)
         words = _words_of(self._splitter, window.original, *found[:3])
-        return Block(self._write(window, found, words), 1)
+        starts, ends, bounds, end = found
+        opens = {}
+        for number, first in enumerate([0, *bounds[:-1]]):
+            last_end = ends[first - 1] if first else window.last_end
+            if SEPARATOR in window.text[last_end : starts[first]]:
+                opens[number] = _PARAGRAPH
+        if not window.opened:
+            opens[0] = self._opening
+        return SegmentedBlock(
+            self._writer,
+            window.original[:end],
+            np.array(starts, np.int64),
+            np.array(ends, np.int64),
+            np.array(bounds, np.int64),
+            words,
+            opens,
+            {0: window.original[window.begin : starts[0]]},
+            window.offset,
+        )
 
     def _find(self, window: _Window, *, waits: bool = False, final: bool = False) -> _Found:
         """Return the sentences that later text cannot change.
@@ -390,29 +417,6 @@ class SegmentedText(_Conllu):
         )
         return np.union1d(bounds, np.array(cuts, np.int64))
 
-    def _write(
-        self, window: _Window, found: _Found, words: Sequence[Mapping[int, Sequence[str]]]
-    ) -> str:
-        """Return the CoNLL-U of some sentences."""
-        starts, ends, bounds, end = found
-        opens = {}
-        for number, first in enumerate([0, *bounds[:-1]]):
-            last_end = ends[first - 1] if first else window.last_end
-            if SEPARATOR in window.text[last_end : starts[first]]:
-                opens[number] = _PARAGRAPH
-        if not window.opened:
-            opens[0] = self._opening
-        return self._writer.write(
-            window.original[:end],
-            np.array(starts, np.int64),
-            np.array(ends, np.int64),
-            np.array(bounds, np.int64),
-            words,
-            opens=opens,
-            before={0: window.original[window.begin : starts[0]]},
-            offset=window.offset,
-        )
-
 
 def _words_of(
     splitter: Splitter | None,
@@ -428,8 +432,77 @@ def _words_of(
     return splitter.split([forms[a:b] for a, b in pairwise([0, *bounds])])
 
 
-def _run(task: Callable[[], Block]) -> Block:
+def _run(task: Callable[[], SegmentedBlock]) -> SegmentedBlock:
     return task()
+
+
+class SegmentedBlock(NamedTuple):
+    """Sentences of raw text, with the interface of `Block`: its CoNLL-U is written when asked for.
+
+    The fields are the arguments of `ConlluWriter.write`.
+    """
+
+    writer: ConlluWriter
+    original: str
+    starts: Positions
+    ends: Positions
+    sentence_ends: Positions
+    words: Sequence[Mapping[int, Sequence[str]]]
+    opens: Mapping[int, str]
+    before: Mapping[int, str]
+    offset: int = 0
+    numbers: Positions | None = None
+
+    @property
+    def text(self) -> str:
+        """The CoNLL-U."""
+        return self.writer.write(
+            *self[1:6],
+            opens=self.opens,
+            before=self.before,
+            offset=self.offset,
+            numbers=self.numbers,
+        )
+
+    @property
+    def line(self) -> int:
+        """The number of its first line."""
+        return 1
+
+    def scan_words(self, scanner: WordScanner) -> WordRows:
+        """Return the words of its tokens."""
+        ranges, counts, parts = [], [0], []  # multiword tokens and their words
+        for first, several in zip([0, *self.sentence_ends.tolist()], self.words, strict=False):
+            for token, each in several.items():
+                ranges.append(first + token)
+                parts += [part.encode("utf-8", "surrogatepass") for part in each]
+                counts.append(len(parts))
+        return scanner.scan_tokens(
+            self.original.encode("utf-8", "surrogatepass"),
+            self.starts,
+            self.ends,
+            self.sentence_ends,
+            np.array(ranges, np.int64),
+            np.array(counts, np.int64),
+            parts,
+        )
+
+    def write_conllu(
+        self,
+        rows: WordRows,
+        columns: Sequence[int],
+        labels: Sequence[IntArray],
+        names: Sequence[Sequence[bytes]],
+    ) -> bytes:
+        """Return its words as CoNLL-U with labels."""
+        numbers = self.numbers
+        if numbers is None:
+            numbers = np.arange(1, 1 + len(self.sentence_ends))
+        comments = (
+            [(number, text.encode()) for number, text in each.items()]
+            for each in (self.opens, self.before)
+        )
+        return rows.conllu(columns, labels, names, numbers, *comments)
 
 
 class _BareSentence(ConlluSentence):
@@ -532,6 +605,8 @@ class ConlluWriter:
 
     Attributes
     ----------
+    has_ranges : bool
+        Whether MISC has these positions.
     number : int
         Number of sentences written into earlier blocks, which the stream counts.
 
@@ -548,7 +623,7 @@ class ConlluWriter:
     """
 
     def __init__(self, *, token_ranges: bool = False):
-        self._ranges = token_ranges
+        self.has_ranges = token_ranges
         self.number = 0
         self._misc: dict[str, str] = {" ": "_", "": "SpaceAfter=No"}  # by the white space after
 
@@ -589,50 +664,23 @@ class ConlluWriter:
         before, opens = before or {}, opens or {}
         if numbers is None:
             numbers = np.arange(1, 1 + len(sentence_ends))
-        written: list[str | None] = [None] * len(sentence_ends)
-        if write_sentences is not None and not self._ranges:
-            plain = np.ones(len(sentence_ends), np.bool_)
-            for number, spaces in before.items():
-                plain[number] = not spaces
-            utf8 = text.encode("utf-8", "surrogatepass")
-            places = starts, ends
-            if len(utf8) > len(text):  # from characters to bytes
-                codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-                width = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
-                before_each = np.concatenate([[0], np.cumsum(width)])
-                places = before_each[starts], before_each[ends]
-            tokens_of, counts, parts = [], [0], []  # multiword tokens and their words
-            for first, several in zip([0, *sentence_ends.tolist()], words, strict=False):
-                for token, each in several.items():
-                    tokens_of.append(first + token)
-                    parts += [part.encode("utf-8", "surrogatepass") for part in each]
-                    counts.append(len(parts))
-            written = write_sentences(
-                utf8,
-                *places,
-                sentence_ends,
-                plain,
-                np.array(tokens_of, np.int64),
-                np.array(counts, np.int64),
-                parts,
-                numbers,
+        if backend.WordScanner is not None and not self.has_ranges:
+            block = SegmentedBlock(
+                self, text, starts, ends, sentence_ends, words, opens, before, offset, numbers
             )
+            rows = block.scan_words(backend.WordScanner())
+            return block.write_conllu(rows, [], [], []).decode("utf-8", "surrogatepass")
         done = []
         bounds = [0, *sentence_ends.tolist()]
-        for number, sentence in enumerate(written):
-            if number in opens:
-                done.append(opens[number])
-            if sentence is None:
-                first, last = bounds[number : number + 2]
-                follows = [*starts[first + 1 : last + 1].tolist(), len(text)]
-                spans = zip(
-                    starts[first:last].tolist(), ends[first:last].tolist(), follows, strict=False
-                )
-                tokens = [_Token(text[a:b], text[b:c], (a, b)) for a, b, c in spans]
-                name = int(numbers[number])
-                spaces = before.get(number, "")
-                sentence = self._written(name, tokens, words[number], spaces, offset)
-            done.append(sentence)
+        for number, (first, last) in enumerate(pairwise(bounds)):
+            done.append(opens.get(number, ""))
+            follows = [*starts[first + 1 : last + 1].tolist(), len(text)]
+            spans = zip(
+                starts[first:last].tolist(), ends[first:last].tolist(), follows, strict=False
+            )
+            tokens = [_Token(text[a:b], text[b:c], (a, b)) for a, b, c in spans]
+            spaces = before.get(number, "")
+            done.append(self._written(int(numbers[number]), tokens, words[number], spaces, offset))
         return "".join(done)
 
     def _written(
@@ -653,7 +701,7 @@ class ConlluWriter:
                 if len(self._misc) < _MOST_KNOWN:
                     self._misc[spaces] = misc
             items = [misc]
-            if self._ranges:
+            if self.has_ranges:
                 items.append(f"TokenRange={start + offset}:{end + offset}")
             if before and not place:
                 items.insert(0, f"SpacesBefore={escape_spaces(before)}")

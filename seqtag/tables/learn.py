@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import Block
     from seqtag.corpus.read import AnyStream
     from seqtag.engine.arrays import Bigrams, IntArray
-    from seqtag.engine.interface import TokenScanner
+    from seqtag.engine.interface import WordScanner
 
 LOOKED_UP = "lower0"
 """Lookup form of the words."""
@@ -207,9 +207,9 @@ class WordBigrams:
         elif (
             isinstance(stream, SentenceStream)
             and stream.format == "tokens"
-            and backend.TokenScanner is not None
+            and backend.WordScanner is not None
         ):
-            blocks, make = stream.lines(), lambda: _TokenNumbering(self, stream)
+            blocks, make = stream.blocks(), lambda: _TokenNumbering(self, stream)
         else:
             yield from self.numbered(stream)
             return
@@ -270,19 +270,20 @@ class _TableNumbering(_BlockNumbering):
 class _TokenNumbering(_BlockNumbering):
     def __init__(self, counter: WordBigrams, stream: SentenceStream):
         super().__init__(counter)
-        make = cast("Callable[[], TokenScanner]", backend.TokenScanner)  # checked by the caller
+        make = cast("Callable[[], WordScanner]", backend.WordScanner)  # checked by the caller
         self._scanner, self._stream = make(), stream
         self._count = 0
 
     def number(self, block: Block) -> Numbered:
-        types, sentence_ptr = self._scanner.scan(block.text.encode(), block.line == 1)
+        rows = self._scanner.scan_lines(block.text.encode(), block.line == 1)
+        sentence_ptr = rows.sentence_ptr
         too_long = np.flatnonzero(np.diff(sentence_ptr) > self._stream.limits.sentence)
         if len(too_long):
             line = block.line + int(too_long[0])
             raise self._stream.limits.too_long(self._stream.source, line)
         new = [value.decode() for value in self._scanner.new_values()]
         known, self._count = self._count, self._count + len(new)
-        return self._numbers(types, known, new), sentence_ptr
+        return self._numbers(rows.types[0], known, new), sentence_ptr
 
 
 CLASSES, MIN_COUNT, PASSES = 500, 3, 4

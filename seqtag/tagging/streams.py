@@ -12,18 +12,18 @@ from seqtag.corpus.sentence import find_column, has_column
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
 from seqtag.parallel import in_order
-from seqtag.tagging.tables import TableTaggers, TaggedBlock
+from seqtag.tagging.tables import TableTaggers, TaggedBlock, name_in_tagged_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.stream import BlockOfWords
     from seqtag.tagging.tagger import Tagger
 
 NO_LABEL = "_"
 """The value of a column where a word has no label."""
 
-_NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows only if there are no others
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
 _BATCH_CHARACTERS = 1 << 22  # of such sentences; fewer are tagged at once if they are long
 
@@ -278,10 +278,8 @@ class FilledSentence:
         if sentence.is_bare:
             left_out = {*sentence.columns} - {"form"}
         if form and form.is_tagged_text and filled:
-            # The last model's labels, also if their column is old; UPOS rather than XPOS.
-            left_out = {*sentence.columns} - {"form"}
-            names = [name for name in filled if name not in _NO_TAGS] or [*filled]
-            name = "upos" if names[-1] == "xpos" and "upos" in names else names[-1]
+            left_out = {*sentence.columns} - {"form"}  # also if the column is old
+            name = name_in_tagged_text([*filled])
             filled = {name: filled[name]}
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
         text = render(read | filled, to)
@@ -412,8 +410,9 @@ def tag_text(
 ) -> Iterator[bytes]:
     r"""Yield the text of a stream with its label columns filled, or in another format, in pieces.
 
-    Column files that keep their format are tagged natively, see `seqtag.tagging.tables`; blocks
-    that it cannot tag, and all other files, go through `tag_stream`. The bytes are the same.
+    Column files that keep their format, tokens and segmented text are tagged natively, see
+    `seqtag.tagging.tables`; blocks that it cannot tag, and all other files, go through
+    `tag_stream`. The bytes are the same.
 
     Parameters
     ----------
@@ -451,12 +450,15 @@ def tag_text(
     tables = tables or TableTaggers(taggers, threads)
     plan = None
     sentences: Iterable[Sentence] = stream
-    if to is None and backend.Scanner is not None and stream.is_table and fields.labels_only:
+    has_blocks = stream.is_table or stream.is_bare
+    if backend.Scanner is not None and has_blocks and fields.labels_only:
         tasks = stream.block_tasks()
-        if not stream.separator:  # it is known after the first block
+        if stream.is_table and not stream.separator:  # it is known after the first block
             tasks = chain([*islice(tasks, 1)], tasks)
-            sentences = stream.parse(task() for task in tasks)
-        plan = tables.plan(stream)
+            sentences = stream.parse(
+                Block(each.text, each.line) for each in (task() for task in tasks)
+            )
+        plan = tables.plan(stream, to)
     if plan is None or not plan.possible or flush:
         for batch in _tagged_batches(taggers, sentences, threads, fields, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
@@ -464,13 +466,14 @@ def tag_text(
         stream.report()
         return
 
-    def tag(task: Callable[[], Block]) -> TaggedBlock:
+    def tag(task: Callable[[], BlockOfWords]) -> TaggedBlock:
         block = task()
         with tables.borrow(plan) as tagger:
             done = tagger.tag(block)
         if done is None:
-            batch = [*tag_stream(taggers, stream.parse([block], block.line))]
-            text = "".join(tagged.text() for tagged in batch).encode()
+            parsed = stream.parse([Block(block.text, block.line)], block.line)
+            batch = [*tag_stream(taggers, parsed)]
+            text = "".join(tagged.text(to) for tagged in batch).encode()
             done = TaggedBlock(text, *_size(batch))
         return done
 

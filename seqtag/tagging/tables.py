@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus.scanner import BlockScanner
+from seqtag.corpus import FORMATS, SentenceStream
+from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value, find_column, split_key
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus import Block
     from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.scanner import Scanned
+    from seqtag.corpus.stream import BlockOfWords
     from seqtag.features.encoder import SharedHashes
     from seqtag.tagging.tagger import Tagger
     from seqtag.tagging.workspace import Workspace
@@ -33,7 +36,21 @@ if TYPE_CHECKING:
 
 _MAX_LEMMA_BYTES = 32 << 20  # of lemmas kept for labels and forms, before all starts afresh
 _ENTRY_BYTES = 136  # of an entry of a dict and of a number
+_OF_WORDS = ("conllu", "tagged", "columns", "tsv")  # formats that the kernel writes
+_NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows only if there are no others
 _MANY = 3  # taggers, of which none takes most of the time
+
+
+def name_in_tagged_text(names: Sequence[str]) -> str:
+    """Return which of the columns that taggers have filled word/TAG shows.
+
+    The last model's labels; UPOS rather than XPOS.
+
+    >>> name_in_tagged_text(["upos", "xpos", "lemma"])
+    'upos'
+    """
+    tags = [name for name in names if name not in _NO_TAGS] or names
+    return "upos" if tags[-1] == "xpos" and "upos" in tags else tags[-1]
 
 
 class _Filled(NamedTuple):
@@ -91,7 +108,9 @@ class TablePlan:
     taggers
         The labels of the first are columns to the second, and so on.
     stream
-        The file, in a column format.
+        The file, in a column format, or with words only.
+    to
+        Format to write; None for that of the stream.
 
     Attributes
     ----------
@@ -99,7 +118,7 @@ class TablePlan:
         True if all columns exist, and labels can be written as they are.
     """
 
-    def __init__(self, taggers: Sequence[Tagger], stream: AnyStream):
+    def __init__(self, taggers: Sequence[Tagger], stream: AnyStream, to: str | None = None):
         self.taggers = [each for tagger in taggers for each in (*tagger.first, tagger)]
         self._first = [each for tagger in taggers for each in tagger.first]
         self._stream = stream
@@ -126,21 +145,40 @@ class TablePlan:
                 place = find_column(name, stream.columns) or name
                 filled.pop(place, None)  # the last filled is the last in order
                 filled[place] = _Filled(number, values)
+        shown = [name for name, each in filled.items() if not self.taggers[each.tagger].hidden]
+        if to == "tagged":
+            shown = [name_in_tagged_text(shown)] if shown else []
         self.targets = [
             _Target(
                 stream.columns.index(name) if name in stream.columns else -1,
-                source.tagger,
-                [value.encode() for value in source.names],
+                filled[name].tagger,
+                [value.encode() for value in filled[name].names],
             )
-            for name, source in filled.items()
-            if not self.taggers[source.tagger].hidden
+            for name in shown
         ]
         written = [tagger for tagger in self.taggers if tagger not in self._first]
+        has_words_only = stream.is_bare and self.read == ["form"] and "form" not in filled
+        self._words_to = (to or stream.format) if has_words_only else ""  # the format to write
+        self._columns = [CONLLU.index(name) if name in CONLLU else -1 for name in shown]
+        self._head = ("\t".join(["word", "form", *shown]) + "\n").encode()
+        if self._words_to in _OF_WORDS:
+            self._excluded = FORMATS[self._words_to].excludes
+            has_room = {
+                "conllu": all(1 < place < CONLLU.index("misc") for place in self._columns),
+                "tsv": "word" not in shown,
+            }.get(self._words_to, True)
+        else:
+            self._words_to = ""
+            self._excluded = f"{stream.separator}\t\r\n"
+            has_room = (to is None or (to == "conllu" and stream.columns == CONLLU)) and (
+                stream.extensible or all(target.column >= 0 for target in self.targets)
+            )
+            has_room = has_room and bool(stream.separator)
         self.possible = (
-            bool(self.read and stream.separator)
+            bool(self.read and self.targets)
+            and has_room
             and all(source is not None for sources in self.sources for source in sources)
             and not any(split_key(name, stream.columns) for name in (*self.read, *filled))
-            and (stream.extensible or all(target.column >= 0 for target in self.targets))
             and all(each.writes_ids or each.model.coding.needs_forms for each in written)
             and all(
                 self.can_write([name.decode() for name in target.names])
@@ -150,12 +188,44 @@ class TablePlan:
         )
 
     def can_write(self, values: Sequence[str]) -> bool:
-        """Return whether all values can be written into the file as they are."""
-        return bad_value(values, f"{self._stream.separator}\t\r\n") is None
+        """Return whether all values can be written as they are."""
+        return bad_value(values, self._excluded) is None
 
-    def scanner(self) -> BlockScanner:
+    def accepts(self, scanned: Scanned) -> bool:
+        """Return whether all words can be written as they are, and no sentence is too long."""
+        if not self._words_to:
+            return True
+        if isinstance(self._stream, SentenceStream):
+            lengths = np.diff(scanned.sentence_ptr)
+            if lengths.max(initial=0) > self._stream.limits.sentence:
+                return False
+        return not (" " in self._excluded and scanned.rows.has_spaces)
+
+    def scanner(self) -> BlockScanner | WordBlockScanner:
         """Return a scanner for the file."""
+        if self._words_to:
+            return WordBlockScanner()
         return BlockScanner(self._stream, self.read, [target.column for target in self.targets])
+
+    def write(
+        self,
+        block: BlockOfWords,
+        scanned: Scanned,
+        labels: Sequence[NDArray[np.int32]],
+        names: Sequence[Sequence[bytes]],
+    ) -> bytes:
+        """Return a block with label ids in its columns, given what to write for each of them."""
+        rows, text = scanned.rows, b""
+        if not self._words_to:
+            text = rows.splice(labels, names)
+        elif self._words_to == "conllu":
+            text = block.write_conllu(rows, self._columns, labels, names)
+        elif self._words_to == "tagged":
+            text = rows.tagged(labels[0], names[0])
+        else:
+            is_tsv = self._words_to == "tsv"
+            text = rows.table(labels, names, self._head if is_tsv else b"", is_tsv)
+        return text
 
     def workspaces(self) -> list[Workspace]:
         """Return an empty workspace for each tagger."""
@@ -189,10 +259,10 @@ class TableTaggers:
         users = 2 if threads > 1 and len(taggers) >= _MANY else 1
         self._idle: Pool[TableTagger] = Pool(lambda tagger: tagger.is_full, users)
 
-    def plan(self, stream: AnyStream) -> TablePlan:
-        """Return the plan for a file; made for the first of the files."""
+    def plan(self, stream: AnyStream, to: str | None = None) -> TablePlan:
+        """Return the plan for a file and the format to write; made for the first of the files."""
         if self._plan is None:
-            self._plan = TablePlan(self._taggers, stream)
+            self._plan = TablePlan(self._taggers, stream, to)
         return self._plan
 
     def borrow(self, plan: TablePlan) -> AbstractContextManager[TableTagger]:
@@ -230,12 +300,13 @@ class TableTagger:
         is_full = any(space.is_full for space in self._workspaces) or held > _MAX_LEMMA_BYTES
         return is_full or self._is_spoiled
 
-    def tag(self, block: Block) -> TaggedBlock | None:
+    def tag(self, block: BlockOfWords) -> TaggedBlock | None:
         """Return the block with its label columns filled, or None if it is not plain."""
         plan = self._plan
         with self._numbering:
             scanned = self._scanner.scan(block)
-            if scanned is None:  # words without use have numbers now
+            if scanned is None or not plan.accepts(scanned):
+                # Words without use have numbers now.
                 self._is_spoiled = True
                 return None
             shared: list[SharedHashes] = [{} for _ in plan.read]  # attributes of new types
@@ -266,7 +337,8 @@ class TableTagger:
                 forms = self._scanner.values[plan.read.index("form")]
                 with self._numbering:
                     lemmas[number] = self._lemmas[number].of(form_ids, labels[-1], forms)
-                if not plan.can_write(lemmas[number].names):
+                is_written = any(target.tagger == number for target in plan.targets)
+                if is_written and not plan.can_write(lemmas[number].names):
                     self._is_spoiled = True
                     return None
         out_ids, out_names = [], []
@@ -275,4 +347,5 @@ class TableTagger:
             out_ids.append(found.ids if found else labels[target.tagger])
             out_names.append([name.encode() for name in found.names] if found else target.names)
         sentences = int(np.count_nonzero(np.diff(scanned.sentence_ptr)))
-        return TaggedBlock(scanned.splice(out_ids, out_names), sentences, scanned.types.shape[1])
+        text = plan.write(block, scanned, out_ids, out_names)
+        return TaggedBlock(text, sentences, scanned.types.shape[1])

@@ -17,6 +17,10 @@ def int32(*numbers):
     return np.array(numbers, np.int32)
 
 
+def int64(*numbers):
+    return np.array(numbers, np.int64)
+
+
 @pytest.mark.parametrize(
     ("read", "write", "message"),
     [
@@ -77,13 +81,42 @@ def test_a_scanner_refuses_labels_that_do_not_fit():
 
 
 def test_tokens_are_numbered_line_by_line():
-    scanner = native.TokenScanner()
-    types, sentence_ptr = scanner.scan(b"\xef\xbb\xbfa b\r\n\n \t\nb  c\ta ", True)
-    np.testing.assert_array_equal(types, int32(0, 1, 1, 2, 0))
-    assert sentence_ptr.tolist() == [0, 2, 2, 2, 5]
+    scanner = native.WordScanner()
+    rows = scanner.scan_lines(b"\xef\xbb\xbfa b\r\n\n \t\nb  c\ta ", True)
+    np.testing.assert_array_equal(rows.types, [int32(0, 1, 1, 2, 0)])
+    assert rows.sentence_ptr.tolist() == [0, 2, 2, 2, 5]
     assert scanner.new_values() == [b"a", b"b", b"c"]
-    types, sentence_ptr = scanner.scan("é\u00a0x a\n".encode(), False)
-    np.testing.assert_array_equal(types, int32(3, 0))
-    assert sentence_ptr.tolist() == [0, 2]
+    rows = scanner.scan_lines("é\u00a0x a\n".encode(), False)
+    np.testing.assert_array_equal(rows.types, [int32(3, 0)])
+    assert rows.sentence_ptr.tolist() == [0, 2]
     assert scanner.new_values() == ["é\u00a0x".encode()]
-    assert [array.tolist() for array in scanner.scan(b"", True)] == [[], [0]]
+    empty = scanner.scan_lines(b"", True)
+    assert (empty.types.tolist(), empty.sentence_ptr.tolist()) == ([[]], [0])
+
+
+def test_words_are_written_with_labels():
+    rows = native.WordScanner().scan_lines(b"a b\n\nb\n", True)
+    ids, names = int32(0, 1, 0), [b"X", b"Y"]
+    assert rows.tagged(ids, names) == b"a/X b/Y\nb/X\n"
+    assert rows.table([ids, ids], [names, names], b"", False) == b"a\tX\tX\nb\tY\tY\n\nb\tX\tX\n\n"
+    assert rows.table([ids], [names], b"H\n", True) == b"H\n1\ta\tX\n2\tb\tY\nH\n1\tb\tX\n"
+    shown = rows.conllu([3], [ids], [names], None, [], []).replace(b"\t_", b"").decode()
+    assert shown == "# text = a b\n1\ta\tX\n2\tb\tY\n\n# text = b\n1\tb\tX\n\n"
+
+
+def test_labels_of_words_that_do_not_fit_are_refused():
+    rows = native.WordScanner().scan_lines(b"a\n", True)
+    ids, names = int32(0), [b"X"]
+    for call, message in (
+        (lambda: rows.tagged(int32(), names), "one label per word"),
+        (lambda: rows.tagged(int32(1), names), "a label without a name"),
+        (lambda: rows.table([ids], [], b"", False), "names for each array of labels"),
+        (lambda: rows.conllu([], [ids], [names], None, [], []), "one column for each array"),
+        (lambda: rows.conllu([1], [ids], [names], None, [], []), "a column out of range"),
+        (lambda: rows.conllu([9], [ids], [names], None, [], []), "a column out of range"),
+        (lambda: rows.conllu([], [], [], int64(), [], []), "one number for each sentence"),
+        (lambda: rows.conllu([], [], [], None, [(1, b"")], []), "a sentence out of range"),
+        (lambda: rows.conllu([], [], [], None, [], [(1, b"")]), "a sentence out of range"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            call()

@@ -174,7 +174,7 @@ def text(data: bytes) -> str:
     native = _cut(raw, paragraphs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "CHUNK", chunk)
-        patch.setattr(writing, "write_sentences", None)
+        patch.setattr(writing.backend, "WordScanner", None)
         patch.setattr(characters.backend, "Characters", None)
         patch.setattr(characters.backend, "Decoder", REFERENCE.Decoder)
         patch.setattr(characters.backend, "hash_strings", REFERENCE.hash_strings)

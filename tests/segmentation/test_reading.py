@@ -254,51 +254,61 @@ def test_complete_paragraphs_are_segmented_on_threads(monkeypatch):
     assert "MainThread" not in seen
 
 
-@pytest.mark.skipif(writing.write_sentences is None, reason="the reference backend has no other")
+@pytest.mark.skipif(
+    writing.backend.WordScanner is None, reason="the reference backend has no other"
+)
 @given(st.lists(TEXT, max_size=5), st.sampled_from(["blank", "line"]))
 def test_the_kernel_writes_what_python_does(pieces, paragraphs):
     text = " im ".join(pieces)
     whole = conllu_of(text, paragraphs=paragraphs)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing, "write_sentences", None)
+        patch.setattr(writing.backend, "WordScanner", None)
         assert conllu_of(text, paragraphs=paragraphs) == whole
 
 
-def sentences(**changes):
-    """Arguments of the kernel's function, of which some are changed."""
-    given = {"starts": [0, 2], "ends": [2, 3], "sentence_ends": [1, 2], "plain": [True, True]}
-    given |= {"ranges": [0], "word_ptr": [0, 2], "words": [b"a", b"b"], "text": b"ab!"}
-    given |= {"numbers": [7, 1]} | changes
-    kinds = {"plain": np.bool_, "words": None, "text": None}
+def tokens(**changes):
+    """Arguments of the kernel's scanner, of which some are changed."""
+    given = {"starts": [0, 2], "ends": [2, 3], "sentence_ends": [1, 2]}
+    given |= {"ranges": [0], "word_ptr": [0, 2], "words": [b"a", b"b"], "text": b"ab!"} | changes
     return {
-        name: value if kinds.get(name, 1) is None else np.array(value, kinds.get(name, np.int64))
+        name: value if name in ("words", "text") else np.array(value, np.int64)
         for name, value in given.items()
     }
 
 
-@pytest.mark.skipif(writing.write_sentences is None, reason="the reference backend has no other")
+@pytest.mark.skipif(
+    writing.backend.WordScanner is None, reason="the reference backend has no other"
+)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"ends": [2]}, "one end per token, one flag and number per sentence"),
-        ({"plain": [True]}, "one end per token, one flag and number per sentence"),
-        ({"numbers": [1]}, "one end per token, one flag and number per sentence"),
+        ({"ends": [2]}, "one end per token"),
         ({"starts": [0, 1]}, "tokens must ascend, and none is empty"),
         ({"ends": [2, 2]}, "tokens must ascend, and none is empty"),
         ({"starts": [-1, 2]}, "tokens must ascend, and none is empty"),
         ({"text": b"ab"}, "a token ends after the text"),
+        ({"text": "\u00e9b".encode()}, "a token ends after the text"),
         ({"sentence_ends": [0, 2]}, "sentence_ends must ascend, and no sentence is empty"),
         ({"sentence_ends": [1, 3]}, "the last sentence must end with the last token"),
         ({"word_ptr": [0, 3]}, "word_ptr must ascend from 0 to the number of words"),
         ({"word_ptr": [0]}, "word_ptr must ascend from 0 to the number of words"),
-        ({"ranges": [1, 0], "word_ptr": [0, 1, 2]}, "ranges must ascend"),
+        ({"ranges": [0, 1], "word_ptr": [0, 2, 2]}, "a range has two words or more"),
+        ({"ranges": [0, 1], "word_ptr": [0, 1, 2]}, "a range has two words or more"),
+        (
+            {"ranges": [1, 0], "word_ptr": [0, 2, 4], "words": [b"a"] * 4},
+            "ranges must ascend, and each is a token",
+        ),
+        ({"ranges": [2]}, "ranges must ascend, and each is a token"),
+        ({"ranges": [-1]}, "ranges must ascend, and each is a token"),
     ],
 )
-def test_the_kernel_refuses_what_does_not_fit(changes, message):
-    written = writing.write_sentences(**sentences())
-    assert written[0] is not None
-    assert written[0].startswith("# sent_id = 7\n# text = ab\n1-2\tab\t_")
-    assert written[1] is not None
-    assert written[1].startswith("# sent_id = 1\n")
+def test_the_kernel_refuses_tokens_that_do_not_fit(changes, message):
+    rows = writing.backend.WordScanner().scan_tokens(**tokens())
+    assert (rows.types.tolist(), rows.sentence_ptr.tolist()) == ([[0, 1, 2]], [0, 2, 3])
+    shown = rows.conllu([], [], [], np.array([7, 1]), [(1, b"# newpar\n")], [(0, b"\t")])
+    assert shown.replace(b"\t_" * 7, b"").decode() == (
+        "# sent_id = 7\n# text = ab\n1-2\tab\tSpacesBefore=\\t|SpaceAfter=No\n"
+        "1\ta\t_\n2\tb\t_\n\n# newpar\n# sent_id = 1\n# text = !\n1\t!\tSpaceAfter=No\n\n"
+    )
     with pytest.raises(ValueError, match=message):
-        writing.write_sentences(**sentences(**changes))
+        writing.backend.WordScanner().scan_tokens(**tokens(**changes))

@@ -296,7 +296,7 @@ def test_more_words_than_are_counted_are_refused(monkeypatch):
 
 def test_native_scanners_are_in_use_where_there_are_any(monkeypatch):
     """The tests above compare something with something else."""
-    if backends.TokenScanner is None:
+    if backends.WordScanner is None:
         pytest.skip("the native kernel was not built")
     called = []
     monkeypatch.setattr(WordBigrams, "numbered", lambda *_: called.append(1) or iter([]))

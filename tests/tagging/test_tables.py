@@ -13,15 +13,19 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.corpus import read, stream
+from seqtag.corpus.stream import LIMITS
 from seqtag.engine import backend as backends
 from seqtag.errors import SeqtagError
 from seqtag.features import encoder
 from seqtag.features.language import parse
 from seqtag.parallel import in_order
+from seqtag.segmentation import reading
+from seqtag.segmentation.reading import SegmentedText
 from seqtag.tagging import streams, tables
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tables import TablePlan
 from tests.command_line import chunks, conllu
+from tests.segmentation.test_reading import TEXT, Contractions, Rules
 from tests.strategies import NATIVE
 
 pytestmark = pytest.mark.skipif(
@@ -403,10 +407,60 @@ def test_lemmas_with_blanks_do_not_fit_between_blanks():
     assert b"barks\tVBZ\tbark out\n" in found
 
 
-def test_other_formats_take_the_readable_way():
-    for to in ("tagged", "columns"):
-        natively = outcome(conllu().encode(), ["upos"], to=to)
-        assert natively == outcome(conllu().encode(), ["upos"], to=to, backend="reference")
+OF_WORDS = [None, "conllu", "tagged", "columns", "tsv", "jsonl", "tokens"]
+
+
+@given(
+    st.lists(st.lists(FORMS, max_size=5)),
+    st.sampled_from(OF_WORDS),
+    st.sampled_from(CHAINS),
+    st.integers(1, 60),
+)
+def test_tokens_in_each_format(sentences, to, names, chunk):
+    text = "\n".join(map(" ".join, sentences))
+    for ends in ("", "\n", " \t\r\n"):
+        assert_same((text + ends).encode(), names, chunk, format="tokens", to=to)
+
+
+@given(TEXT, st.sampled_from(OF_WORDS), st.sampled_from(CHAINS), st.integers(1, 60))
+def test_segmented_text_in_each_format(text, to, names, block):
+    taggers = [tagger(name) for name in names]
+
+    def found(threads: int) -> bytes | str:
+        raw = read(io.BytesIO(text.encode()), "text")
+        options = {"paragraphs": "blank", "threads": threads}
+        segmented = SegmentedText(raw, Rules(), Contractions(), **options)
+        try:
+            return b"".join(tag_text(taggers, segmented, to, threads))
+        except SeqtagError as error:
+            return str(error)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams.backend, "Scanner", None)
+        expected = found(1)
+    with pytest.MonkeyPatch.context() as patch:
+        assert found(1) == expected
+        patch.setattr(reading, "_BLOCK", block)
+        for threads in (1, 3):
+            again = found(threads)
+            if isinstance(expected, bytes):
+                assert again == expected
+            else:
+                assert isinstance(again, str)
+
+
+@pytest.mark.parametrize("to", ["conllu", "tagged", "columns", "tsv"])
+def test_words_are_written_natively(to):
+    data = b"the dog barks\n\nthe dog\n"
+    for names in (["upos"], ["upos", "lemma"]):
+        assert goes_natively(data, names, format="tokens", to=to)
+
+
+def test_a_sentence_of_too_many_tokens_is_refused():
+    limits = LIMITS._replace(sentence=2)
+    data = b"the dog\nthe dog barks\n"
+    found = assert_same(data, ["upos"], 8, format="tokens", to="tagged", limits=limits)
+    assert "<stream>:2: expected at most 2 words in a sentence" in found
 
 
 # ----------------------------------------------------------------- memory and order

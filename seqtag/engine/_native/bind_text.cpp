@@ -1,14 +1,17 @@
-// Text: scanners of column files and of tokens, sentences written as CoNLL-U, and views of characters.
-// interface.py: Scanner, TokenScanner, WriteSentences, Characters.
+// Text: scanners of column files and of words, and views of characters.
+// interface.py: Scanner, WordScanner, Characters.
+#include <nanobind/stl/pair.h>
+
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
 
 #include "bind.h"
 #include "characters.h"
 #include "scan.h"
-#include "sentences.h"
 #include "word_reader.h"
+#include "words.h"
 
 namespace seqtag {
 namespace {
@@ -91,64 +94,150 @@ class PyScanner {
   Scanner scanner_;
 };
 
-class PyTokenScanner {
+// The words of one text: those of lines, or of tokens that a segmenter found.
+class PyWordRows {
  public:
-  // Type ids (words,) and sentence_ptr.
-  nb::tuple scan(nb::bytes text, bool file_start) {
+  PyWordRows(nb::bytes text, std::vector<nb::bytes>&& words) : text_(std::move(text)), words_(std::move(words)) {}
+  PyWordRows(PyWordRows&&) = default;
+  WordRows& rows() { return *rows_; }
+  nb::object types() const { return to_numpy(std::vector<int32_t>(rows_->types), {1, rows_->types.size()}); }
+  nb::object sentence_ptr() const { return to_numpy(std::vector<int64_t>(rows_->sentence_ptr)); }
+  bool has_spaces() const { return rows_->has_spaces; }
+  nb::bytes tagged(In<int32_t> labels, const std::vector<nb::bytes>& names) const {
+    const WordLabels read = labels_of(labels, names);
+    return written([&] { return rows_->tagged(read); });
+  }
+  nb::bytes table(const std::vector<In<int32_t>>& labels, const std::vector<std::vector<nb::bytes>>& names,
+                  nb::bytes head, bool numbered) const {
+    const std::vector<WordLabels> read = all_labels_of(labels, names);
+    return written([&] { return rows_->table(read, {head.c_str(), head.size()}, numbered); });
+  }
+  nb::bytes conllu(const std::vector<int>& columns, const std::vector<In<int32_t>>& labels,
+                   const std::vector<std::vector<nb::bytes>>& names, std::optional<In<int64_t>> numbers,
+                   const std::vector<std::pair<size_t, nb::bytes>>& opens,
+                   const std::vector<std::pair<size_t, nb::bytes>>& before) const {
+    const std::vector<WordLabels> read = all_labels_of(labels, names);
+    require(columns.size() == read.size(), "one column for each array of labels");
+    std::array<const WordLabels*, WordRows::kLast + 1> by_column{};
+    for (size_t i = 0; i < columns.size(); ++i) {
+      require(columns[i] >= int(WordRows::kFirst) && columns[i] <= int(WordRows::kLast), "a column out of range");
+      by_column[size_t(columns[i])] = &read[i];
+    }
+    WordRows::Comments comments;
+    const size_t sentences = rows_->sentence_ptr.size() - 1;
+    if (numbers) {
+      require(numbers->shape(0) == sentences, "one number for each sentence");
+      comments.numbers = numbers->data();
+    }
+    comments.opens = per_sentence(opens, sentences);
+    comments.before = per_sentence(before, sentences);
+    return written([&] { return rows_->conllu(by_column, comments); });
+  }
+
+ private:
+  nb::bytes text_;
+  std::vector<nb::bytes> words_;
+  std::unique_ptr<WordRows> rows_ = std::make_unique<WordRows>();  // stays where it is: forms may be in it
+
+  WordLabels labels_of(const In<int32_t>& labels, const std::vector<nb::bytes>& names) const {
+    require(labels.shape(0) == rows_->forms.size(), "one label per word");
+    require(within(labels.data(), labels.shape(0), int64_t(names.size())), "a label without a name");
+    WordLabels read{labels.data(), {}};
+    for (const nb::bytes& name : names) read.names.emplace_back(name.c_str(), name.size());
+    return read;
+  }
+  std::vector<WordLabels> all_labels_of(const std::vector<In<int32_t>>& labels,
+                                        const std::vector<std::vector<nb::bytes>>& names) const {
+    require(labels.size() == names.size(), "names for each array of labels");
+    std::vector<WordLabels> read;
+    for (size_t i = 0; i < labels.size(); ++i) read.push_back(labels_of(labels[i], names[i]));
+    return read;
+  }
+  static std::vector<std::string_view> per_sentence(const std::vector<std::pair<size_t, nb::bytes>>& given,
+                                                    size_t sentences) {
+    std::vector<std::string_view> all(sentences);
+    for (const auto& each : given) {
+      require(each.first < sentences, "a sentence out of range");
+      all[each.first] = {each.second.c_str(), each.second.size()};
+    }
+    return all;
+  }
+  template <class Write> static nb::bytes written(Write write) {
+    std::string out;
     {
       nb::gil_scoped_release release;
-      scanner_.scan(text.c_str(), text.size(), file_start);
+      out = write();
     }
-    return nb::make_tuple(to_numpy(std::vector<int32_t>(scanner_.types())),
-                          to_numpy(std::vector<int64_t>(scanner_.sentence_ptr())));
+    return nb::bytes(out.data(), out.size());
   }
-  // Tokens that were numbered since the last call, in order.
+};
+
+class PyWordScanner {
+ public:
+  PyWordRows scan_lines(nb::bytes text, bool file_start) {
+    PyWordRows found(text, {});
+    nb::gil_scoped_release release;
+    scanner_.scan_lines({text.c_str(), text.size()}, file_start, found.rows());
+    return found;
+  }
+  // starts and ends: of tokens, in code points.
+  PyWordRows scan_tokens(nb::bytes text, In<int64_t> starts, In<int64_t> ends, In<int64_t> sentence_ends,
+                         In<int64_t> ranges, In<int64_t> word_ptr, std::vector<nb::bytes> words) {
+    const size_t tokens = starts.shape(0), sentences = sentence_ends.shape(0);
+    require(ends.shape(0) == tokens, "one end per token");
+    int64_t at = 0;
+    for (size_t t = 0; t < tokens; ++t) {
+      require(at <= starts(t) && starts(t) < ends(t), "tokens must ascend, and none is empty");
+      at = ends(t);
+    }
+    at = 0;
+    for (size_t s = 0; s < sentences; ++s) {
+      require(at < sentence_ends(s), "sentence_ends must ascend, and no sentence is empty");
+      at = sentence_ends(s);
+    }
+    require(at == int64_t(tokens), "the last sentence must end with the last token");
+    require(word_ptr.shape(0) == ranges.shape(0) + 1 && ascending(word_ptr, words.size()),
+            "word_ptr must ascend from 0 to the number of words, one step per range");
+    for (size_t i = 0; i < ranges.shape(0); ++i) {
+      require(ranges(i) >= (i ? ranges(i - 1) + 1 : 0) && ranges(i) < int64_t(tokens),
+              "ranges must ascend, and each is a token");
+      require(word_ptr(i + 1) - word_ptr(i) > 1, "a range has two words or more");
+    }
+    std::vector<int64_t> first(starts.data(), starts.data() + tokens), last(ends.data(), ends.data() + tokens);
+    require(to_bytes({text.c_str(), text.size()}, first, last), "a token ends after the text");
+    WordScanner::Ranges several{ranges.data(), ranges.shape(0), word_ptr.data(), {}};
+    for (const nb::bytes& word : words) several.words.emplace_back(word.c_str(), word.size());
+    PyWordRows found(text, std::move(words));
+    nb::gil_scoped_release release;
+    scanner_.scan_tokens({text.c_str(), text.size()}, first, last, sentence_ends.data(), sentences, several,
+                         found.rows());
+    return found;
+  }
+  // Words that were numbered since the last call, in order.
   nb::list new_values() { return values_after(scanner_.interner(), reported_); }
 
  private:
   size_t reported_ = 0;
-  TokenScanner scanner_;
-};
+  WordScanner scanner_;
 
-// CoNLL-U of each sentence, or None where it is left to Python.
-nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> ends, In<int64_t> sentence_ends,
-                         In<bool> plain, In<int64_t> ranges, In<int64_t> word_ptr, const std::vector<nb::bytes>& words,
-                         In<int64_t> numbers) {
-  const size_t tokens = starts.shape(0), sentences = sentence_ends.shape(0);
-  require(ends.shape(0) == tokens && plain.shape(0) == sentences && numbers.shape(0) == sentences,
-          "one end per token, one flag and number per sentence");
-  int64_t at = 0;
-  for (size_t t = 0; t < tokens; ++t) {
-    require(at <= starts(t) && starts(t) < ends(t), "tokens must ascend, and none is empty");
-    at = ends(t);
+  // Replaces positions in code points of UTF-8 by those in bytes; false if one is after the end.
+  static bool to_bytes(std::string_view text, std::vector<int64_t>& starts, std::vector<int64_t>& ends) {
+    size_t byte = 0;
+    int64_t code = 0;
+    const auto move = [&](int64_t& position) {
+      for (; code < position; ++code) {
+        if (byte >= text.size()) return false;
+        for (++byte; byte < text.size() && (uint8_t(text[byte]) & 0xc0) == 0x80; ++byte) {
+        }
+      }
+      position = int64_t(byte);
+      return true;
+    };
+    for (size_t t = 0; t < starts.size(); ++t)
+      if (!move(starts[t]) || !move(ends[t])) return false;
+    return true;
   }
-  require(at <= int64_t(text.size()), "a token ends after the text");
-  at = 0;
-  for (size_t s = 0; s < sentences; ++s) {
-    require(at < sentence_ends(s), "sentence_ends must ascend, and no sentence is empty");
-    at = sentence_ends(s);
-  }
-  require(at == int64_t(tokens), "the last sentence must end with the last token");
-  require(word_ptr.shape(0) == ranges.shape(0) + 1 && ascending(word_ptr, words.size()),
-          "word_ptr must ascend from 0 to the number of words, one step per range");
-  for (size_t i = 0; i + 1 < ranges.shape(0); ++i) require(ranges(i) < ranges(i + 1), "ranges must ascend");
-  Ranges several{ranges.data(), ranges.shape(0), word_ptr.data(), {}};
-  for (const nb::bytes& word : words) several.words.emplace_back(word.c_str(), word.size());
-  const SentenceWriter writer(text.c_str(), text.size(), several);
-  std::vector<std::string> written(sentences);
-  {
-    nb::gil_scoped_release release;
-    for (size_t s = 0; s < sentences; ++s) {
-      const size_t first = s ? size_t(sentence_ends(s - 1)) : 0, last = size_t(sentence_ends(s));
-      const size_t next = last < tokens ? size_t(starts(last)) : writer.size();
-      if (plain(s)) written[s] = writer.write(starts.data(), ends.data(), first, last, next, numbers(s));
-    }
-  }
-  nb::list found;
-  for (const std::string& each : written)
-    found.append(each.empty() ? nb::none() : nb::object(nb::str(each.data(), each.size())));
-  return found;
-}
+};
 
 class PyCharacters {
  public:
@@ -333,13 +422,20 @@ void bind_text(nb::module_& m) {
            nb::arg("separator"), nb::arg("id_column"), nb::arg("comments"), nb::arg("read"), nb::arg("write"))
       .def("scan", &PyScanner::scan, nb::arg("text"), nb::arg("file_start"))
       .def("new_values", &PyScanner::new_values, nb::arg("column"));
-  nb::class_<PyTokenScanner>(m, "TokenScanner")
+  nb::class_<PyWordRows>(m, "WordRows")
+      .def_prop_ro("types", &PyWordRows::types)
+      .def_prop_ro("sentence_ptr", &PyWordRows::sentence_ptr)
+      .def_prop_ro("has_spaces", &PyWordRows::has_spaces)
+      .def("tagged", &PyWordRows::tagged, nb::arg("labels"), nb::arg("names"))
+      .def("table", &PyWordRows::table, nb::arg("labels"), nb::arg("names"), nb::arg("head"), nb::arg("numbered"))
+      .def("conllu", &PyWordRows::conllu, nb::arg("columns"), nb::arg("labels"), nb::arg("names"),
+           nb::arg("numbers").none(), nb::arg("opens"), nb::arg("before"));
+  nb::class_<PyWordScanner>(m, "WordScanner")
       .def(nb::init<>())
-      .def("scan", &PyTokenScanner::scan, nb::arg("text"), nb::arg("file_start"))
-      .def("new_values", &PyTokenScanner::new_values);
-  m.def("write_sentences", &write_sentences, nb::arg("text"), nb::arg("starts"), nb::arg("ends"),
-        nb::arg("sentence_ends"), nb::arg("plain"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"),
-        nb::arg("numbers"));
+      .def("scan_lines", &PyWordScanner::scan_lines, nb::arg("text"), nb::arg("file_start"))
+      .def("scan_tokens", &PyWordScanner::scan_tokens, nb::arg("text"), nb::arg("starts"), nb::arg("ends"),
+           nb::arg("sentence_ends"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"))
+      .def("new_values", &PyWordScanner::new_values);
   nb::class_<PyCharacters>(m, "Characters")
       .def(nb::init<const std::vector<std::vector<int>>&>(), nb::arg("views"))
       .def("unknown", &PyCharacters::unknown, nb::arg("codes"))

@@ -1,0 +1,284 @@
+// Words of text in tokens: numbered, and written with labels in several formats.
+// corpus/scanner.py: WordScanner; segmentation/reading.py: ConlluWriter.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interning.h"
+
+namespace seqtag {
+
+// Bytes of the character of white space that begins here; 0 if it is another character.
+inline size_t space_length(const char* text, const char* text_end) {
+  const auto *p = reinterpret_cast<const unsigned char*>(text), *end = reinterpret_cast<const unsigned char*>(text_end);
+  if (*p < 0x80) return *p == 0x20 || (*p >= 0x09 && *p <= 0x0d) || (*p >= 0x1c && *p <= 0x1f);
+  const auto after = [&](int i) { return p + i < end ? p[i] : 0; };
+  if (*p == 0xc2) return after(1) == 0x85 || after(1) == 0xa0 ? 2 : 0;
+  if (*p == 0xe1) return after(1) == 0x9a && after(2) == 0x80 ? 3 : 0;
+  if (*p == 0xe3) return after(1) == 0x80 && after(2) == 0x80 ? 3 : 0;
+  if (*p != 0xe2) return 0;
+  if (after(1) == 0x81) return after(2) == 0x9f ? 3 : 0;
+  const int last = after(1) == 0x80 ? after(2) : 0;
+  return last && (last <= 0x8a || last == 0xa8 || last == 0xa9 || last == 0xaf) ? 3 : 0;
+}
+
+// White space that a form of CoNLL-U cannot have, even alone.
+inline bool breaks_form(const char* p) {
+  const auto* q = reinterpret_cast<const unsigned char*>(p);
+  if (*q < 0x80) return *q != 0x20;
+  if (*q == 0xc2) return q[1] == 0x85;
+  if (*q == 0xe1) return true;
+  return *q == 0xe2 && q[1] == 0x80 && (q[2] == 0xa8 || q[2] == 0xa9);
+}
+
+// Labels of words: an id for each word, and the name of each id.
+struct WordLabels {
+  const int32_t* ids;
+  std::vector<std::string_view> names;
+  std::string_view of(size_t word) const { return names[size_t(ids[word])]; }
+};
+
+// Words of a text in sentences. Words of text that was segmented have tokens, too: a token is a word, or several.
+class WordRows {
+ public:
+  std::vector<int32_t> types;            // per word
+  std::vector<std::string_view> forms;   // per word: bytes of the text, of parts or of `made`
+  std::vector<int64_t> sentence_ptr{0};  // words
+  bool has_spaces = false;               // whether a form has a space
+
+  struct Token {
+    std::string_view text, form;
+    std::string_view spaces;  // after it
+    uint32_t words;           // 1, or as many as a multiword token has
+  };
+  std::vector<Token> tokens;       // empty: words have a space after them
+  std::vector<int64_t> token_ptr;  // per sentence, if there are tokens
+  std::deque<std::string> made;    // forms without white space that CoNLL-U cannot hold
+
+  // Items word/TAG, one sentence a line.
+  std::string tagged(const WordLabels& labels) const {
+    std::string out;
+    for_each_sentence([&](size_t, size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) {
+        if (i > first) out.push_back(' ');
+        out.append(forms[i]).push_back('/');
+        out.append(labels.of(i));
+      }
+      out.push_back('\n');
+    });
+    return out;
+  }
+  // A word on each line, after its number if it is wanted, with its labels; `head` is before each sentence.
+  std::string table(const std::vector<WordLabels>& labels, std::string_view head, bool numbered) const {
+    std::string out;
+    for_each_sentence([&](size_t, size_t first, size_t last) {
+      out.append(head);
+      for (size_t i = first; i < last; ++i) {
+        if (numbered) append_number(out, int64_t(i - first) + 1).push_back('\t');
+        out.append(forms[i]);
+        for (const WordLabels& each : labels) out.append("\t").append(each.of(i));
+        out.push_back('\n');
+      }
+      if (head.empty()) out.push_back('\n');
+    });
+    return out;
+  }
+
+  static constexpr size_t kFirst = 2, kLast = 8;  // columns of CoNLL-U with labels: LEMMA to DEPS
+  struct Comments {
+    const int64_t* numbers = nullptr;             // of sentences; none: without
+    std::vector<std::string_view> opens, before;  // per sentence: lines, and white space of the text before it
+  };
+  // CoNLL-U, with `columns[c]` in column c.
+  std::string conllu(const std::array<const WordLabels*, kLast + 1>& columns, const Comments& comments) const {
+    std::string out;
+    out.reserve(forms.size() * (32 + 8 * kLast));
+    const auto cells = [&](size_t word) {
+      for (size_t c = kFirst; c <= kLast; ++c) {
+        out.push_back('\t');
+        if (columns[c])
+          out.append(columns[c]->of(word));
+        else
+          out.push_back('_');
+      }
+    };
+    for_each_sentence([&](size_t s, size_t first, size_t last) {
+      if (!comments.opens.empty()) out.append(comments.opens[s]);
+      if (comments.numbers) append_number(out.append("# sent_id = "), comments.numbers[s]).push_back('\n');
+      out.append("# text = ");
+      if (tokens.empty()) {
+        for (size_t i = first; i < last; ++i) out.append(forms[i]).push_back(i + 1 < last ? ' ' : '\n');
+        for (size_t i = first; i < last; ++i) {
+          append_number(out, int64_t(i - first) + 1).push_back('\t');
+          out.append(forms[i]);
+          cells(i);
+          out.append("\t_\n");
+        }
+        out.push_back('\n');
+        return;
+      }
+      const size_t begin = size_t(token_ptr[s]), end = size_t(token_ptr[s + 1]);
+      for (size_t t = begin; t < end; ++t) {
+        out.append(tokens[t].form);
+        if (t + 1 < end && !tokens[t].spaces.empty()) out.push_back(' ');
+      }
+      out.push_back('\n');
+      size_t word = first;
+      for (size_t t = begin; t < end; ++t) {
+        const Token& token = tokens[t];
+        append_number(out, int64_t(word - first) + 1);
+        if (token.words > 1) append_number(out.append("-"), int64_t(word - first) + token.words);
+        out.append("\t").append(token.form);
+        if (token.words > 1)
+          out.append("\t_\t_\t_\t_\t_\t_\t_");
+        else
+          cells(word++);
+        out.push_back('\t');
+        append_misc(out, token, t == begin && !comments.before.empty() ? comments.before[s] : std::string_view());
+        out.push_back('\n');
+        if (token.words == 1) continue;
+        for (const size_t stop = word + token.words; word < stop; ++word) {
+          append_number(out, int64_t(word - first) + 1).push_back('\t');
+          out.append(forms[word]);
+          cells(word);
+          out.append("\t_\n");
+        }
+      }
+      out.push_back('\n');
+    });
+    return out;
+  }
+
+ private:
+  template <class Visit> void for_each_sentence(Visit visit) const {
+    for (size_t s = 0; s + 1 < sentence_ptr.size(); ++s)
+      if (sentence_ptr[s] < sentence_ptr[s + 1]) visit(s, size_t(sentence_ptr[s]), size_t(sentence_ptr[s + 1]));
+  }
+  static std::string& append_number(std::string& out, int64_t number) {
+    if (number >= 100) return out.append(std::to_string(number));
+    if (number >= 10) out.push_back(char('0' + number / 10));
+    out.push_back(char('0' + number % 10));
+    return out;
+  }
+  static void append_misc(std::string& out, const Token& token, std::string_view before) {
+    const size_t start = out.size();
+    const auto item = [&](const char* name) -> std::string& {
+      if (out.size() > start) out.push_back('|');
+      return out.append(name);
+    };
+    if (token.form != token.text) escape(item("SpacesInToken="), token.text);
+    if (!before.empty()) escape(item("SpacesBefore="), before);
+    if (token.spaces.empty())
+      item("SpaceAfter=No");
+    else if (token.spaces != " ")
+      escape(item("SpacesAfter="), token.spaces);
+    if (out.size() == start) out.push_back('_');
+  }
+  static void escape(std::string& out, std::string_view text) {
+    static const std::string_view plain = "\\ \t\r\n|", escaped = "\\strnp";
+    for (const char c : text) {
+      const size_t at = plain.find(c);
+      if (at == plain.npos)
+        out.push_back(c);
+      else
+        out.append(1, '\\').push_back(escaped[at]);
+    }
+  }
+};
+
+// Numbers the words of texts.
+class WordScanner {
+ public:
+  const Interner& interner() const { return interner_; }
+
+  // The words of complete lines, separated by spaces or tabs; an empty line is a sentence without words.
+  void scan_lines(std::string_view text, bool file_start, WordRows& rows) {
+    const char *p = text.data(), *const end = p + text.size();
+    if (file_start && text.substr(0, 3) == "\xef\xbb\xbf") p += 3;
+    while (p < end) {
+      const char* first = p;
+      while (p < end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') ++p;
+      if (p > first) add(rows, {first, size_t(p - first)});
+      if (p < end && *p++ == '\n') rows.sentence_ptr.push_back(int64_t(rows.forms.size()));
+    }
+    if (int64_t(rows.forms.size()) > rows.sentence_ptr.back()) rows.sentence_ptr.push_back(int64_t(rows.forms.size()));
+  }
+
+  // Multiword tokens: their numbers, ascending, and the words of token i in words[word_ptr[i]:word_ptr[i + 1]].
+  struct Ranges {
+    const int64_t* tokens;
+    size_t count;
+    const int64_t* word_ptr;
+    std::vector<std::string_view> words;
+  };
+  // The words of tokens, which begin and end at bytes of the text; only white space is between them.
+  void scan_tokens(std::string_view text, const std::vector<int64_t>& starts, const std::vector<int64_t>& ends,
+                   const int64_t* sentence_ends, size_t sentences, const Ranges& ranges, WordRows& rows) {
+    rows.token_ptr.assign(1, 0);
+    rows.tokens.reserve(starts.size());
+    size_t t = 0, range = 0;
+    for (size_t s = 0; s < sentences; ++s) {
+      for (; t < size_t(sentence_ends[s]); ++t) {
+        const size_t next = t + 1 < starts.size() ? size_t(starts[t + 1]) : text.size();
+        WordRows::Token token{text.substr(size_t(starts[t]), size_t(ends[t] - starts[t])), {}, {}, 1};
+        token.form = form_of(token.text, rows);
+        token.spaces = text.substr(size_t(ends[t]), next - size_t(ends[t]));
+        if (range < ranges.count && ranges.tokens[range] == int64_t(t)) {
+          token.words = uint32_t(ranges.word_ptr[range + 1] - ranges.word_ptr[range]);
+          for (int64_t i = ranges.word_ptr[range]; i < ranges.word_ptr[range + 1]; ++i)
+            add(rows, ranges.words[size_t(i)]);
+          ++range;
+        } else {
+          add(rows, token.form);
+        }
+        rows.tokens.push_back(token);
+      }
+      rows.sentence_ptr.push_back(int64_t(rows.forms.size()));
+      rows.token_ptr.push_back(int64_t(t));
+    }
+  }
+
+ private:
+  Interner interner_;
+
+  void add(WordRows& rows, std::string_view form) {
+    rows.types.push_back(interner_.intern(form.data(), form.size()));
+    rows.forms.push_back(form);
+    rows.has_spaces = rows.has_spaces || std::memchr(form.data(), ' ', form.size());
+  }
+  // A token without white space that CoNLL-U cannot hold: a space for each run of any, if one is such, or
+  // longer than a character.
+  static std::string_view form_of(std::string_view token, WordRows& rows) {
+    const char *p = token.data(), *const end = p + token.size();
+    bool after_space = false, plain = true;
+    for (const char* q = p; q < end && plain;) {
+      const size_t n = space_length(q, end);
+      plain = !n || !(after_space || breaks_form(q));
+      after_space = n != 0;
+      q += std::max<size_t>(n, 1);
+    }
+    if (plain) return token;
+    std::string form;
+    bool wanted = false;
+    while (p < end) {
+      if (const size_t n = space_length(p, end)) {
+        wanted = !form.empty();
+        p += n;
+        continue;
+      }
+      if (wanted) form.push_back(' ');
+      wanted = false;
+      form.push_back(*p++);
+    }
+    rows.made.push_back(std::move(form));
+    return rows.made.back();
+  }
+};
+
+}  // namespace seqtag
