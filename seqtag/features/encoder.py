@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache, partial
+from mmap import ACCESS_COPY, mmap
 from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,6 +67,15 @@ class Column(NamedTuple):
         return list(map(self.types.__getitem__, self.ids.tolist()))
 
 
+def _sparse_zeros(rows: int, columns: int) -> NDArray[np.uint64]:
+    """Return zeros whose memory the system gives, a small page at a time, when it is written."""
+    if sys.platform != "linux" or not rows:
+        return np.zeros((rows, columns), np.uint64)
+    # NumPy asks for large pages here, each of which is cleared for the types of a few sentences.
+    memory = mmap(-1, 8 * rows * columns, access=ACCESS_COPY)
+    return np.frombuffer(memory, np.uint64).reshape(rows, columns)
+
+
 class Encoder:
     """Encoder of columns to type ids, with a table of the attributes of each type.
 
@@ -100,11 +111,6 @@ class Encoder:
         grow with the input.
         """
         return self._count > MOST_TYPES or self._word_bytes > MOST_BYTES
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in use by the table of hashes and the words."""
-        return self._table.nbytes + self._word_bytes
 
     def __len__(self) -> int:
         """Return the number of types of the largest column."""
@@ -160,9 +166,8 @@ class Encoder:
         """Make room for so many types of a column, and return their number."""
         self._count = max(self._count, count)
         if count > self._table.shape[1]:
-            room = min(8 * count, count + MOST_TYPES)  # each move clears and copies large pages
-            grown = np.zeros((self._table.shape[0], room), np.uint64)
-            for name, functions in self._functions.items():  # pages without types take no memory
+            grown = _sparse_zeros(self._table.shape[0], 2 * count + MOST_TYPES)
+            for name, functions in self._functions.items():
                 for number in functions:
                     grown[number, : self._counts[name]] = self._table[number, : self._counts[name]]
             self._table = grown
