@@ -45,11 +45,11 @@ template <class Sum> struct DecoderWorkspace {
   DecoderWorkspace(DecoderWorkspace&&) = default;
   DecoderWorkspace& operator=(DecoderWorkspace&&) = default;
   struct TypeSums {
-    size_t capacity = 0;         // types that are held at most
-    UnsetMemory<Sum> rows;       // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
-    std::vector<uint8_t> known;  // per type: whether its row is set
-    Tuples tuples;               // if there are several columns: their types together
-    std::vector<size_t> place;   // of the tuple at each token
+    size_t capacity = 0;        // types that are held at most
+    UnsetMemory<Sum> rows;      // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
+    std::vector<bool> known;    // per type: whether its row is set; bits, as they are read in any order
+    Tuples tuples;              // if there are several columns: their types together
+    std::vector<size_t> place;  // of the tuple at each token
   };
   std::vector<TypeSums> sums;        // per column, or columns, that local templates look at
   WantedRows<Sum> wanted;            // of the types of a block that are new
