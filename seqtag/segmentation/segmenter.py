@@ -246,15 +246,17 @@ def _by_view(model: Model) -> tuple[Model, list[list[str]]]:
     """Return a model whose templates look at the columns of views, and these columns by view.
 
     ``3:tail`` is the column ``tail`` of view 3. A template looks at one view, if one has all its
-    columns and they are at one position: then its scores are summed once for each type.
+    columns and they are at one position: then its scores are summed once for each type. Others look
+    at the last views that have their columns, which have the fewest types.
     """
     compiled, known = model.compiled, model.tag_dictionary
     uses: dict[tuple[int, int], int] = {}  # number of each view and attribute
 
     def number(attribute: int, view: int | None = None) -> int:
         if view is None:
-            view = view_of([compiled.attributes[attribute].column])
-        return uses.setdefault((view or 0, attribute), len(uses))
+            column = compiled.attributes[attribute].column
+            view = max(n for n, columns in enumerate(VIEWS) if column in columns)
+        return uses.setdefault((view, attribute), len(uses))
 
     def bound(terms: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
         alone = len({offset for _, offset in terms}) == 1

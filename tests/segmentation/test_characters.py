@@ -202,7 +202,7 @@ def test_the_kernel_refuses_what_does_not_fit():
 
     with pytest.raises(ValueError, match="views names a column out of range"):
         NATIVE.Characters([[len(COLUMNS)]])
-    with pytest.raises(ValueError, match="no view has all these columns"):
+    with pytest.raises(ValueError, match="no view is left that has all columns"):
         NATIVE.Characters([[0, 5]])
     with pytest.raises(ValueError, match="a view without columns"):
         NATIVE.Characters([[]])

@@ -287,7 +287,7 @@ class PyCharacters {
   // Per column of a view, its values for the types that were numbered since the last call, in order.
   nb::list new_values(size_t view) {
     require(view < views_.size(), "view out of range");
-    const CharacterTable::View seen = view_at(view);
+    const CharacterTable::View seen = table_.view(view);
     const size_t end = table_.types(seen);
     nb::list found;
     for (int column : views_[view]) {
@@ -307,7 +307,7 @@ class PyCharacters {
                       const nb::callable& describe, const nb::callable& spell) {
     require(view < views_.size(), "view out of range");
     require(attributes.size() == views_[view].size(), "a list of attributes per column of the view");
-    const size_t begin = reported_[view], end = table_.types(view_at(view));
+    const size_t begin = reported_[view], end = table_.types(table_.view(view));
     inner_[view].resize(attributes.size());
     WordReader reader(process_characters(), describe, spell, normal);
     nb::list found;
@@ -316,9 +316,9 @@ class PyCharacters {
       const std::vector<AttributeUse> uses = uses_of(attributes[i]);
       std::vector<uint64_t> hashes(uses.size() * (end - begin));
       if (CharacterTable::has_inner_values(column))
-        hash_inner_values(view_at(view), column, inner_[view][i], uses, reader, begin, end, hashes.data());
+        hash_inner_values(table_.view(view), column, inner_[view][i], uses, reader, begin, end, hashes.data());
       else
-        hash_values(view_at(view), column, uses, normal, reader, begin, end, hashes.data());
+        hash_values(table_.view(view), column, uses, normal, reader, begin, end, hashes.data());
       found.append(to_numpy(std::move(hashes), {uses.size(), end - begin}));
     }
     reported_[view] = end;
@@ -342,16 +342,13 @@ class PyCharacters {
   };
   std::vector<std::vector<InnerHashes>> inner_;  // per view and column
 
-  CharacterTable::View view_at(size_t view) const {
-    return CharacterTable::View(CharacterTable::view_of(views_[view]));
-  }
-
   static const std::vector<std::vector<int>>& checked(const std::vector<std::vector<int>>& views) {
     for (const std::vector<int>& columns : views) {
       require(!columns.empty(), "a view without columns");
       for (int c : columns) require(c >= 0 && c < CharacterTable::kColumns, "views names a column out of range");
-      require(CharacterTable::view_of(columns) < CharacterTable::kViews, "no view has all these columns");
     }
+    for (CharacterTable::View view : CharacterTable::views_of(views))
+      require(view != CharacterTable::kViews, "no view is left that has all columns of one asked for");
     return views;
   }
   // Hashes for the types [begin, end) of a column with few values: of each value once.

@@ -106,18 +106,26 @@ class CharacterTable {
         return column == kTail || (column >= kChunkShape && column != kAfterShape);
     }
   }
-  // The first view that has some columns; kViews if there is none.
-  static int view_of(const std::vector<int>& columns) {
-    int view = 0;
-    const auto is_in = [&](int column) { return has_column(view, column); };
-    while (view < kViews && !std::all_of(columns.begin(), columns.end(), is_in)) ++view;
-    return view;
+  // For each list of columns, the first view that has them all and is that of no list before; kViews if
+  // there is none.
+  static std::vector<View> views_of(const std::vector<std::vector<int>>& lists) {
+    std::vector<View> found;
+    for (const std::vector<int>& columns : lists) {
+      int view = 0;
+      const auto fits = [&] {
+        return std::find(found.begin(), found.end(), View(view)) == found.end() &&
+               std::all_of(columns.begin(), columns.end(), [&](int c) { return has_column(view, c); });
+      };
+      while (view < kViews && !fits()) ++view;
+      found.push_back(View(view));
+    }
+    return found;
   }
+  View view(size_t list) const { return views_[list]; }
 
   // Numbers the types of some views, of which only some columns are asked for.
-  explicit CharacterTable(const std::vector<std::vector<int>>& views) : pages_(kCodes >> 8) {
+  explicit CharacterTable(const std::vector<std::vector<int>>& views) : views_(views_of(views)), pages_(kCodes >> 8) {
     for (const std::vector<int>& columns : views) {
-      views_.push_back(View(view_of(columns)));
       for (int c : columns) {
         if (c < kK1) symbols_length_ = std::max(symbols_length_, size_t(c - kC1 + 1));
         if (c >= kK1 && c < kClass) kinds_length_ = std::max(kinds_length_, size_t(c - kK1 + 1));
@@ -353,6 +361,11 @@ class CharacterTable {
     bool is_complete() const { return end - begin <= kLongestChunk; }
     int32_t complete() const { return is_complete() ? head : 0; }
   };
+  struct Tail {  // a row in the tail of a chunk
+    size_t row;
+    int32_t part;
+    std::array<int32_t, 3> heads;  // of the next chunk, the one after it, and the one before
+  };
   std::vector<View> views_;
   size_t symbols_length_ = 0, kinds_length_ = 0;  // of the longest grams asked for
   Interner symbols_, kinds_, classes_, several_, texts_, shapes_;
@@ -378,6 +391,8 @@ class CharacterTable {
   std::vector<uint8_t> gaps_;
   std::vector<int32_t> row_character_, signs_, key_;
   std::vector<Part> row_parts_;
+  std::vector<Found> chunks_;
+  std::vector<Tail> tails_;
 
   Page& page(uint32_t code) {
     std::unique_ptr<Page>& held = pages_[code >> 8];
@@ -489,10 +504,11 @@ class CharacterTable {
   }
   // The types of the chunks of a paragraph.
   void number_chunks(size_t first, size_t last, const std::array<int32_t*, kViews>& types) {
-    Found before{0, 0, 1}, here = chunk_at(first, last), next = chunk_at(here.end, last);
-    while (here.begin < last) {
-      const Found after = chunk_at(next.end, last);
-      const size_t size = here.end - here.begin;
+    find_chunks(first, last);
+    tails_.clear();
+    for (size_t c = 1; c + 2 < chunks_.size(); ++c) {
+      const Found &before = chunks_[c - 1], &here = chunks_[c], &next = chunks_[c + 1], &after = chunks_[c + 2];
+      const size_t size = here.end - here.begin, tail_at = tail_begin(here.begin, here.end) - here.begin;
       int32_t type = -1;
       if (here.is_complete()) {
         int32_t& known = first_part_[size_t(here.head) - 2];
@@ -504,35 +520,50 @@ class CharacterTable {
       for (size_t i = 0; i < size; ++i) {
         const int32_t part = type < 0 ? number_long_part(here.begin + i, row_parts_[i]) : type + int32_t(i);
         if (types[kParts]) types[kParts][here.begin + i] = part;
-        const int32_t tail = parts_[size_t(part)].tail;
-        if (!tail) continue;
-        const std::array<int32_t, 3> heads{next.head, next.is_complete() ? after.head : 0, before.complete()};
-        for (size_t k = 0; k < heads.size(); ++k)
-          if (types[kTailAndNext + k])
-            types[kTailAndNext + k][here.begin + i] = tail_and_head_[k].number({tail, heads[k]});
-        if (types[kShapes])
-          types[kShapes][here.begin + i] =
-              tail_and_shapes_.number({tail, heads_[size_t(before.complete())].shape, parts_[size_t(part)].chunk.shape,
-                                       heads_[size_t(next.head)].shape});
+        if (i >= tail_at)
+          tails_.push_back({here.begin + i, part, {next.head, next.is_complete() ? after.head : 0, before.complete()}});
       }
-      before = here;
-      here = next;
-      next = after;
+    }
+    for (size_t k = 0; k < tail_and_head_.size(); ++k)
+      number_tails(tail_and_head_[k], types[kTailAndNext + k],
+                   [&](const Tail& tail) { return PairNumbers::Tuple{parts_[size_t(tail.part)].tail, tail.heads[k]}; });
+    number_tails(tail_and_shapes_, types[kShapes], [&](const Tail& tail) {
+      const Part& part = parts_[size_t(tail.part)];
+      return TupleNumbers<4>::Tuple{part.tail, heads_[size_t(tail.heads[2])].shape, part.chunk.shape,
+                                    heads_[size_t(tail.heads[0])].shape};
+    });
+  }
+  // Types of a view for the rows of tails, whose memory is asked for at once.
+  template <class Numbers, class TupleOf> void number_tails(Numbers& numbers, int32_t* types, TupleOf tuple_of) {
+    if (!types) return;
+    constexpr size_t kStrip = 16;
+    std::array<typename Numbers::Tuple, kStrip> tuples;
+    std::array<uint64_t, kStrip> hashes;
+    for (size_t first = 0; first < tails_.size(); first += kStrip) {
+      const size_t many = std::min(kStrip, tails_.size() - first);
+      for (size_t i = 0; i < many; ++i) {
+        tuples[i] = tuple_of(tails_[first + i]);
+        numbers.prefetch(hashes[i] = numbers.hash(tuples[i].data()));
+      }
+      for (size_t i = 0; i < many; ++i) types[tails_[first + i].row] = numbers.number(tuples[i].data(), hashes[i]);
     }
   }
-  // The chunk that begins at a row; at the end of a paragraph, that end.
-  Found chunk_at(size_t begin, size_t paragraph_end) {
-    if (begin >= paragraph_end) return {begin, begin, 1};
-    size_t end = begin + 1;
-    while (end < paragraph_end && !gaps_[end]) ++end;
-    const size_t last = std::min(end, begin + kLongestChunk);
-    const char* key = reinterpret_cast<const char*>(&row_character_[begin]);
-    const size_t number = size_t(chunk_numbers_.intern(key, (last - begin) * sizeof(int32_t)));
-    if (number == first_part_.size()) {
-      first_part_.push_back(-1);
-      heads_.push_back(head_of(begin, last));
+  // The chunks of a paragraph into chunks_, after one of its beginning and before two of its end.
+  void find_chunks(size_t first, size_t last) {
+    chunks_.assign(1, {first, first, 1});
+    for (size_t begin = first, end; begin < last; begin = end) {
+      for (end = begin + 1; end < last && !gaps_[end];) ++end;
+      const size_t known = std::min(end, begin + kLongestChunk);
+      const char* key = reinterpret_cast<const char*>(&row_character_[begin]);
+      const size_t number = size_t(chunk_numbers_.intern(key, (known - begin) * sizeof(int32_t)));
+      if (number == first_part_.size()) {
+        first_part_.push_back(-1);
+        heads_.push_back(head_of(begin, known));
+      }
+      if (first_part_[number] >= 0) SEQTAG_PREFETCH(&parts_[size_t(first_part_[number])]);
+      chunks_.push_back({begin, end, int32_t(number) + 2});
     }
-    return {begin, end, int32_t(number) + 2};
+    chunks_.insert(chunks_.end(), 2, {last, last, 1});
   }
   Head head_of(size_t begin, size_t end) {
     std::string text, shape;
