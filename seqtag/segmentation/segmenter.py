@@ -73,18 +73,12 @@ class _Workspace(NamedTuple):
         return len(self.encoder) > _MAX_TYPES or self.numbering.nbytes > _MOST_BYTES
 
 
-class _Labeled(NamedTuple):
-    """Consecutive rows: their positions, and whether they end a token or a sentence."""
+class _Tokens(NamedTuple):
+    """Positions where tokens begin and end, and whether a sentence ends with each."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    tokens: NDArray[np.bool_]
     sentences: NDArray[np.bool_]
-    done: int  # position after them
-
-    def moved(self, by: int) -> _Labeled:
-        """Return the same rows, moved by some code points."""
-        return self._replace(starts=self.starts + by, ends=self.ends + by, done=self.done + by)
 
 
 class Segmenter:
@@ -132,10 +126,11 @@ class Segmenter:
             calls = [calls_of(self._compiled.functions_of(name).values()) for name in view]
             self._calls.append(None if None in calls else [each or [] for each in calls])
         self._context, self._ahead = BEFORE + reach, AHEAD + reach + 1
-        self._token = np.array([label == TOKEN for label in model.labels])
-        self._sentence = np.array([label == SENTENCE for label in model.labels])
+        self._joined, self._token, self._sentence = (
+            model.labels.index(label) if label in model.labels else -1
+            for label in (JOINED, TOKEN, SENTENCE)
+        )
         self._only_at_spaces = TOKEN not in model.labels
-        self._joined = np.array([label == JOINED for label in model.labels])
         self._workspaces: Pool[_Workspace] = Pool(lambda workspace: workspace.is_full)
 
     def segment(self, text: str, *, begin: int = 0, final: bool = True) -> Segments:
@@ -158,36 +153,29 @@ class Segmenter:
             Positions in code points of `text`; empty for white space. The end of a paragraph ends
             a sentence.
         """
-        found: list[_Labeled] = []
         workspace = self._workspaces.take(self._new_workspace)
-        at, size = begin, _WINDOW
+        nothing = np.zeros(0, np.int64)
+        found = [_Tokens(nothing, nothing, np.zeros(0, np.bool_))]
+        at, size, is_open = begin, _WINDOW, False
         while at < len(text):
             first, end = self.context_of(text, at), min(len(text), at + size)
             last = end == len(text)
-            labeled = self._window(text[first:end], at - first, last and final, workspace)
-            found.append(labeled.moved(first))
+            tokens, done, is_open = self._window(
+                text[first:end], at - first, is_open, last and final, workspace
+            )
+            found.append(tokens._replace(starts=tokens.starts + first, ends=tokens.ends + first))
             if last:
                 break
-            done = found[-1].done
+            done += first
             size = _WINDOW if done > at else 2 * size  # much white space, or one endless character
             at = done
             if workspace.is_full:
                 workspace = self._new_workspace()
         self._workspaces.put(workspace)
-        if not found:
-            nothing = np.zeros(0, np.int64)
-            return Segments(nothing, nothing, nothing)
-        starts, ends, tokens, sentences = (
-            np.concatenate([getattr(each, name) for each in found])
-            for name in ("starts", "ends", "tokens", "sentences")
-        )
-        if not final:  # up to the last end of a sentence
-            kept = int(np.flatnonzero(sentences)[-1]) + 1 if sentences.any() else 0
-            starts, ends, tokens, sentences = (
-                each[:kept] for each in (starts, ends, tokens, sentences)
-            )
-        opening = np.append(True, tokens)[: len(tokens)]
-        return Segments(starts[opening], ends[tokens], np.cumsum(tokens)[sentences])
+        sentence_ends = 1 + np.flatnonzero(np.concatenate([each.sentences for each in found]))
+        kept = int(sentence_ends[-1]) if len(sentence_ends) else 0
+        starts, ends = (np.concatenate([each[i] for each in found])[:kept] for i in (0, 1))
+        return Segments(starts, ends, sentence_ends)
 
     def context_of(self, text: str, done: int) -> int:
         """Return the start of the context to keep of a text that is final up to `done`."""
@@ -200,8 +188,14 @@ class Segmenter:
                 return at
         return max(0, done - _MOST_CONTEXT)
 
-    def _window(self, text: str, begin: int, final: bool, workspace: _Workspace) -> _Labeled:
-        """Return the final labels of the rows of a text from `begin` on."""
+    def _window(
+        self, text: str, begin: int, is_open: bool, final: bool, workspace: _Workspace
+    ) -> tuple[_Tokens, int, bool]:
+        """Return what begins and ends in a text from `begin` on, as far as it is final.
+
+        `is_open`: whether a token goes on there; the last value returned is the same for the
+        position after the rows that are final, which precedes it.
+        """
         rows, types = workspace.numbering.read(text)
         latest = types.max(axis=1, initial=-1).tolist()
         numbering, encoder, forms = *workspace[:2], self._compiled.forms
@@ -221,20 +215,19 @@ class Segmenter:
         first, last = int(np.searchsorted(rows.starts, begin)), len(labels)
         if not final and last and SEPARATOR not in text[int(rows.ends[-1]) :]:
             last = max(first, int(paragraphs[-2]), last - self._ahead)
+        done = int(rows.starts[last]) if last < len(labels) else len(text)
         # Whether a sentence, and whether a token, ends with each row.
-        gaps = np.append(rows.gaps[1:], NEW_PARAGRAPH)
-        sentences = self._sentence[labels] | (gaps == NEW_PARAGRAPH)
+        gaps = np.append(rows.gaps[1:], NEW_PARAGRAPH)[first:last]
+        labels = labels[first:last]
+        sentences = (labels == self._sentence) | (gaps == NEW_PARAGRAPH)
         if self._only_at_spaces:
             sentences &= gaps > 0
-        tokens = sentences | ((gaps > 0) & ~self._joined[labels]) | self._token[labels]
-        here = slice(first, last)
-        return _Labeled(
-            rows.starts[here],
-            rows.ends[here],
-            tokens[here],
-            sentences[here],
-            int(rows.starts[last]) if last < len(labels) else len(text),
+        ends = sentences | ((gaps > 0) & (labels != self._joined)) | (labels == self._token)
+        follows = np.append(not is_open, ends)
+        tokens = _Tokens(
+            rows.starts[first:last][follows[:-1]], rows.ends[first:last][ends], sentences[ends]
         )
+        return tokens, done, not follows[-1]
 
     def _new_workspace(self) -> _Workspace:
         numbering = Numbering([[name.partition(":")[2] for name in view] for view in self._views])
