@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from time import sleep
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -83,6 +83,8 @@ def in_order(
     if threads == 1:
         yield from map(work, items)
         return
+    from concurrent.futures import ThreadPoolExecutor  # late: one thread needs none
+
     with ThreadPoolExecutor(threads) as pool:
         pending: deque[Future[Result]] = deque()
         failure: Exception | None = None

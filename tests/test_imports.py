@@ -158,6 +158,17 @@ KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
 HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn"}
 
+LATE = {
+    "concurrent.futures",
+    "html.entities",
+    "multiprocessing",
+    "numpy.ma",
+    "seqtag.catalogue.fetch",
+    "seqtag.tagging.explain",
+    "ssl",
+}
+"""Modules that take long to import, and that few commands need."""
+
 FOREIGN = {
     "errors": set(),
     "storage": set(),
@@ -298,6 +309,24 @@ def test_importing_seqtag_is_cheap():
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     assert done.stdout.split() == []
+
+
+def test_tagging_a_line_imports_what_it_needs_only():
+    code = f"""
+import os, sys
+from seqtag.__main__ import main
+main()
+print(*sorted({LATE} & set(sys.modules)), os.environ["OPENBLAS_NUM_THREADS"], file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "tag", "-q", "-m", "en", "--format", "text"],
+        input="Time flies.",
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "3"},
+    )
+    assert done.stderr.split() == ["3"]
 
 
 # ----------------------------------------------------------------- the choice of a backend

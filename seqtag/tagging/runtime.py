@@ -29,7 +29,6 @@ from seqtag.tagging.encode import (
     rows_of_columns,
     tokens_of,
 )
-from seqtag.tagging.explain import Encoded, Explanation, rows_of
 from seqtag.tagging.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from seqtag.features.encoder import Column, Encoder
     from seqtag.model.model import Model
     from seqtag.tagging.arrays import Arrays
+    from seqtag.tagging.explain import Explanation
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _SPAN_TOKENS = 10 * _BATCH_TOKENS  # tokens of an array that are numbered at a time
@@ -466,6 +466,8 @@ class ModelRuntime:
 
     def _explain(self, sentence: AnySentence, token: int, rival: str | None) -> Explanation:
         """Explain a label: see `Tagger.explain`."""
+        from seqtag.tagging.explain import Encoded, Explanation, rows_of  # late: rarely needed
+
         with self._workspaces.borrow(self.new_workspace) as workspace:
             batch = self._encode([sentence], [None], workspace)
             words = batch.bounds[-1]
