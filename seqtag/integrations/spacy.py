@@ -246,8 +246,10 @@ class SeqtagComponent(_ModelOwner, Pipe):
         taggers, splitter = self.pipeline.taggers, self.pipeline.splitter
         units = [unit for doc in docs for unit in sentences_of(doc)]
         if splitter is not None:
-            splits = splitter.split([[token.text for token in unit.tokens] for unit in units])
-            units = [unit.split(words) for unit, words in zip(units, splits, strict=True)]
+            tokens = [token.text for unit in units for token in unit.tokens]
+            ends = [*accumulate(len(unit.tokens) for unit in units)]
+            words = splitter.split(tokens, ends)
+            units = [unit.split(words, end) for unit, end in zip(units, ends, strict=True)]
         chunks: dict[tuple[int, str], list[Span]] = {}
         tagged = tag_stream(taggers, map(self._sentence_of, units))
         for unit, sentence in zip(units, tagged, strict=True):
@@ -469,9 +471,15 @@ class Unit(NamedTuple):
         """Words of all tokens."""
         return [word for part in self.parts for word in part]
 
-    def split(self, words: Mapping[int, Sequence[str]]) -> Unit:
-        """Return the sentence with other words for some of its tokens, by their numbers."""
-        return self._replace(parts=[words.get(i, part) for i, part in enumerate(self.parts)])
+    def split(self, words: Mapping[int, Sequence[str]], end: int) -> Unit:
+        """Return the sentence with other words for some of its tokens.
+
+        `words`: by the numbers of tokens of all sentences; `end`: that after its last one.
+        """
+        places = range(end - len(self.parts), end)
+        return self._replace(
+            parts=[words.get(i, part) for i, part in zip(places, self.parts, strict=True)]
+        )
 
     def spread(self, values: Sequence[str]) -> list[str]:
         """Return a value for each word, given one for each token."""

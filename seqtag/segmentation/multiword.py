@@ -17,6 +17,7 @@ if it replaces one; a script that begins with ``^`` is written exactly.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
 from itertools import chain, pairwise
 from sys import getsizeof
@@ -298,43 +299,39 @@ class Splitter:
         self._several: dict[str, Words] = {}  # others; () if they depend on neighbors
         self._held = 0  # approximate bytes of both
 
-    def split(self, sentences: Sequence[Sequence[str]]) -> list[dict[int, Words]]:
+    def split(self, tokens: Sequence[str], sentence_ends: Sequence[int]) -> dict[int, Words]:
         """Return the words of multiword tokens.
 
         Parameters
         ----------
-        sentences
-            The tokens of each sentence.
+        tokens
+            The tokens of some sentences.
+        sentence_ends
+            Number of tokens up to the end of each sentence.
 
         Returns
         -------
-        list of dict
-            For each sentence its tokens of several words, by their number from 0; two words or
-            more, none empty.
+        dict
+            The tokens of several words, by their number from 0, in order; two words or more, none
+            empty.
         """
         if self._held > _MOST_BYTES:
             self._single, self._several, self._held = set(), {}, 0
         single, several = self._single, self._several  # another thread may replace them
-        mixed = [i for i, tokens in enumerate(sentences) if not single.issuperset(tokens)]
-        new = set(chain.from_iterable([sentences[i] for i in mixed])) - single
-        self._split_new(sorted(new.difference(several)), single, several)
+        others = [i for i, token in enumerate(tokens) if token not in single]
+        new = {tokens[i] for i in others}.difference(several)
+        self._split_new(sorted(new), single, several)
 
-        split: list[dict[int, Words]] = [{} for _ in sentences]
-        places: list[tuple[int, int]] = []  # of tokens that depend on their neighbors
-        for number in mixed:
-            found = split[number]
-            for i, token in enumerate(sentences[number]):
-                if token not in single:
-                    found[i] = words = several.get(token, ())
-                    if not words:
-                        places.append((number, i))
-        in_contexts = [in_context(sentences[number], i) for number, i in places]
-        for (number, i), words in zip(places, self._words(in_contexts, is_open=True), strict=True):
-            if len(words) > 1:
-                split[number][i] = words
-            else:
-                del split[number][i]
-        return split
+        split = {i: several.get(tokens[i], ()) for i in others if tokens[i] not in single}
+        in_contexts = {}  # of tokens that depend on their neighbors
+        for i, words in split.items():
+            if not words:
+                sentence = bisect_right(sentence_ends, i)
+                first = sentence_ends[sentence - 1] if sentence else 0
+                in_contexts[i] = in_context(tokens[first : sentence_ends[sentence]], i - first)
+        found = self._words([*in_contexts.values()], is_open=True)
+        split.update(zip(in_contexts, found, strict=True))
+        return {i: words for i, words in split.items() if len(words) > 1}
 
     def _split_new(self, tokens: list[str], single: set[str], several: dict[str, Words]) -> None:
         """Split new tokens, and cache those that are not too long."""

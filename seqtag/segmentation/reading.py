@@ -23,6 +23,7 @@ from seqtag.corpus.conllu import COLUMNS, ConlluReader, ConlluSentence
 from seqtag.corpus.formats import renumbered
 from seqtag.corpus.surface import escape_spaces
 from seqtag.engine import backend
+from seqtag.engine.arrays import pointers
 from seqtag.parallel import in_order
 from seqtag.segmentation.paragraphs import SEPARATOR, Marker, check_mode, find_mode
 
@@ -424,12 +425,11 @@ def _words_of(
     starts: Sequence[int],
     ends: Sequence[int],
     bounds: Sequence[int],
-) -> list[dict[int, tuple[str, ...]]]:
-    """Return the words of the multiword tokens of each sentence."""
+) -> dict[int, tuple[str, ...]]:
+    """Return the words of multiword tokens, by their number."""
     if splitter is None:
-        return [{}] * len(bounds)
-    forms = [text[a:b] for a, b in zip(starts, ends, strict=True)]
-    return splitter.split([forms[a:b] for a, b in pairwise([0, *bounds])])
+        return {}
+    return splitter.split([text[a:b] for a, b in zip(starts, ends, strict=True)], bounds)
 
 
 def _run(task: Callable[[], SegmentedBlock]) -> SegmentedBlock:
@@ -447,7 +447,7 @@ class SegmentedBlock(NamedTuple):
     starts: Positions
     ends: Positions
     sentence_ends: Positions
-    words: Sequence[Mapping[int, Sequence[str]]]
+    words: Mapping[int, Sequence[str]]
     opens: Mapping[int, str]
     before: Mapping[int, str]
     offset: int = 0
@@ -471,19 +471,16 @@ class SegmentedBlock(NamedTuple):
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of its tokens."""
-        ranges, counts, parts = [], [0], []  # multiword tokens and their words
-        for first, several in zip([0, *self.sentence_ends.tolist()], self.words, strict=False):
-            for token, each in several.items():
-                ranges.append(first + token)
-                parts += [part.encode("utf-8", "surrogatepass") for part in each]
-                counts.append(len(parts))
+        parts = [
+            part.encode("utf-8", "surrogatepass") for each in self.words.values() for part in each
+        ]
         return scanner.scan_tokens(
             self.original.encode("utf-8", "surrogatepass"),
             self.starts,
             self.ends,
             self.sentence_ends,
-            np.array(ranges, np.int64),
-            np.array(counts, np.int64),
+            np.array([*self.words], np.int64),
+            pointers(map(len, self.words.values())),
             parts,
         )
 
@@ -633,7 +630,7 @@ class ConlluWriter:
         starts: Positions,
         ends: Positions,
         sentence_ends: Positions,
-        words: Sequence[Mapping[int, Sequence[str]]],
+        words: Mapping[int, Sequence[str]],
         *,
         opens: Mapping[int, str] | None = None,
         before: Mapping[int, str] | None = None,
@@ -651,7 +648,7 @@ class ConlluWriter:
         sentence_ends
             Number of tokens up to the end of each sentence; none is empty.
         words
-            Per sentence, by the number of the token in it, the words of multiword tokens.
+            The words of multiword tokens, by the number of the token, in order.
         opens
             Comments before the sentences of these numbers.
         before
@@ -680,7 +677,8 @@ class ConlluWriter:
             )
             tokens = [_Token(text[a:b], text[b:c], (a, b)) for a, b, c in spans]
             spaces = before.get(number, "")
-            done.append(self._written(int(numbers[number]), tokens, words[number], spaces, offset))
+            several = {i - first: words[i] for i in range(first, last) if i in words}
+            done.append(self._written(int(numbers[number]), tokens, several, spaces, offset))
         return "".join(done)
 
     def _written(

@@ -386,7 +386,7 @@ def cut_by_rules(
         np.array(starts, np.int64),
         np.array(ends, np.int64),
         np.array(sentence_ends, np.int64),
-        [{}] * len(sentence_ends),
+        {},
         before={0: text[: starts[0]]},
     )
     return list(read(io.BytesIO(written.encode()), "conllu"))

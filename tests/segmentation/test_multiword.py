@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import accumulate, chain
 from sys import getsizeof
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -45,7 +45,7 @@ def learned(*sentences: str, templates: str | None = None) -> Model:
 def split(model: Model, text: str) -> str:
     """The words of a sentence, those of multiword tokens joined by +."""
     tokens = text.split()
-    [found] = Splitter(model).split([tokens])
+    found = Splitter(model).split(tokens, [len(tokens)])
     return " ".join("+".join(found.get(i, (token,))) for i, token in enumerate(tokens))
 
 
@@ -177,16 +177,18 @@ def test_many_sentences_at_once_are_split_as_each_alone():
     model = learned(*FRENCH)
     sentences = [line.split() for line in ("le goût des chats", "", "du bois", "il mange des bois")]
     splitter = Splitter(model)
-    at_once = splitter.split(sentences)
-    assert at_once == [Splitter(model).split([tokens])[0] for tokens in sentences]
-    assert at_once == [{2: ("de", "les")}, {}, {0: ("de", "le")}, {}]
-    assert splitter.split(sentences) == at_once
-    assert splitter.split([]) == []
+    tokens, ends = [*chain(*sentences)], [*accumulate(map(len, sentences))]
+    at_once = splitter.split(tokens, ends)
+    alone = [Splitter(model).split(each, [len(each)]) for each in sentences]
+    assert alone == [{2: ("de", "les")}, {}, {0: ("de", "le")}, {}]
+    assert at_once == {2: ("de", "les"), 4: ("de", "le")}
+    assert splitter.split(tokens, ends) == at_once
+    assert splitter.split([], []) == {}
 
 
 def test_tokens_are_numbered_in_order():
     tokens = ["le", "goût", "des", "chats", "du", "voisin", "des", "pommes"]
-    [found] = Splitter(learned(*FRENCH)).split([tokens])
+    found = Splitter(learned(*FRENCH)).split(tokens, [len(tokens)])
     assert list(found) == sorted(found)
     assert 4 in found
 
@@ -197,7 +199,7 @@ def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(multiword, "_BATCH_TOKENS", 3)
     for i in range(5):
         tokens = [f"x{i}{j}" for j in range(7)]
-        assert splitter.split([[*tokens, "evdeki"]]) == [{7: ("evde", "ki")}]
+        assert splitter.split([*tokens, "evdeki"], [8]) == {7: ("evde", "ki")}
         assert len(splitter._single) + len(splitter._several) <= 10 + 8
 
 
@@ -206,7 +208,7 @@ def test_memory_is_limited_in_bytes(monkeypatch):
     splitter = Splitter(learned(*TURKISH))
     monkeypatch.setattr(multiword, "_MOST_BYTES", 20_000)
     for i in range(0, 400, 10):
-        splitter.split([[f"{n:05d}" + "\U0001f600" * 90 for n in range(i, i + 10)]])
+        splitter.split([f"{n:05d}" + "\U0001f600" * 90 for n in range(i, i + 10)], [10])
         held = sum(map(getsizeof, chain(splitter._single, splitter._several)))
         assert held <= splitter._held <= 20_000 + 10 * 600
 
@@ -215,8 +217,8 @@ def test_odd_tokens_stay_as_they_are():
     splitter = Splitter(learned(*TURKISH))
     longest = "x" * (multiword.LONGEST - 4) + "deki"
     odd = ["", "\ud800", "\0", "👩‍👩‍👧", "a b", "x" + longest, "x" * 10_000_000]
-    assert splitter.split([odd]) == [{}]
-    assert splitter.split([[longest]]) == [{0: (longest[:-2], "ki")}]
+    assert splitter.split(odd, [len(odd)]) == {}
+    assert splitter.split([longest], [1]) == {0: (longest[:-2], "ki")}
 
 
 def test_templates_need_not_look_at_neighbours():
@@ -227,7 +229,7 @@ def test_templates_need_not_look_at_neighbours():
 
 def test_models_of_something_else_are_refused():
     tagger = train([sentence_of({"form": ["a"], "upos": ["X"]})], templates=parse("suffix(1)[0]"))
-    assert Splitter(tagger.model).split([]) == []  # form is one of its columns
+    assert Splitter(tagger.model).split([], []) == {}  # form is one of its columns
     other = sentence_of({"form": ["a"], "lemma": ["a"], "upos": ["X"]})
     model = train([other], label="upos", templates=parse("lemma[0]")).model
     with pytest.raises(

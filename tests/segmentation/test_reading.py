@@ -54,11 +54,8 @@ class Rules:
 class Contractions:
     """Splits ``im``."""
 
-    def split(self, sentences):
-        return [
-            {i: ("in", "dem") for i, token in enumerate(tokens) if token == "im"}
-            for tokens in sentences
-        ]
+    def split(self, tokens, sentence_ends):
+        return {i: ("in", "dem") for i, token in enumerate(tokens) if token == "im"}
 
 
 class Pipe(io.BytesIO):
