@@ -37,7 +37,7 @@ _WHOLE = "="
 _MOST_CELLS = 40_000  # characters of a form times those of a lemma
 _COUNT = re.compile("[0-9]{1,9}")
 _NO_LEMMA = "_"
-_OUTSIDE_FIELDS = "\t\r\n"  # characters that a column cannot hold
+_OUTSIDE_FIELDS = frozenset("\t\r\n")  # characters that a column cannot hold
 
 
 _CASES: Mapping[str, Callable[[str], str]] = {
@@ -124,8 +124,7 @@ def lemma_of(form: str, script: str) -> str:
     else:
         parsed = _parse(script)
         lemma = parsed.edit(form) or EditScript(parsed.case, 0, 0, "", "").edit(form) or ""
-    fits = lemma and not any(char in lemma for char in _OUTSIDE_FIELDS)
-    return lemma if fits else _NO_LEMMA
+    return lemma if lemma and _OUTSIDE_FIELDS.isdisjoint(lemma) else _NO_LEMMA
 
 
 def scripts_of(form: str, lemma: str) -> list[str]:

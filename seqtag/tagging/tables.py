@@ -72,10 +72,10 @@ class _Target(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """The values of a column of a block: an id for each token, and the value for each id."""
+    """The values of a column of a block: an id for each token, and the bytes for each id."""
 
     ids: NDArray[np.int32]
-    names: list[str]
+    names: list[bytes]
 
 
 class _Lemmas:
@@ -83,21 +83,26 @@ class _Lemmas:
 
     def __init__(self, tagger: Tagger):
         self._coding, self._labels = tagger.model.coding, tagger.model.labels
-        self._written: dict[int, str] = {}
+        self._written: dict[int, bytes] = {}
         self.nbytes = 0
 
-    def of(self, form_ids: NDArray[np.int32], ids: NDArray[np.int32], forms: list[str]) -> _Values:
-        """Return the values of label ids, given the type ids of the forms and the types."""
+    def of(
+        self, form_ids: NDArray[np.int32], ids: NDArray[np.int32], forms: list[str]
+    ) -> tuple[_Values, list[str]]:
+        """Return the values of label ids, given the type ids of the forms and the types.
+
+        The second result has those that did not occur before.
+        """
         width = np.int64(len(self._labels))
         pairs, which = np.unique(form_ids * width + ids, return_inverse=True)
         numbers = pairs.tolist()
         new = [pair for pair in numbers if pair not in self._written]
         labels = [self._labels[pair % width] for pair in new]
         written = self._coding.decode(labels, [forms[pair // width] for pair in new])
-        self._written.update(zip(new, written, strict=True))
+        self._written.update(zip(new, map(str.encode, written), strict=True))
         self.nbytes += sum(map(getsizeof, written)) + _ENTRY_BYTES * len(new)
         names = list(map(self._written.__getitem__, numbers))
-        return _Values(which.reshape(-1).astype(np.int32), names)
+        return _Values(which.reshape(-1).astype(np.int32), names), written
 
 
 class TablePlan:
@@ -325,7 +330,10 @@ class TableTagger:
             types = np.empty((len(columns), scanned.types.shape[1]), np.int32)
             for row, column, source in zip(types, columns, plan.sources[number], strict=True):
                 if isinstance(source, _Filled):
-                    ids, names = lemmas.get(source.tagger) or (labels[source.tagger], source.names)
+                    ids, names = labels[source.tagger], source.names
+                    if source.tagger in lemmas:
+                        ids, written = lemmas[source.tagger]
+                        names = list(map(bytes.decode, written))
                     with self._numbering:
                         row[:] = workspace.encoder.number(column, [names], len(names))[ids]
                 else:
@@ -335,17 +343,17 @@ class TableTagger:
             if number in self._lemmas:
                 form_ids = types[columns.index("form")]
                 forms = self._scanner.values[plan.read.index("form")]
-                with self._numbering:
-                    lemmas[number] = self._lemmas[number].of(form_ids, labels[-1], forms)
                 is_written = any(target.tagger == number for target in plan.targets)
-                if is_written and not plan.can_write(lemmas[number].names):
-                    self._is_spoiled = True
+                with self._numbering:
+                    lemmas[number], fresh = self._lemmas[number].of(form_ids, labels[-1], forms)
+                    self._is_spoiled |= is_written and not plan.can_write(fresh)
+                if self._is_spoiled:  # perhaps in another thread, which kept these values
                     return None
         out_ids, out_names = [], []
         for target in plan.targets:
             found = lemmas.get(target.tagger)
             out_ids.append(found.ids if found else labels[target.tagger])
-            out_names.append([name.encode() for name in found.names] if found else target.names)
+            out_names.append(found.names if found else target.names)
         sentences = int(np.count_nonzero(np.diff(scanned.sentence_ptr)))
         text = plan.write(block, scanned, out_ids, out_names)
         return TaggedBlock(text, sentences, scanned.types.shape[1])
