@@ -79,6 +79,7 @@ def test_only_permitted_labels_are_decoded(backend, case, data):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("parts", [0, 7])
+@pytest.mark.usefixtures("storage")
 def test_the_kernel_and_the_reference_train_alike(rule, dtype, order, parts):
     for K in (3, 17, 120) if order == 0 else (3, 17):
         random = np.random.RandomState(K)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -105,6 +106,13 @@ template <class Real> SEQTAG_INLINE Real largest_lane(const Vector<Real>& v) {
 template <class Real> inline int padded(int labels) {
   const int unit = lanes<Real> > 1 ? lanes<Real> : 16 / int(sizeof(Real));
   return (labels + unit - 1) / unit * unit;
+}
+
+// Where the vectors of a row of n begin.
+template <class Real> inline std::vector<int> vectors_of(int n) {
+  std::vector<int> begin;
+  for (int j = 0; j < n; j += lanes<Real>) begin.push_back(j);
+  return begin;
 }
 
 // a[0:n] += b[0:n]; n is a multiple of the vector width, as in all functions here.

@@ -96,13 +96,13 @@ template <class Real> struct Difference {
 template <class Real> class TrainedEdges final : public Edges<Real> {
  public:
   TrainedEdges(const ChainWeights<Real>& chain, const SparseRows<Real>& rows, const Instances<Real>& x, int64_t first)
-      : chain_(chain), rows_(rows), x_(x), first_(first) {}
+      : chain_(chain), rows_(rows), x_(x), first_(first), all_(vectors_of<Real>(x.edge_ptr ? rows.stride : 0)) {}
   void fill(size_t t, Real* matrix) const override {
     const int K = chain_.labels, S = chain_.stride;
     std::copy(chain_.transition.begin(), chain_.transition.end(), matrix);
     for (int64_t e = x_.edge_ptr[first_ + t]; e < x_.edge_ptr[first_ + t + 1]; ++e) {
       sum_.resize(size_t(rows_.stride));
-      rows_.sum_rows(sum_.data(), &x_.edges[e], nullptr, 1);
+      rows_.sum_rows(sum_.data(), &x_.edges[e], nullptr, 1, all_);
       for (int i = 0; i < K; ++i)
         for (int j = 0; j < K; ++j) matrix[size_t(i) * S + j] += sum_[size_t(i) * K + j];
     }
@@ -113,6 +113,7 @@ template <class Real> class TrainedEdges final : public Edges<Real> {
   const SparseRows<Real>& rows_;
   const Instances<Real>& x_;
   int64_t first_;  // token number of position 0
+  std::vector<int> all_;
   mutable std::vector<Real> sum_;
 };
 
@@ -156,7 +157,8 @@ template <class Real, class Rows> struct Weights {
   struct Scratch {
     std::vector<Real> potentials, part_scores, others;
     std::vector<int32_t> places;
-    WrittenOut<Real> sentence;  // if there are bundles
+    std::vector<int> vectors, wanted;  // where vectors of a row begin: all, and those of a token's labels
+    WrittenOut<Real> sentence;         // if there are bundles
     Viterbi<Real> decoder;
     SecondOrderViterbi<Real> second;
   };
@@ -170,8 +172,8 @@ template <class Real, class Rows> struct Weights {
 
   // Emission potentials (T, stride) of the tokens first ... first + T, into space.potentials.
   void emissions(const Instances<Real>& x, int64_t first, size_t T, Scratch& space) const {
-    if (!parts.any() && !x.set_of) return sum_rows(x, first, T, chain.stride, space.places, space.potentials);
-    sum_rows(x, first, T, emission.stride, space.places, space.part_scores);
+    if (!parts.any() && !x.set_of) return sum_rows(x, first, T, chain.stride, space, space.potentials);
+    sum_rows(x, first, T, emission.stride, space, space.part_scores);
     space.potentials.assign(T * chain.stride, 0);
     for (size_t t = 0; t < T; ++t) {
       const Real* scores = &space.part_scores[t * emission.stride];
@@ -191,9 +193,10 @@ template <class Real, class Rows> struct Weights {
     }
   }
 
-  // Sums of the emission rows of T tokens: (T, S).
-  void sum_rows(const Instances<Real>& x, int64_t first, size_t T, int S, std::vector<int32_t>& places,
+  // Sums of the emission rows of T tokens: (T, S). Of labels that a token may not have they may be wrong.
+  void sum_rows(const Instances<Real>& x, int64_t first, size_t T, int S, Scratch& space,
                 std::vector<Real>& out) const {
+    std::vector<int32_t>& places = space.places;
     out.resize(T * size_t(S));
     const int64_t* ptr = x.token_ptr + first;
     const size_t n = size_t(ptr[x.dense ? 1 : T] - ptr[0]), ahead = 100;  // rows to prefetch
@@ -205,8 +208,28 @@ template <class Real, class Rows> struct Weights {
       const size_t from = x.dense ? 0 : size_t(ptr[t] - ptr[0]), count = size_t(ptr[t + 1] - ptr[t]);
       for (const size_t most = far ? std::min(from + count + ahead, n) : 0; asked < most; ++asked)
         emission.prefetch(places[asked]);
-      emission.sum_rows(&out[t * S], places.data() + from, x.values ? x.values + ptr[t] : nullptr, int64_t(count));
+      const Real* values = x.values ? x.values + ptr[t] : nullptr;
+      if constexpr (Rows::contiguous)
+        emission.sum_rows(&out[t * S], places.data() + from, values, int64_t(count));
+      else
+        emission.sum_rows(&out[t * S], places.data() + from, values, int64_t(count),
+                          wanted(x, first + int64_t(t), space));
     }
+  }
+
+  // Where the vectors of a row begin that have the labels of a token.
+  const std::vector<int>& wanted(const Instances<Real>& x, int64_t token, Scratch& space) const {
+    const int32_t set = x.set_of && !parts.any() ? x.set_of[token] : -1;
+    if (set < 0) {
+      if (space.vectors.empty()) space.vectors = vectors_of<Real>(emission.stride);
+      return space.vectors;
+    }
+    space.wanted.clear();
+    for (int64_t i = x.set_ptr[set]; i < x.set_ptr[set + 1]; ++i) {
+      const int begin = x.set_labels[i] / lanes<Real> * lanes<Real>;
+      if (space.wanted.empty() || space.wanted.back() != begin) space.wanted.push_back(begin);
+    }
+    return space.wanted;
   }
 
   void decode(const Instances<Real>& x, int64_t first, size_t T, Scratch& space, const int32_t* against,

@@ -166,7 +166,8 @@ template <class Real> struct DenseRows {
 };
 
 // Only cells that were ever updated exist. A row is a span of one arena, moved to its end and
-// doubled when it is full. What is summed is apart from what is not.
+// doubled when it is full. What is summed is apart from what is not. A row that has cells for many
+// labels is also kept written out, which is faster to add.
 template <class Real> struct SparseRows {
   int labels, stride;
   static constexpr bool contiguous = false;
@@ -180,17 +181,26 @@ template <class Real> struct SparseRows {
   }
   void prefetch(int32_t row) const {
     const Span& s = spans[size_t(row)];
+    if (s.full != kNone) return SEQTAG_PREFETCH(&full[size_t(s.full) * stride]);
     const size_t used = std::min<size_t>(s.used, 128);
     for (size_t i = 0; i < used; i += 64 / sizeof(uint16_t)) SEQTAG_PREFETCH(label_of.data() + s.begin + i);
     for (size_t i = 0; i < used; i += 64 / sizeof(Real)) SEQTAG_PREFETCH(w.data() + s.begin + i);
   }
-  void sum_rows(Real* out, const int32_t* row, const Real* value, int64_t n) const {
+  // As DenseRows::sum_rows. The sums of labels that are in none of the vectors that begin at `wanted`
+  // may be wrong.
+  void sum_rows(Real* out, const int32_t* row, const Real* value, int64_t n, const std::vector<int>& wanted) const {
     std::fill_n(out, stride, Real(0));
     const uint16_t* label = label_of.data();
     const Real* weight = w.data();
     for (int64_t k = 0; k < n; ++k) {
       const Span s = spans[size_t(row[k])];
-      if (value)
+      if (s.full != kNone) {
+        const Real* from = &full[size_t(s.full) * stride];
+        if (value)
+          for (int j : wanted) store(out + j, load(out + j) + load(from + j) * splat(value[k]));
+        else
+          for (int j : wanted) store(out + j, load(out + j) + load(from + j));
+      } else if (value)
         for (size_t i = s.begin; i < s.begin + s.used; ++i) out[label[i]] += weight[i] * value[k];
       else
         for (size_t i = s.begin; i < s.begin + s.used; ++i) out[label[i]] += weight[i];
@@ -201,11 +211,13 @@ template <class Real> struct SparseRows {
   void update(int32_t row, int label, Real delta, const Step<Real>& step) {
     const size_t i = find(size_t(row), label);
     step.apply(w[i], sums[i].u, &sums[i].g, delta);
+    copy_out(spans[size_t(row)], label, w[i]);
   }
   void put(size_t row, int label, const Cell<Real>& cell) {
     const size_t i = find(row, label);
     w[i] = cell.w;
     sums[i] = {cell.u, cell.g};
+    copy_out(spans[row], label, w[i]);
   }
   template <class Visit> void for_each_cell(Visit visit) const {
     std::vector<std::pair<int, size_t>> sorted;
@@ -218,9 +230,12 @@ template <class Real> struct SparseRows {
   }
 
  private:
+  static constexpr uint32_t kNone = 0xffffffff;
+  static constexpr uint32_t kShare = 8;  // a row with cells for this share of the labels is written out
   struct Span {
     size_t begin = 0;
     uint32_t used = 0, capacity = 0;
+    uint32_t full = kNone;  // its number among the rows written out
   };
   struct Sums {
     Real u = 0, g = 0;
@@ -229,6 +244,7 @@ template <class Real> struct SparseRows {
   std::vector<uint16_t> label_of;  // of each cell; there are at most 65,535 labels, and 255 with edges
   std::vector<Real> w;
   std::vector<Sums> sums;
+  std::vector<Real> full;  // (rows written out, stride)
 
   size_t find(size_t row, int label) {
     Span& s = spans[row];
@@ -246,7 +262,15 @@ template <class Real> struct SparseRows {
     label_of[i] = uint16_t(label);
     w[i] = 0;
     sums[i] = {};
+    if (s.full == kNone && s.used * kShare >= uint32_t(stride)) {
+      s.full = uint32_t(full.size() / size_t(stride));
+      full.resize(full.size() + size_t(stride));
+      for (size_t k = s.begin; k < s.begin + s.used; ++k) copy_out(s, label_of[k], w[k]);
+    }
     return i;
+  }
+  void copy_out(const Span& s, int label, Real weight) {
+    if (s.full != kNone) full[size_t(s.full) * stride + label] = weight;
   }
   template <class Number>
   static void move_to(size_t begin, size_t size, const Span& from, std::vector<Number>& numbers) {
