@@ -161,8 +161,8 @@ IN_ANOTHER_FORM = " (the same letters in another Unicode normal form: convert bo
 """Explanation that messages add about such texts."""
 
 
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that encode no byte
+_UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_LONE = "[\ud800-\udc7f\udd00-\udfff]"  # surrogates that encode no byte
 
 
 def on_one_line(name: str) -> str:
@@ -186,8 +186,8 @@ def printable(text: str) -> str:
     N\u001b[2J a\u202eb café
     """
     # A poor locale gives the names of files byte by byte: those that are UTF-8 belong together.
-    joined = _LONE.sub(_escape, text).encode("utf-8", "surrogateescape")
-    return _UNSAFE.sub(_escape, joined.decode("utf-8", "surrogateescape"))
+    joined = re.sub(_LONE, _escape, text).encode("utf-8", "surrogateescape")
+    return re.sub(_UNSAFE, _escape, joined.decode("utf-8", "surrogateescape"))
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.labels.schemes import SCHEMES
@@ -24,8 +24,7 @@ _MANY_TOKENS = (
 )
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """Definition of a setting.
 
     Attributes

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from seqtag.corpus import conllu, table, text, write
 from seqtag.corpus.conllu import ConlluSentence
@@ -34,8 +33,7 @@ _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
 _BEFORE_TREE = re.compile(rb"\n(?=\()")
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A corpus format: how it is read, written, split and joined.
 
     Attributes
@@ -80,7 +78,7 @@ class Format:
 
     name: str
     help: str
-    columns: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    columns: Mapping[int, tuple[str, ...]] = {}
     rows: type[table.ColumnReader] | None = None
     read: Reader | None = None
     write: Writer | None = None

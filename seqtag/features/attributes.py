@@ -21,11 +21,10 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from seqtag.errors import SeqtagError, TemplateError, did_you_mean
 
@@ -123,13 +122,12 @@ def unregister(names: Iterable[str]) -> None:
         _REGISTRY.pop(name, None)
 
 
-@dataclass(frozen=True)
-class BoundAttribute:
+class BoundAttribute(NamedTuple):
     """Attribute with its arguments, as a function from word to value that can be pickled."""
 
     name: str
     args: tuple[int | str, ...]
-    function: AttributeFunction = field(repr=False)
+    function: AttributeFunction
 
     def __call__(self, word: str) -> str | None:
         """Return the value of one word."""

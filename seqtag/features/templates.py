@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.engine.keys import key_plan
 from seqtag.errors import TemplateError, did_you_mean
@@ -495,8 +495,7 @@ def _find_column(term: Term, columns: Sequence[str], known: frozenset[str]) -> s
     raise TemplateError(msg)
 
 
-@dataclass(frozen=True)
-class AttributeUse:
+class AttributeUse(NamedTuple):
     """Attribute of a column at any offset: one row of values per word type."""
 
     column: str

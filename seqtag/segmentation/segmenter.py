@@ -260,7 +260,7 @@ def _by_view(model: Model) -> tuple[Model, list[list[str]]]:
     if known.attribute >= 0:
         known = known._replace(attribute=number(known.attribute))
     attributes = [
-        replace(compiled.attributes[n], column=f"{view}:{compiled.attributes[n].column}")
+        compiled.attributes[n]._replace(column=f"{view}:{compiled.attributes[n].column}")
         for view, n in uses
     ]
     columns = {use.column for use in attributes}

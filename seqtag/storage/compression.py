@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from seqtag.errors import CorpusError, install_hint
 
@@ -18,8 +17,7 @@ _ZSTD_PIECE = 1 << 9  # the package zstandard sets no bound itself: at most 16 M
 _MEMORY = 1 << 28  # bytes that a file may make a decompressor ask for; xz -9 needs a quarter
 
 
-@dataclass(frozen=True)
-class Compression:
+class Compression(NamedTuple):
     """Kind of compressed file.
 
     Attributes

@@ -15,7 +15,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -247,13 +247,12 @@ def _looked_up_by(words: str) -> BoundAttribute:
     return resolve(WORDS[words])
 
 
-@dataclass(frozen=True)
-class Lookup:
+class Lookup(NamedTuple):
     """Attributes ``class(NAME)`` and ``lexicon(NAME)``: the value of a word in a table."""
 
     name: str
     args: tuple[int | str, ...]
-    table: WordTable = field(repr=False)
+    table: WordTable
 
     @property
     def by(self) -> BoundAttribute:
@@ -273,8 +272,7 @@ class Lookup:
         return self.table.value_hashes[self.table.slots(forms)]
 
 
-@dataclass(frozen=True)
-class Stem:
+class Stem(NamedTuple):
     """Attributes ``stem_rest`` and ``stem_pos``: the text after the stem, and the stem's value.
 
     The stem is the longest prefix of the lower-cased word that is in the table; a word without one
@@ -283,7 +281,7 @@ class Stem:
 
     name: str
     args: tuple[int | str, ...]
-    table: WordTable = field(repr=False)
+    table: WordTable
 
     def __call__(self, word: str) -> str | None:
         """Return the value of one word."""

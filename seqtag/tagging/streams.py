@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
@@ -28,8 +28,7 @@ _BATCH_SENTENCES = 1000  # tagged at once, times the threads
 _BATCH_CHARACTERS = 1 << 22  # of such sentences; fewer are tagged at once if they are long
 
 
-@dataclass(frozen=True)
-class OutputFields:
+class OutputFields(NamedTuple):
     """Output in addition to the best labels.
 
     Attributes
