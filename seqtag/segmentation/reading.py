@@ -610,7 +610,7 @@ class ConlluWriter:
     Examples
     --------
     >>> writer, two = ConlluWriter(), np.array([2])
-    >>> text = writer.write("Stop !\n", np.array([0, 5]), np.array([4, 6]), two, [{}])
+    >>> text = writer.write("Stop !\n", np.array([0, 5]), np.array([4, 6]), two, {})
     >>> print(text.replace("\t", " "), end="")
     # sent_id = 1
     # text = Stop !
