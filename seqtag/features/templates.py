@@ -318,11 +318,11 @@ class TemplateSet:
         >>> parse("%1[0]\nform[-1]").looks_at(["form", "pos", "chunk"])
         ('form', 'pos')
         """
-        used, known = set(), frozenset(columns)
+        used: set[str] = set()
+        known = frozenset(columns)
         for template in self.templates:
-            for term in template.terms:
-                with self._at(template):
-                    used.add(_find_column(term, columns, known))
+            with self._at(template):
+                used |= {_find_column(term, columns, known) for term in template.terms}
         return tuple(column for column in columns if column in used)
 
     @contextmanager
@@ -424,8 +424,8 @@ class TemplateSet:
         known = frozenset(columns)
         for template in self.templates:
             pairs = []
-            for term in template.terms:
-                with self._at(template):
+            with self._at(template):
+                for term in template.terms:
                     use = AttributeUse(_find_column(term, columns, known), term.function, term.args)
                     if use not in numbers:
                         if len(numbers) == MOST_ATTRIBUTES:
@@ -440,7 +440,7 @@ class TemplateSet:
                             else bind(term.function, term.args, term.table, self.tables)
                         )
                         numbers[use] = len(numbers)
-                pairs.append((numbers[use], term.offset))
+                    pairs.append((numbers[use], term.offset))
             if pairs or not template.label_offsets:
                 compiled[len(template.label_offsets)].append(tuple(pairs))
         plain = {template.label_offsets for template in self.templates if not template.terms}
