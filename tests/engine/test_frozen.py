@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -283,6 +284,24 @@ def test_arrays_that_do_not_fit_together_are_refused(backend, changes, message):
     with pytest.raises(ValueError) as error:
         backend.Decoder(*legal_model(**changes))
     assert str(error.value) == message
+
+
+@each_backend
+@given(st.lists(st.lists(st.integers(0, 3), max_size=3), min_size=1, max_size=5))
+def test_the_labels_of_each_row_ascend(backend, rows):
+    cells = [label for row in rows for label in row]
+    changes = {
+        "keys": np.arange(1, len(rows) + 1, dtype=np.uint64),
+        "row_ptr": np.cumsum([0, *map(len, rows)]),
+        "labels": np.array(cells, np.uint16),
+        "weights": np.zeros(len(cells), np.int8),
+        "start": np.zeros(4, np.float32),
+        "stop": np.zeros(4, np.float32),
+        "transition": np.zeros((4, 4), np.float32),
+    }
+    fine = all(row == sorted({*row}) for row in rows)
+    with nullcontext() if fine else pytest.raises(ValueError, match=TWICE):
+        backend.Decoder(*legal_model(**changes))
 
 
 @each_backend
