@@ -5,7 +5,7 @@ after which each shard is a record of arrays, `EncodedShard`, for `train_shard`:
 
 1. Each shard is read, and returns `ShardStats`: its feature keys with their counts, its words,
    label bigrams.
-2. The statistics are merged (`SharedVocabulary`). A feature is identified by its 64-bit key, made
+2. The statistics are merged (`SharedVocabulary`). A feature is identified by its key, made
    from its template and the hashes of its values, so it has the same key in all shards. Counts are
    summed, and ``min-count`` is compared with the sum; rows are numbered by the first shard that has
    them, and within it by first appearance: as ordinary training numbers the features of all shards,

@@ -5,7 +5,7 @@ score of a label sequence is a sum of weights, so the margin between the two seq
 differences: of the features of the word itself, and, if the sequences differ elsewhere too, of
 other words and of the label chain.
 
-A model file knows features by 64-bit hashes, not by name. The names of the features of a corpus are
+A model file knows features by hashes, not by name. The names of the features of a corpus are
 found by computing their keys again; the others keep their number.
 """
 
