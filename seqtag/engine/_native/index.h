@@ -69,9 +69,8 @@ struct FeatureIndex {
 class FeatureIndexer {
  public:
   FeatureIndexer(const Plan& plan, const Columns& x, const int64_t* sentence_ptr, size_t sentences)
-      : plan_(plan), x_(x), sentence_ptr_(sentence_ptr), sentences_(sentences), F_(plan.templates),
-        row_of_((x.capacity + 2) * F_, kUnknown) {
-    for (size_t k = 0; k < F_; ++k) {
+      : plan_(plan), x_(x), sentence_ptr_(sentence_ptr), sentences_(sentences) {
+    for (size_t k = 0; k < plan.templates; ++k) {
       const bool local = is_local(plan, k);
       const int32_t term = local ? int32_t(plan.term_ptr[k]) : 0;
       const int32_t column = local ? plan.attribute_column[plan.term_attribute[term]] : -1;
@@ -80,13 +79,22 @@ class FeatureIndexer {
         runs_.push_back({k, k, column, offset});
       runs_.back().last = k + 1;
     }
+    for (Run& run : runs_) {
+      if (run.column < 0) continue;
+      const int32_t* types = x.types + size_t(run.column) * x.tokens;
+      run.size = x.tokens ? 3 + size_t(*std::max_element(types, types + x.tokens)) : 0;
+      run.places = places_;
+      run.rows = row_of_.size();
+      places_ += run.size;
+      row_of_.resize(row_of_.size() + run.size * (run.last - run.first), kAbsent);
+    }
   }
 
   // bundled: what several templates in a row find for a type is written once.
   FeatureIndex index(int64_t min_count, bool bundled) {
     FeatureIndex found;
     size_t seen = number_keys(min_count, found.keys);
-    std::vector<int32_t> code_of((x_.capacity + 2) * runs_.size(), kUnknown);
+    std::vector<int32_t> code_of(places_, kUnknown);
     std::vector<int32_t> rows;
     found.bundle_ptr.push_back(0);
     found.features.reserve(seen);  // pages never touched take no memory
@@ -94,8 +102,7 @@ class FeatureIndexer {
     found.token_ptr.push_back(0);
     size_t block = 0, at = 0;
     for_each_token([&](int64_t n, int64_t begin, int64_t end) {
-      for (size_t r = 0; r < runs_.size(); ++r) {
-        const Run& run = runs_[r];
+      for (const Run& run : runs_) {
         if (run.column < 0) {
           if (at == blocks_[block].size()) {
             std::vector<int32_t>().swap(blocks_[block++]);
@@ -106,11 +113,11 @@ class FeatureIndexer {
           continue;
         }
         const size_t place = place_of(x_, run.column, n + run.offset, begin, end);
-        int32_t& code = code_of[place * runs_.size() + r];
+        int32_t& code = code_of[run.places + place];
         if (code == kUnknown) {
-          const int32_t* row = &row_of_[place * F_];
+          const int32_t* row = rows_of(run, place);
           rows.clear();
-          std::copy_if(row + run.first, row + run.last, std::back_inserter(rows), [](int32_t id) { return id >= 0; });
+          std::copy_if(row, row + run.last - run.first, std::back_inserter(rows), [](int32_t id) { return id >= 0; });
           code = rows.empty() ? kNothing : rows.size() == 1 ? rows[0] : -1 - int32_t(found.bundle_ptr.size() - 1);
           if (rows.size() > 1) {
             found.bundles.insert(found.bundles.end(), rows.begin(), rows.end());
@@ -136,16 +143,21 @@ class FeatureIndexer {
   struct Run {  // templates [first, last) that look at one position of one column; or one that does not
     size_t first, last;
     int32_t column, offset;  // column -1: several positions
+    size_t size = 0;         // places of its column
+    size_t places = 0;       // where they begin among those of all runs
+    size_t rows = 0;         // where its (places, templates) begin in row_of_
   };
   const Plan& plan_;
   const Columns& x_;
   const int64_t* sentence_ptr_;
-  size_t sentences_, F_;
+  size_t sentences_;
   std::vector<Run> runs_;
-  std::vector<int32_t> row_of_;               // (types, templates): of local templates
+  size_t places_ = 0;                         // of all runs
+  std::vector<int32_t> row_of_;               // of local templates
   std::vector<std::vector<int32_t>> blocks_;  // numbers of the keys of the others, token by token
   std::vector<int32_t> new_row_;              // by number: the row, or kAbsent
 
+  int32_t* rows_of(const Run& run, size_t place) { return &row_of_[run.rows + place * (run.last - run.first)]; }
   template <class Visit> void for_each_token(Visit visit) const {
     for (size_t s = 0; s < sentences_; ++s)
       for (int64_t n = sentence_ptr_[s]; n < sentence_ptr_[s + 1]; ++n)
@@ -157,7 +169,7 @@ class FeatureIndexer {
     KeyNumbers table;
     std::vector<uint64_t> keys;
     std::vector<int32_t> count;
-    std::vector<int32_t> times((x_.capacity + 2) * runs_.size(), 0);  // that each run of templates sees a type
+    std::vector<int32_t> times(places_, 0);  // that each run sees each of its places
     auto number = [&](uint64_t key) {
       if (key == 0) return kAbsent;
       const int32_t id = table.number(key);
@@ -176,8 +188,7 @@ class FeatureIndexer {
         }
       const uint64_t* key = keys.data();
       for (int64_t n = begin; n < end; ++n)
-        for (size_t r = 0; r < runs_.size(); ++r) {
-          const Run& run = runs_[r];
+        for (const Run& run : runs_) {
           if (run.column < 0) {
             const int32_t id = number(*key++);
             if (id >= 0) ++count[size_t(id)];
@@ -185,15 +196,16 @@ class FeatureIndexer {
             continue;
           }
           const size_t place = place_of(x_, run.column, n + run.offset, begin, end);
-          if (times[place * runs_.size() + r]++ == 0)
-            for (size_t k = run.first; k < run.last; ++k)
-              row_of_[place * F_ + k] = number(key_at(plan_, x_, k, n, begin, end));
+          if (times[run.places + place]++ > 0) continue;
+          int32_t* row = rows_of(run, place);
+          for (size_t k = run.first; k < run.last; ++k) *row++ = number(key_at(plan_, x_, k, n, begin, end));
         }
     }
-    for (size_t place = 0; place < x_.capacity + 2; ++place)
-      for (size_t r = 0; r < runs_.size(); ++r)
-        for (size_t k = runs_[r].first; times[place * runs_.size() + r] && k < runs_[r].last; ++k)
-          if (row_of_[place * F_ + k] >= 0) count[size_t(row_of_[place * F_ + k])] += times[place * runs_.size() + r];
+    const int32_t *id = row_of_.data(), *often = times.data();
+    for (const Run& run : runs_)
+      for (size_t place = 0; place < run.size; ++place, ++often)
+        for (size_t k = run.first; k < run.last; ++k, ++id)
+          if (*id >= 0) count[size_t(*id)] += *often;
     size_t seen = 0;
     new_row_.assign(count.size(), kAbsent);
     for (size_t r = 0; r < count.size(); ++r)
