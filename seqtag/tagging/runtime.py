@@ -90,7 +90,6 @@ class ModelRuntime:
         self._first = first
         self._decoder = model.decoder()
         self._workspaces: Pool[Workspace] = Pool(lambda workspace: workspace.is_full)
-        self._ids_of = BoundedCache(self._ids_written)  # by form and label as written
 
     @cached_property
     def outputs(self) -> list[str]:
@@ -106,6 +105,11 @@ class ModelRuntime:
         names = self.outputs if self.model.coding.is_local else self.model.labels
         number = {name: i for i, name in enumerate(dict.fromkeys(names))}
         return np.array([number[name] for name in names], np.int32)
+
+    @cached_property
+    def _ids_of(self) -> BoundedCache[tuple[str, str], list[int]]:
+        """Return label ids by form and label as written; made late, as it refers back to this."""
+        return BoundedCache(self._ids_written)
 
     def new_workspace(self, encoder: Encoder | None = None) -> Workspace:
         """Return working memory for `decode_types`, with the types of `encoder` if there is one."""
