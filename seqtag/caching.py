@@ -1,4 +1,9 @@
-"""Cache that is limited in bytes, so that its memory does not grow with the input."""
+"""Caches that are limited in bytes, so that their memory does not grow with the input.
+
+All that input can fill has a share of `CACHE_BYTES`, and starts afresh when the share is full: what
+segmenters and taggers know of the words that they met, for every two threads, and caches of
+functions. Large models and the text in work come on top.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,14 @@ if TYPE_CHECKING:
 _Key = TypeVar("_Key")
 _Answer = TypeVar("_Answer")
 
-MOST_BYTES = 16 << 20
-"""Bytes that a cache holds before it is cleared: some 100,000 words of usual length."""
+CACHE_BYTES = 192 << 20
+"""Bytes that all caches of a pipeline hold together."""
+SEGMENTER_BYTES = 72 << 20
+"""Bytes that a segmenter holds: characters and chunks, their attributes, and sums of weights."""
+TAGGERS_BYTES = 104 << 20
+"""Bytes that all taggers hold: word types, their attributes, sums of weights, and lemmas."""
+MOST_BYTES = CACHE_BYTES - SEGMENTER_BYTES - TAGGERS_BYTES
+"""Bytes that a cache of a function holds, or of words: some 100,000 of usual length."""
 
 _ENTRY = 104  # bytes of a place in a dict
 

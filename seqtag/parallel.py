@@ -56,8 +56,9 @@ class Pool(Generic[Item]):
         return item
 
     def put(self, item: Item) -> None:
-        """Give an item back."""
-        self._idle.append(item)
+        """Give an item back; if it is full, drop it."""
+        if not self._is_full(item):
+            self._idle.append(item)
 
     @contextmanager
     def borrow(self, make: Callable[[], Item]) -> Iterator[Item]:

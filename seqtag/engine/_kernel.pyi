@@ -75,7 +75,8 @@ def bundle_features(
 ) -> tuple[object, ...]: ...
 
 class Workspace:
-    pass
+    @property
+    def nbytes(self) -> int: ...
 
 class Decoder:
     def __init__(

@@ -29,10 +29,7 @@ SharedHashes = dict[tuple[str, "Attribute"], np.ndarray]
 """Hashes of the values of attributes, by the form of the types and the attribute."""
 
 
-MOST_TYPES = 100_000
-"""Types of a column that an encoder numbers before it counts as full."""
-MOST_BYTES = 32 << 20
-"""Bytes of words that an encoder numbers before it counts as full: long ones fill it sooner."""
+_ROOM = 100_000  # for more types, in a table that grows
 
 
 class Column(NamedTuple):
@@ -103,14 +100,10 @@ class Encoder:
         self._count = self._word_bytes = 0
 
     @property
-    def is_full(self) -> bool:
-        """True if its user should replace it by a new one, between two batches.
-
-        Each type takes a row of `hashes` and of the kernel's workspaces, and its string is kept as
-        long as it has a number, here or by the caller: both are limited, so that memory does not
-        grow with the input.
-        """
-        return self._count > MOST_TYPES or self._word_bytes > MOST_BYTES
+    def nbytes(self) -> int:
+        """Bytes of the hashes, and of the words, which are kept here or by the caller."""
+        hashes = sum(count * len(self._functions[name]) for name, count in self._counts.items())
+        return 8 * hashes + self._word_bytes
 
     def __len__(self) -> int:
         """Return the number of types of the largest column."""
@@ -166,7 +159,7 @@ class Encoder:
         """Make room for so many types of a column, and return their number."""
         self._count = max(self._count, count)
         if count > self._table.shape[1]:
-            grown = _sparse_zeros(self._table.shape[0], 2 * count + MOST_TYPES)
+            grown = _sparse_zeros(self._table.shape[0], 2 * count + _ROOM)
             for name, functions in self._functions.items():
                 for number in functions:
                     grown[number, : self._counts[name]] = self._table[number, : self._counts[name]]

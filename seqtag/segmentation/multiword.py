@@ -26,6 +26,7 @@ from unicodedata import is_normalized, normalize
 
 import numpy as np
 
+from seqtag.caching import MOST_BYTES
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError
@@ -49,7 +50,6 @@ LONGEST = 100
 """Tokens of more characters than this are one word."""
 
 _FARTHEST = 12  # distances from either end are counted up to this
-_MOST_BYTES = 32 << 20  # of cached tokens and their words
 _ENTRY = 100  # bytes of an entry of a set or dict
 _BATCH_TOKENS = 5_000  # tokens decoded in one call of the kernel
 
@@ -315,7 +315,7 @@ class Splitter:
             The tokens of several words, by their number from 0, in order; two words or more, none
             empty.
         """
-        if self._held > _MOST_BYTES:
+        if self._held > MOST_BYTES:
             self._single, self._several, self._held = set(), {}, 0
         single, several = self._single, self._several  # another thread may replace them
         others = [i for i, token in enumerate(tokens) if token not in single]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from seqtag.caching import SEGMENTER_BYTES
 from seqtag.engine import backend
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Encoder
@@ -40,8 +41,6 @@ token; the last of a sentence, and so of a token. A model without the third ends
 sentences at white space only."""
 
 _WINDOW = 1 << 16  # code points labeled at a time
-_MAX_TYPES = 400_000  # values of a column remembered by one worker before it starts afresh
-_MOST_BYTES = 128 << 20  # of characters, chunks and values remembered by it
 _MOST_CONTEXT = 1 << 12  # code points
 
 
@@ -66,11 +65,16 @@ class _Workspace(NamedTuple):
 
     numbering: Numbering
     encoder: Encoder
-    buffers: object
+    buffers: Any
+
+    @property
+    def nbytes(self) -> int:
+        sums: int = getattr(self.buffers, "nbytes", 0)
+        return self.numbering.nbytes + self.encoder.nbytes + sums
 
     @property
     def is_full(self) -> bool:
-        return len(self.encoder) > _MAX_TYPES or self.numbering.nbytes > _MOST_BYTES
+        return self.nbytes > SEGMENTER_BYTES
 
 
 class _Tokens(NamedTuple):

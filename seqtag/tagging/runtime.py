@@ -141,7 +141,7 @@ class ModelRuntime:
         numpy.ndarray
             (tokens,) int32: label ids.
         """
-        with workspace.kernel.borrow(self._decoder.workspace) as buffers:
+        with workspace.borrow_buffers(self._decoder.workspace) as buffers:
             hashes = workspace.encoder.hashes
             return self._decoder.decode(types, hashes, sentence_ptr, buffers, allowed)
 
@@ -389,7 +389,7 @@ class ModelRuntime:
         """Return the batch, its label ids and their margins."""
         batch = self._with_predicted(batch)
         hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
-        with batch.workspace.kernel.borrow(self._decoder.workspace) as buffers:
+        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
             return batch, self._decoder.margins(
                 batch.types, hashes, ptr, self._groups, buffers, batch.allowed
             )
@@ -398,7 +398,7 @@ class ModelRuntime:
         """Return the batch and the k best sequences of label ids of each sentence."""
         batch = self._with_predicted(batch)
         hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
-        with batch.workspace.kernel.borrow(self._decoder.workspace) as buffers:
+        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
             return batch, self._decoder.n_best(
                 batch.types, hashes, ptr, min(k, _MAX_PATHS), buffers, batch.allowed
             )

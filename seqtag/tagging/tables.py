@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from seqtag.caching import TAGGERS_BYTES
 from seqtag.corpus import FORMATS, SentenceStream
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from seqtag.tagging.workspace import Workspace
 
 
-_MAX_LEMMA_BYTES = 32 << 20  # of lemmas kept for labels and forms, before all starts afresh
 _ENTRY_BYTES = 136  # of an entry of a dict and of a number
 _OF_WORDS = ("conllu", "tagged", "columns", "tsv")  # formats that the kernel writes
 _NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows only if there are no others
@@ -301,9 +301,9 @@ class TableTagger:
     @property
     def is_full(self) -> bool:
         """True if another one should replace it, to limit memory."""
-        held = sum(lemmas.nbytes for lemmas in self._lemmas.values())
-        is_full = any(space.is_full for space in self._workspaces) or held > _MAX_LEMMA_BYTES
-        return is_full or self._is_spoiled
+        held = sum(space.nbytes for space in self._workspaces)
+        held += sum(lemmas.nbytes for lemmas in self._lemmas.values())
+        return held > TAGGERS_BYTES or self._is_spoiled
 
     def tag(self, block: BlockOfWords) -> TaggedBlock | None:
         """Return the block with its label columns filled, or None if it is not plain."""

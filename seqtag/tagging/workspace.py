@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from seqtag.caching import TAGGERS_BYTES
 from seqtag.engine import backend
 from seqtag.features.encoder import Encoder
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,6 +48,7 @@ class Workspace:
     ):
         self.encoder = encoder or Encoder(model.compiled, backend.hash_strings)
         self.kernel: Pool[Any] = Pool()
+        self._buffer_bytes = 0
         self.first = first
         names = model.compiled.columns
         self.predicted: list[Mapping[int, NDArray[Any]]] = [
@@ -57,7 +60,19 @@ class Workspace:
             for each in model.first
         ]
 
+    @contextmanager
+    def borrow_buffers(self, make: Callable[[], Any]) -> Iterator[Any]:
+        """Lend buffers of the kernel to one thread."""
+        with self.kernel.borrow(make) as buffers:
+            yield buffers
+            self._buffer_bytes = getattr(buffers, "nbytes", 0)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held for types: their words and attributes, and the kernel's sums."""
+        return self.encoder.nbytes + self._buffer_bytes
+
     @property
     def is_full(self) -> bool:
         """True if a new workspace should replace this one, to limit the memory of its types."""
-        return self.encoder.is_full
+        return self.nbytes > TAGGERS_BYTES // 2

@@ -249,7 +249,7 @@ def test_49_model_of_a_newer_version(bench):
     done = bench.tag(model="9")
     assert (done.code, done.out) == (1, b"")
     assert done.err == (
-        "seqtag: 9.seqtag: made by seqtag 9, needs reader >= 9, this seqtag is reader 3; upgrade "
+        "seqtag: 9.seqtag: made by seqtag 9, needs reader >= 9, this seqtag is reader 4; upgrade "
         "seqtag\n"
     )
 

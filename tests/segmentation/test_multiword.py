@@ -195,7 +195,7 @@ def test_tokens_are_numbered_in_order():
 
 def test_memory_is_bounded(monkeypatch):
     splitter = Splitter(learned(*TURKISH))
-    monkeypatch.setattr(multiword, "_MOST_BYTES", 1500)
+    monkeypatch.setattr(multiword, "MOST_BYTES", 1500)
     monkeypatch.setattr(multiword, "_BATCH_TOKENS", 3)
     for i in range(5):
         tokens = [f"x{i}{j}" for j in range(7)]
@@ -206,7 +206,7 @@ def test_memory_is_bounded(monkeypatch):
 def test_memory_is_limited_in_bytes(monkeypatch):
     """Long tokens of four bytes a character, all different, and few enough for a count."""
     splitter = Splitter(learned(*TURKISH))
-    monkeypatch.setattr(multiword, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(multiword, "MOST_BYTES", 20_000)
     for i in range(0, 400, 10):
         splitter.split([f"{n:05d}" + "\U0001f600" * 90 for n in range(i, i + 10)], [10])
         held = sum(map(getsizeof, chain(splitter._single, splitter._several)))

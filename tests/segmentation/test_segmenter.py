@@ -215,7 +215,7 @@ def test_windows_do_not_show(plain, text):
     whole = sentences_of(plain, text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_WINDOW", 7)
-        patch.setattr(module, "_MAX_TYPES", 20)
+        patch.setattr(module, "SEGMENTER_BYTES", 20_000)
         assert sentences_of(plain, text) == whole
 
 
@@ -224,21 +224,22 @@ def test_chunks_that_bring_no_new_values_are_forgotten_too(plain, monkeypatch):
     random = Random(1)
     chunks = ("".join(random.choices("aA", k=24)) for _ in range(4000 if NATIVE else 40))
     text = " ".join(chunks)
+    plain._workspaces._idle.clear()
     whole = sentences_of(plain, text)
+    everything = plain._workspaces._idle[-1].nbytes
     held, full = [], module._Workspace.is_full.fget
 
     def is_full(workspace):
-        held.append(workspace.numbering.nbytes)
+        held.append(workspace.nbytes)
         return full(workspace)
 
     monkeypatch.setattr(module._Workspace, "is_full", property(is_full))
     monkeypatch.setattr(module, "_WINDOW", len(text) // 20)
     plain._workspaces._idle.clear()
-    least = plain._new_workspace().numbering.nbytes
-    monkeypatch.setattr(module, "_MOST_BYTES", most := least + 500_000)
+    monkeypatch.setattr(module, "SEGMENTER_BYTES", everything // 2)
     assert sentences_of(plain, text) == whole
     assert len(held) >= 20
-    assert max(held) < most + 500_000
+    assert max(held) < 0.8 * everything
 
 
 @pytest.mark.parametrize("piece", ["a", "\u0301", "好。", "🇫", "."])

@@ -16,7 +16,6 @@ from seqtag.corpus import read, stream
 from seqtag.corpus.stream import LIMITS
 from seqtag.engine import backend as backends
 from seqtag.errors import SeqtagError
-from seqtag.features import encoder
 from seqtag.features.language import parse
 from seqtag.parallel import in_order
 from seqtag.segmentation import reading
@@ -478,7 +477,7 @@ def test_a_workspace_with_too_many_types_is_replaced(monkeypatch, threads, names
             starts.append(self)
             return super().workspaces()
 
-    monkeypatch.setattr(encoder, "MOST_TYPES", 9)
+    monkeypatch.setattr(tables, "TAGGERS_BYTES", 100)  # each has more
     monkeypatch.setattr(tables, "TablePlan", Counting)
     assert outcome(lines.encode(), names, **options) == expected
     assert len(starts) > 5 + threads
@@ -499,7 +498,7 @@ def test_long_words_and_lemmas_are_forgotten_by_their_bytes(monkeypatch, names):
             return done
 
     monkeypatch.setattr(tables, "TableTagger", Spy)
-    monkeypatch.setattr(encoder, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(tables, "TAGGERS_BYTES", 20_000)
     assert outcome(text.encode(), names, **options) == expected
     assert len(held) > 10
     assert max(held) < 40_000

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from seqtag.corpus import read, sentence_of
 from seqtag.errors import ModelFileError, TemplateError
 from seqtag.evaluation.scoring import score
-from seqtag.features import attributes, encoder
+from seqtag.features import attributes
 from seqtag.features.language import parse
 from seqtag.model import container
 from seqtag.model.container import Contents
 from seqtag.model.model import Model
-from seqtag.tagging import runtime
+from seqtag.tagging import runtime, workspace
 from seqtag.tagging.pipeline import load
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
@@ -238,31 +238,34 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     fresh = trained()
     batch = [[f"w{n}", "man"] for n in range(20)]
     expected = [fresh.tag(sentence) for sentence in batch]
-    assert len(fresh._workspaces._idle[-1].encoder) == 21
-    monkeypatch.setattr(encoder, "MOST_TYPES", 5)
-    fresh._workspaces._idle.clear()
-    sizes = []
+    [used] = fresh._workspaces._idle
+    assert len(used.encoder) == 21
+    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 2 * used.nbytes - 1000)
+    made, make = [], fresh.new_workspace
+    monkeypatch.setattr(fresh, "new_workspace", lambda: made.append(make()) or made[-1])
     for sentence, labels in zip(batch, expected, strict=True):
         assert fresh.tag(sentence) == labels
-        sizes.append(len(fresh._workspaces._idle[-1].encoder))
-    assert max(sizes) == 6
-    assert len(fresh._workspaces._idle) == 1
+        assert len(fresh._workspaces._idle) <= 1
+    assert len(made) > 1
+    assert max(len(each.encoder) for each in made) < 21
 
 
-def test_a_worker_that_knows_long_words_starts_afresh():
+def test_a_worker_that_knows_long_words_starts_afresh(monkeypatch):
     fresh = trained()
+    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 20_000_000)
     held = []
-    for n in range(50):
+    for n in range(25):
         fresh.tag([f"{n}{'x' * 1_000_000}", "man"])
         fresh.tag(["man"])  # the next one begins anew if the last one filled it
-        held.append(fresh._workspaces._idle[-1].encoder.nbytes)
-    assert max(held) <= encoder.MOST_BYTES + 2_000_000
-    assert held[-1] < held[30]
+        held.append(fresh._workspaces._idle[-1].nbytes)
+    assert max(held) <= 10_000_000
+    assert sorted(held) != held
 
 
 def test_many_threads_share_one_tagger(monkeypatch):
-    monkeypatch.setattr(encoder, "MOST_TYPES", 10)
     shared = trained()
+    shared.tag(["man"])
+    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 2 * shared._workspaces._idle[0].nbytes + 1000)
     batch = [[f"w{n % 17}", *TRAINING[n % 6].words, f"v{n}"] for n in range(400)]
     expected = [shared.tag(sentence) for sentence in batch]
     with ThreadPoolExecutor(8) as pool:

@@ -144,7 +144,10 @@ class PyDecoder {
 
   struct Workspace {
     const PyDecoder* owner;
-    std::variant<std::monostate, QuantizedModel<int16_t>::Workspace, QuantizedModel<int32_t>::Workspace> space;
+    std::variant<QuantizedModel<int16_t>::Workspace, QuantizedModel<int32_t>::Workspace> space;
+    size_t bytes() const {
+      return std::visit([](const auto& each) { return each.bytes(); }, space);
+    }
   };
   Workspace workspace() const {
     if (narrow_) return {this, narrow_->workspace()};
@@ -287,7 +290,7 @@ void bind_decoder(nb::module_& m) {
   using namespace nb::literals;
   m.def("index_features", &index_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
   m.def("bundle_features", &bundle_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
-  nb::class_<PyDecoder::Workspace>(m, "Workspace");
+  nb::class_<PyDecoder::Workspace>(m, "Workspace").def_prop_ro("nbytes", &PyDecoder::Workspace::bytes);
   nb::class_<PyDecoder>(m, "Decoder")
       .def(nb::init<int, const PyKeyPlan&, const PyKeyPlan&, const PyQuantizedWeights&, const PyComponents&,
                     const std::optional<PyTagDictionary>&, const std::optional<PyLabelsByTags>&>(),

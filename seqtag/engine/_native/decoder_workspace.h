@@ -44,8 +44,16 @@ template <class Sum> struct DecoderWorkspace {
   DecoderWorkspace() = default;
   DecoderWorkspace(DecoderWorkspace&&) = default;
   DecoderWorkspace& operator=(DecoderWorkspace&&) = default;
+  ~DecoderWorkspace() {
+    constexpr size_t kMuch = size_t(4) << 20;
+    if (bytes() < kMuch) return;
+    *this = DecoderWorkspace();
+    give_back_memory();
+  }
   struct TypeSums {
     size_t capacity = 0;        // types that are held at most
+    size_t count = 0;           // rows that are set
+    size_t width = 0;           // of each
     UnsetMemory<Sum> rows;      // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
     std::vector<bool> known;    // per type: whether its row is set; bits, as they are read in any order
     Tuples tuples;              // if there are several columns: their types together
@@ -71,6 +79,14 @@ template <class Sum> struct DecoderWorkspace {
   Viterbi<float> decoder;
   SecondOrderViterbi<float> second;
   TokenWorkspace<Sum> tokens;  // of a TokenDecoder
+
+  // Bytes of sums, and of what numbers them.
+  size_t bytes() const {
+    size_t total = tokens.bytes();
+    for (const TypeSums& each : sums)
+      total += each.count * each.width * sizeof(Sum) + each.known.size() / 8 + each.tuples.bytes();
+    return total;
+  }
 };
 
 }  // namespace seqtag

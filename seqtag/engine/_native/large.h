@@ -9,8 +9,18 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace seqtag {
+
+// Gives memory that was freed back to the system, after much of it was.
+inline void give_back_memory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
 
 template <class T> struct LargeAllocator {
   using value_type = T;

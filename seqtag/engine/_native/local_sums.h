@@ -30,7 +30,7 @@ template <class Sum>
 void QuantizedModel<Sum>::make_room(size_t c, size_t places, typename Workspace::TypeSums& sums) const {
   if (places <= sums.known.size()) return;
   sums.known.resize(places, 0);
-  const size_t width = local_[c].width;
+  const size_t width = sums.width = local_[c].width;
   sums.rows.resize((places + 1) * width);
   std::fill_n(&sums.rows[places * width], width, Sum(0));
 }
@@ -60,6 +60,7 @@ SEQTAG_INLINE void QuantizedModel<Sum>::ready_local(const Columns& x, size_t c, 
         if (const uint64_t key = local_key_at(plan_, x, k, m, begin, end)) space.wanted.want(rows_, key, sum);
     }
     sums.known[row] = 1;
+    ++sums.count;
     return;
   }
   for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);

@@ -98,6 +98,13 @@ template <class Sum> struct TokenWorkspace {
   std::vector<Wanted> wanted;
   std::vector<Filled> filled;
   std::vector<Sum> all;  // sums of all labels, of which some are wanted
+
+  // Bytes of sums, and of what numbers them.
+  size_t bytes() const {
+    size_t total = used * size_t(lanes<Sum>) * sizeof(Sum) + tags.bytes() + others.bytes();
+    for (const RowTable& table : tables) total += table.bytes();
+    return total;
+  }
 };
 
 template <class Sum> class TokenDecoder {

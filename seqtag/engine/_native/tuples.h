@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "interning.h"
 #include "keys.h"
 #include "secret.h"
 
@@ -28,6 +29,8 @@ class Tuples {
     return count_ - 1;
   }
   size_t count() const { return count_; }
+  // Bytes of memory held.
+  size_t bytes() const { return bytes_held(slots_) + bytes_held(types_); }
 
  private:
   std::vector<uint32_t> slots_;  // number + 1, or 0
