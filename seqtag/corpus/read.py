@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 from seqtag.corpus import conllu
 from seqtag.corpus.detect import FileLayout, columns_layout, complete_lines, detect_format
@@ -262,7 +263,8 @@ class SentenceStream:
         self.close()
 
 
-class ReadOptions(NamedTuple):
+@dataclass(frozen=True)
+class ReadOptions:
     """Options for reading files, as `read` takes them.
 
     Attributes
