@@ -67,15 +67,16 @@ class QuantizedRows {
     }
     return held & ((uint32_t(1) << place_bits_) - 1);
   }
-  // Adds the row of the key, given its candidate.
-  template <class Number> void add(Number* acc, uint64_t key, uint32_t place) const {
+  // visit(cell) for each cell of the row of the key, given its candidate.
+  template <class Visit> SEQTAG_INLINE void visit_cells(uint64_t key, uint32_t place, Visit visit) const {
     if (key_at_place(place) != key) place = find_exactly(key);
     if (place == kNone) return;
     const uint32_t *cell = &arena_[place] + kHead, *end = cell + arena_[place + 2];
-    for (; cell < end; ++cell) {
-      const Cell c = cell_of(cell);
-      acc[c.label] = Number(acc[c.label] + c.weight);
-    }
+    for (; cell < end; ++cell) visit(cell_of(cell));
+  }
+  // Adds the row of the key, given its candidate.
+  template <class Number> void add(Number* acc, uint64_t key, uint32_t place) const {
+    visit_cells(key, place, [&](Cell c) { acc[c.label] = Number(acc[c.label] + c.weight); });
   }
   template <class Number> void add(Number* acc, uint64_t key) const {
     const uint32_t place = key ? candidate(key) : kNone;

@@ -64,9 +64,10 @@ class RowTable {
 
 // Memory of one thread that decodes with a TokenDecoder: bound to one numbering of the types.
 template <class Sum> struct TokenWorkspace {
-  struct Labels {               // that tokens with certain tags may have
-    std::vector<uint16_t> ids;  // ascending
-    int width;                  // of a row of their sums, padded
+  struct Labels {                  // that tokens with certain tags may have
+    std::vector<uint16_t> ids;     // ascending
+    std::vector<uint16_t> places;  // of each label in ids, or after their end; empty if all are allowed
+    int width;                     // of a row of their sums, padded; with room for all other labels
   };
   struct Token {
     int64_t n, begin, end;  // the token n of the sentence [begin, end)
@@ -78,9 +79,9 @@ template <class Sum> struct TokenWorkspace {
     uint64_t key;
     uint32_t place;
   };
-  struct Filled {          // sums that are added up from rows of weights
-    size_t last;           // of `wanted`
-    const Labels* labels;  // or null: all
+  struct Filled {            // sums that are added up from rows of weights
+    size_t last;             // of `wanted`
+    const uint16_t* places;  // of labels, or null: sums of all
     Sum* sums;
   };
   Tuples tags, others;              // combinations of tags, and of types of the other columns of the token itself
@@ -97,7 +98,6 @@ template <class Sum> struct TokenWorkspace {
   std::vector<Sum> sums;
   std::vector<Wanted> wanted;
   std::vector<Filled> filled;
-  std::vector<Sum> all;  // sums of all labels, of which some are wanted
 
   // Bytes of sums, and of what numbers them.
   size_t bytes() const {
@@ -234,7 +234,7 @@ template <class Sum> class TokenDecoder {
   }
 
   Labels all_labels() const {
-    Labels all{{}, width_};
+    Labels all{{}, {}, width_};
     for (int j = 0; j < labels_; ++j) all.ids.push_back(uint16_t(j));
     return all;
   }
@@ -244,9 +244,12 @@ template <class Sum> class TokenDecoder {
     if (place == QuantizedRows::kNone) return 0;
     const auto [known, is_new] = space.known_labels.insert({place, uint32_t(space.labels.size())});
     if (is_new) {
-      Labels found{{}, 0};
+      Labels found{{}, {}, 0};
       by_tags.visit_labels(place, [&](uint16_t label) { found.ids.push_back(label); });
-      found.width = padded<Sum>(int(found.ids.size()));
+      constexpr size_t kOthers = 8;  // places in turn, as each addition waits for the one before it in its place
+      for (int j = 0; j < labels_; ++j) found.places.push_back(uint16_t(found.ids.size() + size_t(j) % kOthers));
+      for (size_t j = 0; j < found.ids.size(); ++j) found.places[found.ids[j]] = uint16_t(j);
+      found.width = padded<Sum>(int(found.ids.size() + kOthers));
       space.labels.push_back(std::move(found));
     }
     return known->second;
@@ -271,7 +274,7 @@ template <class Sum> class TokenDecoder {
     return x.hashes[size_t(group.attribute) * x.capacity + size_t(type)];
   }
   // Asks for the rows of weights that some templates have for a token, to be added up in `sums`.
-  void want(const Columns& x, const Token& token, const std::vector<size_t>& templates, const Labels* labels, Sum* sums,
+  void want(const Columns& x, const Token& token, const std::vector<size_t>& templates, const Labels& labels, Sum* sums,
             const QuantizedRows& rows, Workspace& space) const {
     for (const size_t k : templates) {
       const uint64_t key = key_at(plan_, x, k, token.n, token.begin, token.end);
@@ -279,21 +282,23 @@ template <class Sum> class TokenDecoder {
       rows.prefetch_slot(key);
       space.wanted.push_back({key, QuantizedRows::kNone});
     }
-    space.filled.push_back({space.wanted.size(), labels, sums});
+    space.filled.push_back({space.wanted.size(), labels.places.empty() ? nullptr : labels.places.data(), sums});
   }
   void add_wanted(const QuantizedRows& rows, Workspace& space) const {
     for (auto& w : space.wanted) rows.prefetch_whole_row(w.place = rows.candidate(w.key));
-    space.all.assign(size_t(width_), 0);
     size_t i = 0;
-    for (const auto& f : space.filled) {
-      Sum* sums = f.labels ? space.all.data() : f.sums;
-      if (f.labels)
-        for (const uint16_t label : f.labels->ids) sums[label] = 0;
-      for (; i < f.last; ++i)
-        if (space.wanted[i].place != QuantizedRows::kNone) rows.add(sums, space.wanted[i].key, space.wanted[i].place);
-      if (f.labels)
-        for (size_t j = 0; j < f.labels->ids.size(); ++j) f.sums[j] = sums[f.labels->ids[j]];
-    }
+    for (const auto& f : space.filled)
+      for (; i < f.last; ++i) {
+        const auto& w = space.wanted[i];
+        if (w.place == QuantizedRows::kNone) continue;
+        if (f.places)
+          rows.visit_cells(w.key, w.place, [&](QuantizedRows::Cell c) {
+            Sum& sum = f.sums[f.places[c.label]];
+            sum = Sum(sum + c.weight);
+          });
+        else
+          rows.add(f.sums, w.key, w.place);
+      }
     space.wanted.clear();
     space.filled.clear();
   }
@@ -313,7 +318,7 @@ template <class Sum> class TokenDecoder {
     for (size_t g = 0; g < G; ++g)
       for (size_t t = 0; t < T; ++t)
         space.tables[g].prefetch(space.keys[g * T + t] = seen(x, groups_[g], space.batch[t], space));
-    for (const Token& token : space.batch) want(x, token, rest_, token.labels, &space.sums[token.sum], rows, space);
+    for (const Token& token : space.batch) want(x, token, rest_, *token.labels, &space.sums[token.sum], rows, space);
     for (size_t g = 0; g < G; ++g) {
       const bool all = groups_[g].kind == Group::kWord;  // labels
       for (size_t t = 0; t < T; ++t) {
@@ -325,7 +330,7 @@ template <class Sum> class TokenDecoder {
           space.used += size_t(width / kLanes);
           Sum* sums = row_at(row, space);
           std::fill_n(sums, width, Sum(0));
-          want(x, token, groups_[g].templates, all ? nullptr : token.labels, sums, rows, space);
+          want(x, token, groups_[g].templates, all ? space.labels[0] : *token.labels, sums, rows, space);
         } else if (!all) {
           SEQTAG_PREFETCH(row_at(row, space));
         } else {
@@ -352,10 +357,9 @@ template <class Sum> class TokenDecoder {
       else
         for (size_t i = 0; i < ids.size(); ++i) sum[i] = Sum(sum[i] + row[ids[i]]);
     }
-    size_t best = 0;
-    for (size_t i = 1; i < ids.size(); ++i)
-      if (sum[i] > sum[best]) best = i;
-    return ids[best];
+    Sum best = sum[0];
+    for (size_t i = 1; i < ids.size(); ++i) best = std::max(best, sum[i]);
+    return ids[size_t(std::find(sum, sum + ids.size(), best) - sum)];
   }
 };
 
