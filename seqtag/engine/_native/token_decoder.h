@@ -114,7 +114,7 @@ template <class Sum> class TokenDecoder {
   using Token = typename Workspace::Token;
 
   TokenDecoder(const Plan& plan, const Plan& tags, int labels)
-      : plan_(plan), tags_(tags), labels_(labels), width_(padded<Sum>(labels)) {
+      : plan_(plan), tags_(tags), labels_(labels), width_(padded<Sum>(labels + kOthers)) {
     for (size_t k = 0; k < tags.templates; ++k)
       for (int64_t i = tags.term_ptr[k]; i < tags.term_ptr[k + 1]; ++i) {
         insert(tag_columns_, tags.attribute_column[tags.term_attribute[i]]);
@@ -136,7 +136,7 @@ template <class Sum> class TokenDecoder {
       ++g;
     }
     const size_t bytes = groups_.size() * size_t(width_) * sizeof(Sum);
-    batch_ = std::max<size_t>(1, std::min<size_t>(256, kBudget / 4 / bytes));
+    batch_ = std::max<size_t>(1, std::min<size_t>(64, kBudget / 4 / bytes));
     capacity_ = std::max(kBudget, 2 * batch_ * bytes) / (size_t(kLanes) * sizeof(Sum));
   }
   bool possible() const { return possible_; }
@@ -173,6 +173,8 @@ template <class Sum> class TokenDecoder {
 
  private:
   static constexpr int kLanes = lanes<Sum>;
+  static constexpr int kOthers = 8;  // places of labels that are not allowed, which take turns: additions to one place
+                                     // wait for each other
   static constexpr size_t kBudget = size_t(32) << 20;  // bytes of rows
   static constexpr size_t kMostTuples = size_t(1) << 18;
   struct Group {
@@ -246,10 +248,10 @@ template <class Sum> class TokenDecoder {
     if (is_new) {
       Labels found{{}, {}, 0};
       by_tags.visit_labels(place, [&](uint16_t label) { found.ids.push_back(label); });
-      constexpr size_t kOthers = 8;  // places in turn, as each addition waits for the one before it in its place
-      for (int j = 0; j < labels_; ++j) found.places.push_back(uint16_t(found.ids.size() + size_t(j) % kOthers));
+      for (int j = 0; j < labels_; ++j)
+        found.places.push_back(uint16_t(std::min<size_t>(found.ids.size() + size_t(j % kOthers), UINT16_MAX)));
       for (size_t j = 0; j < found.ids.size(); ++j) found.places[found.ids[j]] = uint16_t(j);
-      found.width = padded<Sum>(int(found.ids.size() + kOthers));
+      found.width = padded<Sum>(int(found.ids.size()) + kOthers);
       space.labels.push_back(std::move(found));
     }
     return known->second;
@@ -334,7 +336,7 @@ template <class Sum> class TokenDecoder {
         } else if (!all) {
           SEQTAG_PREFETCH(row_at(row, space));
         } else {
-          for (const uint16_t label : token.labels->ids) SEQTAG_PREFETCH(row_at(row, space) + label);
+          for (int j = 0; j < width_; j += 64 / int(sizeof(Sum))) SEQTAG_PREFETCH(row_at(row, space) + j);
         }
         space.found[g * T + t] = row;
       }
