@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
+
 from seqtag.features.language import parse
-from seqtag.model import bundle
+from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
 from seqtag.tables.table import WordTable
 from seqtag.tagging.pipeline import Pipeline
@@ -30,7 +32,7 @@ _TREES = [
 @cache
 def good_files() -> tuple[bytes, ...]:
     """Files of models: all orders and codings, label parts, known labels, calibration, a bundle,
-    word tables, two passes."""
+    word tables, two passes, split keys."""
     options = {"epochs": 4, "min_count": 1}
     words = "form[0]\nsuffix(1)[0]\nlabel[-1]\nlabel[-1] + form[0]"
     plain = train(corpus(_TRAINING), label="tag", templates=parse(words), **options)
@@ -87,7 +89,19 @@ def good_files() -> tuple[bytes, ...]:
         [with_tables.model],
         [replace(twice.model, calibration=steps)],
     ]
-    return tuple(map(bundle.to_bytes, files))
+    return (*map(bundle.to_bytes, files), _with_split_keys(bundle.to_bytes(files[0])))
+
+
+def _with_split_keys(data: bytes) -> bytes:
+    """The file of a model with few keys, stored as many are."""
+    config, tensors, *_ = container.from_bytes(data)
+    keys = tensors["p0.emission.keys"]
+    bits = np.zeros(len(keys) + 2**16, np.uint8)
+    bits[(keys >> np.uint64(32)).astype(np.int64) + np.arange(len(keys))] = 1
+    parts = {"low": keys.astype(np.uint32), "high": np.packbits(bits)}
+    stored = {name: array for name, array in tensors.items() if array is not keys}
+    stored |= {f"p0.emission.keys.{name}": array for name, array in parts.items()}
+    return container.to_bytes(config, stored)
 
 
 @cache
