@@ -87,6 +87,8 @@ def get(name: str) -> Backend:
         clustering.ExchangeClustering,
         keys.Values,
         keys.label_lists,
+        keys.join_keys,
+        keys.count_cells,
     )
 
 
@@ -106,6 +108,8 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     ExchangeClustering,
     Values,
     label_lists,
+    join_keys,
+    count_cells,
     bundle_features,
     Scanner,
     WordScanner,

@@ -213,6 +213,8 @@ class Backend(NamedTuple):
     ExchangeClustering: type[ExchangeClustering]
     Values: type[Values]
     label_lists: Callable[[list[str], IntArray, IntArray], list[list[str]]]
+    join_keys: Callable[[NDArray[np.uint32], NDArray[np.uint8]], HashArray]
+    count_cells: Callable[[NDArray[np.uint8], int], NDArray[np.uint16]]
     bundle_features: (
         Callable[
             [KeyPlan, IntArray, HashArray, IntArray, int],

@@ -114,6 +114,62 @@ def hash_strings(values: Sequence[str]) -> HashArray:
     return np.fromiter(map(hash_string, values), np.uint64, len(values))
 
 
+def join_keys(low: NDArray[np.uint32], high: NDArray[np.uint8]) -> HashArray:
+    """Return keys of 48 bits as model files store many of them: (n,) uint64.
+
+    Parameters
+    ----------
+    low
+        The lowest 32 bits of each key, in the order of the keys.
+    high
+        Bits, 8 to a byte, the first the highest: for each value of the 16 bits above, from 0 on, a
+        1 for each key that has it, then a 0.
+
+    Raises
+    ------
+    ValueError
+        If there are too many or too few bits.
+
+    Examples
+    --------
+    >>> bits = np.zeros(2 + 2**16, np.uint8)
+    >>> bits[[0, 2]] = 1
+    >>> join_keys(np.array([7, 9], np.uint32), np.packbits(bits)).tolist() == [7, 2**32 + 9]
+    True
+    """
+    bits = len(low) + 2**16
+    require(len(high) == -(-bits // 8), "high must have a bit per key and value")
+    ones = np.flatnonzero(np.unpackbits(high, count=bits))
+    require(len(ones) == len(low), "high must have a bit per key")
+    return (ones - np.arange(len(low))).astype(np.uint64) << np.uint64(32) | low
+
+
+def count_cells(ends: NDArray[np.uint8], cells: int) -> NDArray[np.uint16]:
+    """Return the number of cells of each row: (rows,) uint16.
+
+    Parameters
+    ----------
+    ends
+        A bit per cell, 8 to a byte, the first the highest: 1 for the last cell of its row.
+    cells
+        Number of cells.
+
+    Raises
+    ------
+    ValueError
+        If there are too many or too few bits, or a row has more than 65,535 cells.
+
+    Examples
+    --------
+    >>> count_cells(np.array([0b01001000], np.uint8), 5)
+    array([2, 3], dtype=uint16)
+    """
+    require(len(ends) == -(-cells // 8), "ends must have a bit per cell")
+    counts = np.diff(np.flatnonzero(np.unpackbits(ends, count=cells)), prepend=-1)
+    require(bool((counts < 2**16).all()), "a row must have at most 65535 cells")
+    return counts.astype(np.uint16)
+
+
 def _pseudo_random(n: int, start: int) -> HashArray:
     """Return the numbers start, start + 1, ..., mixed (splitmix64): (n,) uint64."""
     numbers = []

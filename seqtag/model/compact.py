@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seqtag.engine import backend
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -88,32 +90,26 @@ def unpacked(
     found = dict(tensors)
     for name in ROWS:
         if f"{name}.ends" in found:
-            last = _ones(found.pop(f"{name}.ends"), found[f"{name}.labels"].size)
-            cells = found[f"{name}.cells"] = np.empty(len(last), np.uint16)
-            cells[:1] = last[:1] + 1
-            np.subtract(last[1:], last[:-1], out=cells[1:], casting="unsafe")  # without copies
+            cells = found[f"{name}.labels"].size
+            ends = _checked(found.pop(f"{name}.ends"), cells)
+            found[f"{name}.cells"] = backend.count_cells(ends, cells)
         if f"{name}.keys.low" in found:
-            low = found.pop(f"{name}.keys.low")
-            high = _ones(found.pop(f"{name}.keys.high"), low.size + 2**_HIGH)
-            if len(high) != low.size:
-                msg = f"{name}.keys.high must have a bit per key"
-                raise ValueError(msg)
-            high -= np.arange(len(high))
-            keys = found[f"{name}.keys"] = high.view(np.uint64)
-            keys <<= np.uint64(_LOW)
-            keys |= low
+            low = found.pop(f"{name}.keys.low").ravel()
+            high = _checked(found.pop(f"{name}.keys.high"), low.size + 2**_HIGH)
+            low = low.astype(np.uint32, casting="safe", copy=False)
+            found[f"{name}.keys"] = backend.join_keys(low, high)
     for name, (dtype, _) in wanted.items():
         if name in found and _is_narrower(found[name].dtype, np.dtype(dtype)):
             found[name] = found[name].astype(dtype)
     return found
 
 
-def _ones(packed_bits: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """Return the positions of the bits that are 1, of `count`."""
-    if packed_bits.dtype != np.uint8 or packed_bits.shape != (-(-count // 8),):
+def _checked(bits: NDArray[Any], count: int) -> NDArray[np.uint8]:
+    """Return bits, 8 to a byte, or refuse arrays that are not as many."""
+    if bits.dtype != np.uint8 or bits.shape != (-(-count // 8),):
         msg = f"{count} bits must be in as many bytes as they need"
         raise ValueError(msg)
-    return np.flatnonzero(np.unpackbits(packed_bits, count=count).view(bool))
+    return bits
 
 
 def _narrowed(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,5 +1,5 @@
 // Strings of Python: numbered, hashed, and as attributes. engine/keys.py: Values, label_lists(),
-// hash_strings(); interface.py: HashAttributes.
+// hash_strings(), join_keys(), count_cells(); interface.py: HashAttributes.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -180,6 +180,53 @@ nb::tuple longest_probes_of_keys(In<uint64_t> keys) {
   return nb::make_tuple(numbers.longest_probe(), rows.longest_probe(), pairs.longest_probe(), tuples.longest_probe());
 }
 
+// visit(i) for each bit i of `count` that is 1; the first bit of a byte is the highest.
+template <class Visit> void each_one(const uint8_t* bytes, size_t count, Visit visit) {
+  for (size_t begin = 0; begin < count; begin += 64) {
+    uint64_t word = 0;
+    for (size_t i = begin; i < begin + 64; i += 8) word = word << 8 | (i < count ? bytes[i / 8] : 0);
+    if (count - begin < 64) word &= ~uint64_t(0) << (64 - (count - begin));
+#if defined(__GNUC__) || defined(__clang__)
+    while (word) {
+      const int first = __builtin_clzll(word);
+      visit(begin + size_t(first));
+      word ^= uint64_t(1) << (63 - first);
+    }
+#else
+    for (size_t i = begin; word; ++i, word <<= 1)
+      if (word >> 63) visit(i);
+#endif
+  }
+}
+
+// Keys of 48 bits as model files store many of them.
+nb::object join_keys(In<uint32_t> low, In<uint8_t> high) {
+  const size_t n = low.shape(0), bits = n + 65536;
+  require(high.shape(0) == (bits + 7) / 8, "high must have a bit per key and value");
+  std::vector<uint64_t> keys(n);
+  size_t key = 0;
+  each_one(high.data(), bits, [&](size_t i) {
+    if (key < n) keys[key] = uint64_t(i - key) << 32 | low.data()[key];
+    ++key;
+  });
+  require(key == n, "high must have a bit per key");
+  return to_numpy(std::move(keys));
+}
+
+// Number of cells of each row, given a bit per cell, 1 for the last of its row.
+nb::object count_cells(In<uint8_t> ends, size_t cells) {
+  require(ends.shape(0) == cells / 8 + (cells % 8 != 0), "ends must have a bit per cell");
+  std::vector<uint16_t> counts;
+  size_t begin = 0, most = 0;
+  each_one(ends.data(), cells, [&](size_t i) {
+    most = std::max(most, i + 1 - begin);
+    counts.push_back(uint16_t(i + 1 - begin));
+    begin = i + 1;
+  });
+  require(most <= 65535, "a row must have at most 65535 cells");
+  return to_numpy(std::move(counts));
+}
+
 }  // namespace
 
 void bind_strings(nb::module_& m) {
@@ -189,6 +236,8 @@ void bind_strings(nb::module_& m) {
       .def("new_values", &PyValues::new_values);
   m.def("label_lists", &label_lists, nb::arg("names"), nb::arg("ids"), nb::arg("ptr"));
   m.def("hash_strings", &hash_strings, nb::arg("values"));
+  m.def("join_keys", &join_keys, nb::arg("low"), nb::arg("high"));
+  m.def("count_cells", &count_cells, nb::arg("ends"), nb::arg("cells"));
   m.def("hash_attributes", &hash_attributes, nb::arg("words"), nb::arg("attributes"), nb::arg("normal"),
         nb::arg("describe"), nb::arg("spell"));
   m.def("longest_probe_of_values", &longest_probe_of_values, nb::arg("blob"), nb::arg("offsets"));
