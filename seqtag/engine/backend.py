@@ -113,6 +113,7 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     bundle_features,
     Scanner,
     WordScanner,
+    TokenNumbers,
     Characters,
     hash_attributes,
 ) = get(BACKEND)

@@ -144,6 +144,17 @@ class HashAttributes(Protocol):
         """
 
 
+class TokenNumbers(Protocol):
+    """Numbers of the distinct tokens of texts, as they come; native backend only."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held for the tokens met so far."""
+
+    def number(self, codes: CodeArray, starts: IntArray, ends: IntArray) -> NDArray[np.int32]:
+        """Return the numbers of the tokens at some code points of a text."""
+
+
 class Characters(Protocol):
     """Numbering of the character columns of a text; native backend only.
 
@@ -224,5 +235,6 @@ class Backend(NamedTuple):
     ) = None  # the reference needs no bundles
     Scanner: Callable[..., Scanner] | None = None  # None: seqtag.corpus reads without it
     WordScanner: Callable[[], WordScanner] | None = None
+    TokenNumbers: Callable[[], TokenNumbers] | None = None  # None: dicts are
     Characters: Callable[[Sequence[Sequence[int]]], Characters] | None = None  # None: not needed
     hash_attributes: HashAttributes | None = None  # None: the Python functions are used

@@ -63,4 +63,5 @@ BigramCounter = _kernel.BigramCounter
 ExchangeClustering = _kernel.ExchangeClustering
 Scanner = _kernel.Scanner
 WordScanner = _kernel.WordScanner
+TokenNumbers = _kernel.TokenNumbers
 Characters = _kernel.Characters

@@ -26,6 +26,7 @@ except ModuleNotFoundError as error:
 
 from seqtag.corpus import sentence_of
 from seqtag.corpus.sentence import find_column
+from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.labels.schemes import spans as spans_of
 from seqtag.model import bundle, container
@@ -247,9 +248,12 @@ class SeqtagComponent(_ModelOwner, Pipe):
         units = [unit for doc in docs for unit in sentences_of(doc)]
         if splitter is not None:
             tokens = [token.text for unit in units for token in unit.tokens]
-            ends = [*accumulate(len(unit.tokens) for unit in units)]
-            words = splitter.split(tokens, ends)
-            units = [unit.split(words, end) for unit, end in zip(units, ends, strict=True)]
+            ptr, bounds = (
+                pointers(map(len, tokens)),
+                pointers(len(unit.tokens) for unit in units)[1:],
+            )
+            words = splitter.split("".join(tokens), ptr[:-1], ptr[1:], bounds)
+            units = [u.split(words, end) for u, end in zip(units, bounds.tolist(), strict=True)]
         chunks: dict[tuple[int, str], list[Span]] = {}
         tagged = tag_stream(taggers, map(self._sentence_of, units))
         for unit, sentence in zip(units, tagged, strict=True):

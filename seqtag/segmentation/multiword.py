@@ -17,7 +17,6 @@ if it replaces one; a script that begins with ``^`` is written exactly.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import lru_cache
 from itertools import chain, pairwise
 from sys import getsizeof
@@ -35,7 +34,7 @@ from seqtag.model.container import show
 from seqtag.model.model import fitting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -253,6 +252,48 @@ def _characters(letters: Sequence[Sequence[str]]) -> Column:
 
 
 # --------------------------------------------------------------------------- tokens to words
+class _Known:
+    """Tokens met before, and what is known of their words."""
+
+    def __init__(self) -> None:
+        self._kernel = backend.TokenNumbers() if backend.TokenNumbers else None
+        self._numbers: dict[str, int] = {}
+        self._single = np.zeros(1 << 12, np.bool_)  # those that are one word, by number
+        self.words: dict[str, Words] = {}  # of others; () if they depend on neighbors
+        self._bytes = 0  # of keys and values of the dicts
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate bytes held."""
+        return self._bytes + self._single.nbytes + (self._kernel.nbytes if self._kernel else 0)
+
+    def number(
+        self, text: str, starts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Return a number for each token, and by number which tokens are one word."""
+        if self._kernel:
+            codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+            numbers = self._kernel.number(codes, starts, ends)
+        else:
+            tokens = [text[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+            for token in tokens:
+                if token not in self._numbers:
+                    self._numbers[token] = len(self._numbers)
+                    self._bytes += _ENTRY + getsizeof(token)
+            numbers = np.array([self._numbers[token] for token in tokens], np.int32)
+        single = self._single
+        most = int(numbers.max(initial=0))
+        if most >= len(single):  # what another thread notes meanwhile will be found out again
+            self._single = single = np.append(single, np.zeros(most, np.bool_))
+        return numbers, single
+
+    def note(self, found: Mapping[str, Words]) -> None:
+        """Note the words of tokens that are not one word."""
+        found = {token: words for token, words in found.items() if len(words) != 1}
+        self.words.update(found)
+        self._bytes += sum(map(getsizeof, chain(found, *found.values()))) + _ENTRY * len(found)
+
+
 class Splitter:
     """Splits multiword tokens into their words, with a model of edit scripts.
 
@@ -295,17 +336,23 @@ class Splitter:
         self._copy = self._scripts.index(COPY) if COPY in self._scripts else -1
         with fitting(source):
             self._decoder = model.decoder()
-        self._single: set[str] = set()  # tokens of one word
-        self._several: dict[str, Words] = {}  # others; () if they depend on neighbors
-        self._held = 0  # approximate bytes of both
+        self._known = _Known()
 
-    def split(self, tokens: Sequence[str], sentence_ends: Sequence[int]) -> dict[int, Words]:
+    def split(
+        self,
+        text: str,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        sentence_ends: NDArray[np.int64],
+    ) -> dict[int, Words]:
         """Return the words of multiword tokens.
 
         Parameters
         ----------
-        tokens
-            The tokens of some sentences.
+        text
+            Text of some sentences.
+        starts, ends
+            Where its tokens begin and end.
         sentence_ends
             Number of tokens up to the end of each sentence.
 
@@ -315,40 +362,41 @@ class Splitter:
             The tokens of several words, by their number from 0, in order; two words or more, none
             empty.
         """
-        if self._held > MOST_BYTES:
-            self._single, self._several, self._held = set(), {}, 0
-        single, several = self._single, self._several  # another thread may replace them
-        others = [i for i, token in enumerate(tokens) if token not in single]
-        new = {tokens[i] for i in others}.difference(several)
-        self._split_new(sorted(new), single, several)
+        if self._known.nbytes > MOST_BYTES:
+            self._known = _Known()
+        known = self._known  # another thread may replace it
+        numbers, single = known.number(text, starts, ends)
+        others = np.flatnonzero(~single[numbers])
+        places = zip(starts[others].tolist(), ends[others].tolist(), strict=True)
+        tokens = [text[a:b] for a, b in places]
+        new = self._words_of_new(sorted({*tokens}.difference(known.words)))
+        known.note(new)
 
-        split = {i: several.get(tokens[i], ()) for i in others if tokens[i] not in single}
+        split = {
+            i: new[token] if token in new else known.words.get(token, ())
+            for i, token in zip(others.tolist(), tokens, strict=True)
+        }
+        single[numbers[[i for i, words in split.items() if len(words) == 1]]] = True
         in_contexts = {}  # of tokens that depend on their neighbors
-        for i, words in split.items():
-            if not words:
-                sentence = bisect_right(sentence_ends, i)
-                first = sentence_ends[sentence - 1] if sentence else 0
-                in_contexts[i] = in_context(tokens[first : sentence_ends[sentence]], i - first)
+        for i in [i for i, words in split.items() if not words]:
+            sentence = np.searchsorted(sentence_ends, i, "right")
+            first, last = sentence_ends[sentence - 1] if sentence else 0, sentence_ends[sentence]
+            around = slice(max(first, i - 1), min(last, i + 2))
+            near = zip(starts[around].tolist(), ends[around].tolist(), strict=True)
+            in_contexts[i] = in_context([text[a:b] for a, b in near], min(1, i - first))
         found = self._words([*in_contexts.values()], is_open=True)
         split.update(zip(in_contexts, found, strict=True))
         return {i: words for i, words in split.items() if len(words) > 1}
 
-    def _split_new(self, tokens: list[str], single: set[str], several: dict[str, Words]) -> None:
-        """Split new tokens, and cache those that are not too long."""
+    def _words_of_new(self, tokens: list[str]) -> dict[str, Words]:
+        """Return the words of tokens that are not too long; () if they depend on neighbors."""
         tokens = [token for token in tokens if len(token) <= LONGEST]
         if not tokens:
-            return
+            return {}
         is_open = self._ambiguous.among(tokens).tolist()
-        several.update((token, ()) for token, each in zip(tokens, is_open, strict=True) if each)
         closed = [token for token, each in zip(tokens, is_open, strict=True) if not each]
         found = self._words([InContext(token, "", "") for token in closed], is_open=False)
-        self._held += _ENTRY * len(tokens) + sum(map(getsizeof, tokens))
-        self._held += sum(getsizeof(word) for words in found if len(words) > 1 for word in words)
-        for token, words in zip(closed, found, strict=True):
-            if len(words) > 1:
-                several[token] = words
-            else:
-                single.add(token)
+        return dict.fromkeys(tokens, ()) | dict(zip(closed, found, strict=True))
 
     def _words(self, tokens: Sequence[InContext], *, is_open: bool) -> list[Words]:
         """Return the words of tokens, either all ambiguous (`is_open`) or none."""

@@ -191,8 +191,8 @@ class SegmentedTexts(_Conllu):
             length += len(texts[-1])
         by = np.repeat(moved, np.diff([*firsts, len(begins)]))
         whole, starts, ends = "".join(texts), starts + by, ends + by
-        words = _words_of(self._splitter, whole, starts.tolist(), ends.tolist(), bounds.tolist())
         places = starts, ends, bounds
+        words = self._splitter.split(whole, *places) if self._splitter else {}
         block = SegmentedBlock(
             ConlluWriter(), whole, *places, words, opens, before, numbers=np.array(numbers)
         )
@@ -338,9 +338,9 @@ class SegmentedText(_Conllu):
                 paragraphs = None if waits else window.take_paragraphs()
                 if paragraphs is not None:
                     yield paragraphs, None
-                elif (found := self._find(window, waits=waits)).bounds:
+                elif len((found := self._find(window, waits=waits)).bounds):
                     context = self._segmenter.context_of(window.text, found.end)
-                    yield window.take(found.end, found.ends[-1], context), found
+                    yield window.take(found.end, int(found.ends[-1]), context), found
         window.add("", final=True)
         if window.text[window.begin :].strip():
             yield window, None
@@ -350,21 +350,22 @@ class SegmentedText(_Conllu):
         if found is None:
             with self._turns:
                 found = self._find(window, final=True)
-        words = _words_of(self._splitter, window.original, *found[:3])
         starts, ends, bounds, end = found
+        words = self._splitter.split(window.original, *found[:3]) if self._splitter else {}
         opens = {}
-        for number, first in enumerate([0, *bounds[:-1]]):
-            last_end = ends[first - 1] if first else window.last_end
-            if SEPARATOR in window.text[last_end : starts[first]]:
+        firsts = np.append(0, bounds[:-1])
+        last_ends = np.append(window.last_end, ends[firsts[1:] - 1]).tolist()
+        for number, start in enumerate(starts[firsts].tolist()):
+            if SEPARATOR in window.text[last_ends[number] : start]:
                 opens[number] = _PARAGRAPH
         if not window.opened:
             opens[0] = self._opening
         return SegmentedBlock(
             self._writer,
             window.original[:end],
-            np.array(starts, np.int64),
-            np.array(ends, np.int64),
-            np.array(bounds, np.int64),
+            starts,
+            ends,
+            bounds,
             words,
             opens,
             {0: window.original[window.begin : starts[0]]},
@@ -392,11 +393,11 @@ class SegmentedText(_Conllu):
         if len(bounds) and not (waits or final) and not text[ends[-1] :].strip():
             bounds = bounds[:-1]
         if not len(bounds):
-            return _Found([], [], [], begin)
+            return _Found(starts[:0], ends[:0], bounds, begin)
         last = int(bounds[-1])
         rest = text[int(ends[last - 1]) :]
         end = len(text) - len(rest.lstrip())
-        return _Found(starts[:last].tolist(), ends[:last].tolist(), bounds.tolist(), end)
+        return _Found(starts[:last], ends[:last], bounds, end)
 
     def _shortened(
         self, starts: NDArray[np.int64], ends: NDArray[np.int64], bounds: NDArray[np.int64]
@@ -417,19 +418,6 @@ class SegmentedText(_Conllu):
             "%s: a sentence of more than %s characters was cut", self.source, f"{_LONGEST:,}"
         )
         return np.union1d(bounds, np.array(cuts, np.int64))
-
-
-def _words_of(
-    splitter: Splitter | None,
-    text: str,
-    starts: Sequence[int],
-    ends: Sequence[int],
-    bounds: Sequence[int],
-) -> dict[int, tuple[str, ...]]:
-    """Return the words of multiword tokens, by their number."""
-    if splitter is None:
-        return {}
-    return splitter.split([text[a:b] for a, b in zip(starts, ends, strict=True)], bounds)
 
 
 def _run(task: Callable[[], SegmentedBlock]) -> SegmentedBlock:
@@ -522,9 +510,9 @@ class _Found(NamedTuple):
     The end includes the white space that follows.
     """
 
-    starts: list[int]
-    ends: list[int]
-    bounds: list[int]
+    starts: Positions
+    ends: Positions
+    bounds: Positions
     end: int
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, chain
-from sys import getsizeof
+from itertools import chain
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.corpus import sentence_of
+from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError
 from seqtag.features.language import load, parse
 from seqtag.labels.coding import LabelCoding
@@ -24,11 +25,14 @@ from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule, fit
 from seqtag.training.text_examples import word_examples
 from seqtag.training.train import train
-from tests.strategies import REFERENCE, install
+from tests.strategies import NATIVE, REFERENCE, install, needs_native
 from tests.treebanks import treebank
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from seqtag.model.model import Model
+    from seqtag.segmentation.multiword import Words
 
 
 def learned(*sentences: str, templates: str | None = None) -> Model:
@@ -42,10 +46,18 @@ def learned(*sentences: str, templates: str | None = None) -> Model:
     return fit(build_problem(task, examples), Schedule(1, 1, None, 1, None))
 
 
+def split_tokens(splitter: Splitter, *sentences: Sequence[str]) -> dict[int, Words]:
+    """The words of the multiword tokens of some sentences."""
+    tokens = [*chain(*sentences)]
+    ptr = pointers([len(token) + 1 for token in tokens])
+    text = "".join(f"{token} " for token in tokens)
+    return splitter.split(text, ptr[:-1], ptr[1:] - 1, pointers(map(len, sentences))[1:])
+
+
 def split(model: Model, text: str) -> str:
     """The words of a sentence, those of multiword tokens joined by +."""
     tokens = text.split()
-    found = Splitter(model).split(tokens, [len(tokens)])
+    found = split_tokens(Splitter(model), tokens)
     return " ".join("+".join(found.get(i, (token,))) for i, token in enumerate(tokens))
 
 
@@ -177,48 +189,79 @@ def test_many_sentences_at_once_are_split_as_each_alone():
     model = learned(*FRENCH)
     sentences = [line.split() for line in ("le goût des chats", "", "du bois", "il mange des bois")]
     splitter = Splitter(model)
-    tokens, ends = [*chain(*sentences)], [*accumulate(map(len, sentences))]
-    at_once = splitter.split(tokens, ends)
-    alone = [Splitter(model).split(each, [len(each)]) for each in sentences]
+    at_once = split_tokens(splitter, *sentences)
+    alone = [split_tokens(Splitter(model), each) for each in sentences]
     assert alone == [{2: ("de", "les")}, {}, {0: ("de", "le")}, {}]
     assert at_once == {2: ("de", "les"), 4: ("de", "le")}
-    assert splitter.split(tokens, ends) == at_once
-    assert splitter.split([], []) == {}
+    assert split_tokens(splitter, *sentences) == at_once
+    assert split_tokens(splitter) == {}
 
 
 def test_tokens_are_numbered_in_order():
     tokens = ["le", "goût", "des", "chats", "du", "voisin", "des", "pommes"]
-    found = Splitter(learned(*FRENCH)).split(tokens, [len(tokens)])
+    found = split_tokens(Splitter(learned(*FRENCH)), tokens)
     assert list(found) == sorted(found)
     assert 4 in found
 
 
-def test_memory_is_bounded(monkeypatch):
+def test_what_is_known_is_forgotten_when_it_is_much(monkeypatch):
     splitter = Splitter(learned(*TURKISH))
-    monkeypatch.setattr(multiword, "MOST_BYTES", 1500)
+    monkeypatch.setattr(multiword, "MOST_BYTES", 0)
     monkeypatch.setattr(multiword, "_BATCH_TOKENS", 3)
     for i in range(5):
+        known = splitter._known
         tokens = [f"x{i}{j}" for j in range(7)]
-        assert splitter.split([*tokens, "evdeki"], [8]) == {7: ("evde", "ki")}
-        assert len(splitter._single) + len(splitter._several) <= 10 + 8
+        assert split_tokens(splitter, [*tokens, "evdeki"]) == {7: ("evde", "ki")}
+        assert splitter._known is not known
 
 
 def test_memory_is_limited_in_bytes(monkeypatch):
     """Long tokens of four bytes a character, all different, and few enough for a count."""
     splitter = Splitter(learned(*TURKISH))
-    monkeypatch.setattr(multiword, "MOST_BYTES", 20_000)
-    for i in range(0, 400, 10):
-        splitter.split([f"{n:05d}" + "\U0001f600" * 90 for n in range(i, i + 10)], [10])
-        held = sum(map(getsizeof, chain(splitter._single, splitter._several)))
-        assert held <= splitter._held <= 20_000 + 10 * 600
+    most = splitter._known.nbytes + 40_000
+    monkeypatch.setattr(multiword, "MOST_BYTES", most)
+    held = []
+    for i in range(0, 800, 10):
+        split_tokens(splitter, [f"{n:05d}" + "\U0001f600" * 90 for n in range(i, i + 10)])
+        held.append(splitter._known.nbytes)
+    assert sorted(held) != held
+    assert max(held) <= 2 * (most + 10 * 600)  # room is doubled
+
+
+@given(st.lists(st.sampled_from(["des", "le", "fils", "", "\ud800", "du"]), max_size=9))
+def test_what_is_known_does_not_change_what_is_found(french, tokens):
+    model, splitter = french
+    alone = split_tokens(Splitter(model), tokens)
+    assert split_tokens(splitter, tokens) == alone
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(multiword.backend, "TokenNumbers", None)
+        assert split_tokens(Splitter(model), tokens) == alone
+
+
+@pytest.fixture(scope="module")
+def french():
+    model = learned(*FRENCH)
+    return model, Splitter(model)
+
+
+@needs_native
+def test_the_kernel_refuses_tokens_out_of_range():
+    codes, zero = np.array([97, 98], np.uint32), np.array([0])
+    numbers = NATIVE.TokenNumbers()
+    assert numbers.number(codes, zero, zero + 2).tolist() == [0]
+    for starts, ends in ((zero - 1, zero), (zero + 1, zero), (zero, zero + 3)):
+        with pytest.raises(ValueError, match="a token is out of range"):
+            numbers.number(codes, starts, ends)
+    with pytest.raises(ValueError, match="one end per token"):
+        numbers.number(codes, zero, zero[:0])
 
 
 def test_odd_tokens_stay_as_they_are():
     splitter = Splitter(learned(*TURKISH))
     longest = "x" * (multiword.LONGEST - 4) + "deki"
     odd = ["", "\ud800", "\0", "👩‍👩‍👧", "a b", "x" + longest, "x" * 10_000_000]
-    assert splitter.split(odd, [len(odd)]) == {}
-    assert splitter.split([longest], [1]) == {0: (longest[:-2], "ki")}
+    assert split_tokens(splitter, odd) == {}
+    assert split_tokens(splitter, [longest]) == {0: (longest[:-2], "ki")}
 
 
 def test_templates_need_not_look_at_neighbours():
@@ -229,7 +272,7 @@ def test_templates_need_not_look_at_neighbours():
 
 def test_models_of_something_else_are_refused():
     tagger = train([sentence_of({"form": ["a"], "upos": ["X"]})], templates=parse("suffix(1)[0]"))
-    assert Splitter(tagger.model).split([], []) == {}  # form is one of its columns
+    assert split_tokens(Splitter(tagger.model)) == {}  # form is one of its columns
     other = sentence_of({"form": ["a"], "lemma": ["a"], "upos": ["X"]})
     model = train([other], label="upos", templates=parse("lemma[0]")).model
     with pytest.raises(

@@ -54,8 +54,9 @@ class Rules:
 class Contractions:
     """Splits ``im``."""
 
-    def split(self, tokens, sentence_ends):
-        return {i: ("in", "dem") for i, token in enumerate(tokens) if token == "im"}
+    def split(self, text, starts, ends, sentence_ends):
+        tokens = enumerate(zip(starts, ends, strict=True))
+        return {i: ("in", "dem") for i, (a, b) in tokens if text[a:b] == "im"}
 
 
 class Pipe(io.BytesIO):

@@ -239,6 +239,25 @@ class PyWordScanner {
   }
 };
 
+// The tokens of texts, numbered as they come.
+class PyTokenNumbers {
+ public:
+  nb::object number(In<uint32_t> codes, In<int64_t> starts, In<int64_t> ends) {
+    require(ends.shape(0) == starts.shape(0), "one end per token");
+    std::vector<int32_t> numbers(starts.shape(0));
+    for (size_t t = 0; t < numbers.size(); ++t) {
+      require(0 <= starts(t) && starts(t) <= ends(t) && ends(t) <= int64_t(codes.shape(0)), "a token is out of range");
+      const char* first = reinterpret_cast<const char*>(codes.data() + starts(t));
+      numbers[t] = numbers_.intern(first, size_t(ends(t) - starts(t)) * sizeof(uint32_t));
+    }
+    return to_numpy(std::move(numbers));
+  }
+  size_t nbytes() const { return numbers_.bytes(); }
+
+ private:
+  Interner numbers_;
+};
+
 class PyCharacters {
  public:
   explicit PyCharacters(const std::vector<std::vector<int>>& views)
@@ -433,6 +452,10 @@ void bind_text(nb::module_& m) {
       .def("scan_tokens", &PyWordScanner::scan_tokens, nb::arg("text"), nb::arg("starts"), nb::arg("ends"),
            nb::arg("sentence_ends"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"))
       .def("new_values", &PyWordScanner::new_values);
+  nb::class_<PyTokenNumbers>(m, "TokenNumbers")
+      .def(nb::init<>())
+      .def("number", &PyTokenNumbers::number, nb::arg("codes"), nb::arg("starts"), nb::arg("ends"))
+      .def_prop_ro("nbytes", &PyTokenNumbers::nbytes);
   nb::class_<PyCharacters>(m, "Characters")
       .def(nb::init<const std::vector<std::vector<int>>&>(), nb::arg("views"))
       .def("unknown", &PyCharacters::unknown, nb::arg("codes"))
