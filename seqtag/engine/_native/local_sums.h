@@ -32,7 +32,7 @@ void QuantizedModel<Sum>::make_room(size_t c, size_t places, typename Workspace:
   sums.known.resize(places, 0);
   const size_t width = sums.width = local_[c].width;
   sums.rows.resize((places + 1) * width);
-  std::fill_n(&sums.rows[places * width], width, Sum(0));
+  if (few_) std::fill_n(&sums.rows[places * width], width, Sum(0));  // for types beyond the capacity
 }
 
 // Where the sums for the type, or tuple, at position m are.

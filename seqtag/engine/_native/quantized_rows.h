@@ -67,16 +67,22 @@ class QuantizedRows {
     }
     return held & ((uint32_t(1) << place_bits_) - 1);
   }
-  // visit(cell) for each cell of the row of the key, given its candidate.
-  template <class Visit> SEQTAG_INLINE void visit_cells(uint64_t key, uint32_t place, Visit visit) const {
-    if (key_at_place(place) != key) place = find_exactly(key);
-    if (place == kNone) return;
+  // Place of the row of a key, given its candidate; or kNone.
+  SEQTAG_INLINE uint32_t exact(uint64_t key, uint32_t place) const {
+    return key_at_place(place) == key ? place : find_exactly(key);
+  }
+  // visit(cell) for each cell of the row at a place.
+  template <class Visit> SEQTAG_INLINE void visit_cells(uint32_t place, Visit visit) const {
     const uint32_t *cell = &arena_[place] + kHead, *end = cell + arena_[place + 2];
     for (; cell < end; ++cell) visit(cell_of(cell));
   }
+  template <class Number> SEQTAG_INLINE void add_at(Number* acc, uint32_t place) const {
+    visit_cells(place, [&](Cell c) { acc[c.label] = Number(acc[c.label] + c.weight); });
+  }
   // Adds the row of the key, given its candidate.
   template <class Number> void add(Number* acc, uint64_t key, uint32_t place) const {
-    visit_cells(key, place, [&](Cell c) { acc[c.label] = Number(acc[c.label] + c.weight); });
+    place = exact(key, place);
+    if (place != kNone) add_at(acc, place);
   }
   template <class Number> void add(Number* acc, uint64_t key) const {
     const uint32_t place = key ? candidate(key) : kNone;

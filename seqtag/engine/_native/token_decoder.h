@@ -2,7 +2,8 @@
 //
 // Sums of weights are kept in rows. Most hold only the labels that the tags of a token allow, a few of
 // hundreds: those of templates that look at the token itself, and of those that look at tags around it.
-// Rows of the words around it hold all labels. When the memory of rows is full, all start afresh.
+// Rows of the words around it hold all labels; words with the same rows of weights share one. When the memory of rows
+// is full, all start afresh.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -79,6 +80,12 @@ template <class Sum> struct TokenWorkspace {
     uint64_t key;
     uint32_t place;
   };
+  struct NewWord {  // that a group looks at
+    size_t group;
+    uint64_t key;
+    size_t last;  // of `of_words`
+    uint32_t row;
+  };
   struct Filled {            // sums that are added up from rows of weights
     size_t last;             // of `wanted`
     const uint16_t* places;  // of labels, or null: sums of all
@@ -88,7 +95,7 @@ template <class Sum> struct TokenWorkspace {
   std::vector<uint32_t> labels_of;  // each combination of tags
   std::vector<Labels> labels;       // first all
   std::map<uint32_t, uint32_t> known_labels;  // which of `labels` are those of a row of LabelsByTags
-  std::vector<RowTable> tables;               // one for each group of templates
+  std::vector<RowTable> tables;               // one for each group of templates; last that of shared rows
   UnsetMemory<Sum> rows;
   size_t used = 0;                // of the rows, in vectors; none is at 0
   std::vector<uint32_t> tags_of;  // each token
@@ -96,8 +103,9 @@ template <class Sum> struct TokenWorkspace {
   std::vector<uint64_t> keys;     // (groups, batch)
   std::vector<uint32_t> found;    // rows: (groups, batch)
   std::vector<Sum> sums;
-  std::vector<Wanted> wanted;
+  std::vector<Wanted> wanted, of_words;
   std::vector<Filled> filled;
+  std::vector<NewWord> new_words;
 
   // Bytes of sums, and of what numbers them.
   size_t bytes() const {
@@ -146,7 +154,7 @@ template <class Sum> class TokenDecoder {
     if (space.tags.count() > kMostTuples || space.others.count() > kMostTuples) space = Workspace();
     if (space.labels.empty()) {
       space.labels.push_back(all_labels());
-      space.tables.resize(groups_.size());
+      space.tables.resize(groups_.size() + 1);
       space.rows.resize(capacity_ * size_t(kLanes));
       space.used = 1;
     }
@@ -176,6 +184,7 @@ template <class Sum> class TokenDecoder {
   static constexpr int kOthers = 8;  // places of labels that are not allowed, which take turns: additions to one place
                                      // wait for each other
   static constexpr size_t kBudget = size_t(32) << 20;  // bytes of rows
+  static constexpr uint32_t kNew = uint32_t(1) << 31;  // instead of a row: which of the new words
   static constexpr size_t kMostTuples = size_t(1) << 18;
   struct Group {
     enum Kind { kOwn, kTags, kWord } kind;  // what it sees: the token itself, the tags there, one column there
@@ -189,6 +198,7 @@ template <class Sum> class TokenDecoder {
   std::vector<Group> groups_;
   std::vector<size_t> rest_;  // templates that are looked up for each token
   size_t batch_, capacity_;   // capacity: of the rows, in vectors
+  Secret secret_ = process_secret();
 
   static void insert(std::vector<int32_t>& columns, int32_t column) {
     if (!contains(columns, column)) columns.push_back(column);
@@ -275,15 +285,20 @@ template <class Sum> class TokenDecoder {
     const int32_t type = x.types[size_t(group.column) * x.tokens + size_t(m)];
     return x.hashes[size_t(group.attribute) * x.capacity + size_t(type)];
   }
-  // Asks for the rows of weights that some templates have for a token, to be added up in `sums`.
-  void want(const Columns& x, const Token& token, const std::vector<size_t>& templates, const Labels& labels, Sum* sums,
-            const QuantizedRows& rows, Workspace& space) const {
+  // Asks for the rows of weights that some templates have for a token.
+  void ask(const Columns& x, const Token& token, const std::vector<size_t>& templates, const QuantizedRows& rows,
+           std::vector<typename Workspace::Wanted>& wanted) const {
     for (const size_t k : templates) {
       const uint64_t key = key_at(plan_, x, k, token.n, token.begin, token.end);
       if (!key) continue;
       rows.prefetch_slot(key);
-      space.wanted.push_back({key, QuantizedRows::kNone});
+      wanted.push_back({key, QuantizedRows::kNone});
     }
+  }
+  // The same, to be added up in `sums`.
+  void want(const Columns& x, const Token& token, const std::vector<size_t>& templates, const Labels& labels, Sum* sums,
+            const QuantizedRows& rows, Workspace& space) const {
+    ask(x, token, templates, rows, space.wanted);
     space.filled.push_back({space.wanted.size(), labels.places.empty() ? nullptr : labels.places.data(), sums});
   }
   void add_wanted(const QuantizedRows& rows, Workspace& space) const {
@@ -292,17 +307,49 @@ template <class Sum> class TokenDecoder {
     for (const auto& f : space.filled)
       for (; i < f.last; ++i) {
         const auto& w = space.wanted[i];
-        if (w.place == QuantizedRows::kNone) continue;
+        const uint32_t place = w.place == QuantizedRows::kNone ? w.place : rows.exact(w.key, w.place);
+        if (place == QuantizedRows::kNone) continue;
         if (f.places)
-          rows.visit_cells(w.key, w.place, [&](QuantizedRows::Cell c) {
+          rows.visit_cells(place, [&](QuantizedRows::Cell c) {
             Sum& sum = f.sums[f.places[c.label]];
             sum = Sum(sum + c.weight);
           });
         else
-          rows.add(f.sums, w.key, w.place);
+          rows.add_at(f.sums, place);
       }
     space.wanted.clear();
     space.filled.clear();
+  }
+  // Gives each new word the sum of its rows: many have the same.
+  void sum_new_words(const QuantizedRows& rows, Workspace& space) const {
+    for (auto& w : space.of_words) rows.prefetch_row(w.place = rows.candidate(w.key));
+    size_t i = 0;
+    for (auto& word : space.new_words) {
+      const size_t first = i;
+      uint64_t places = 0;
+      for (; i < word.last; ++i) {
+        uint32_t& place = space.of_words[i].place;
+        if (place != QuantizedRows::kNone) place = rows.exact(space.of_words[i].key, place);
+        if (place != QuantizedRows::kNone) places = secret_.mixed(places) + place;
+      }
+      uint32_t& row = space.tables.back().find(places);
+      if (!row) {
+        row = new_row(width_, space);
+        for (size_t j = first; j < i; ++j)
+          if (space.of_words[j].place != QuantizedRows::kNone) rows.add_at(row_at(row, space), space.of_words[j].place);
+      }
+      space.tables[word.group].find(word.key) = word.row = row;
+    }
+    for (uint32_t& row : space.found)
+      if (row & kNew) row = space.new_words[row ^ kNew].row;
+    space.of_words.clear();
+    space.new_words.clear();
+  }
+  uint32_t new_row(int width, Workspace& space) const {
+    const uint32_t row = uint32_t(space.used);
+    space.used += size_t(width / kLanes);
+    std::fill_n(row_at(row, space), width, Sum(0));
+    return row;
   }
   Sum* row_at(uint32_t row, Workspace& space) const { return space.rows.data() + size_t(row) * size_t(kLanes); }
 
@@ -325,22 +372,24 @@ template <class Sum> class TokenDecoder {
       const bool all = groups_[g].kind == Group::kWord;  // labels
       for (size_t t = 0; t < T; ++t) {
         const Token& token = space.batch[t];
-        uint32_t& row = space.tables[g].find(space.keys[g * T + t]);
-        if (!row) {
-          const int width = all ? width_ : token.labels->width;
-          row = uint32_t(space.used);
-          space.used += size_t(width / kLanes);
-          Sum* sums = row_at(row, space);
-          std::fill_n(sums, width, Sum(0));
-          want(x, token, groups_[g].templates, all ? space.labels[0] : *token.labels, sums, rows, space);
+        const uint64_t key = space.keys[g * T + t];
+        uint32_t& row = space.tables[g].find(key);
+        if (!row && all) {
+          row = kNew | uint32_t(space.new_words.size());
+          ask(x, token, groups_[g].templates, rows, space.of_words);
+          space.new_words.push_back({g, key, space.of_words.size(), 0});
+        } else if (!row) {
+          row = new_row(token.labels->width, space);
+          want(x, token, groups_[g].templates, *token.labels, row_at(row, space), rows, space);
         } else if (!all) {
           SEQTAG_PREFETCH(row_at(row, space));
-        } else {
+        } else if (!(row & kNew)) {
           for (int j = 0; j < width_; j += 64 / int(sizeof(Sum))) SEQTAG_PREFETCH(row_at(row, space) + j);
         }
         space.found[g * T + t] = row;
       }
     }
+    sum_new_words(rows, space);
     add_wanted(rows, space);
     for (size_t t = 0; t < T; ++t) out_labels[space.batch[t].n] = best_label(t, space);
     space.batch.clear();
