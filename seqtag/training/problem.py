@@ -573,6 +573,9 @@ def to_first_parts(known: TagDictionary, labels: Sequence[str]) -> TagDictionary
     return TagDictionary(known.attribute, known.keys, pointers(map(len, rows)), flat)
 
 
+_SPAN = 2**20  # tokens whose words are counted at a time
+
+
 def labels_of_words(
     compiled: CompiledTemplates,
     columns: Sequence[Column],
@@ -591,21 +594,24 @@ def labels_of_words(
     attribute = known_attribute(compiled)
     words = columns[compiled.columns.index("form")]
     normal = Column.of(str(value) for value in compiled.apply_many(attribute, words.types))
-    form = normal.ids[words.ids]
-    tokens, found = [np.flatnonzero(y >= 0)], [y[y >= 0]]
-    for number, choice in enumerate(choices if choices is not None else ()):
-        if not choice.all():
-            here, several = np.flatnonzero(y == -1 - number), np.flatnonzero(choice)
-            tokens.append(np.repeat(here, len(several)))
-            found.append(np.tile(several, len(here)))
-    token, label = np.concatenate(tokens), np.concatenate(found)
-    counts = np.bincount(form[np.unique(token)], minlength=len(normal.types))
+    width = 1 + max(int(y.max(initial=0)), choices.shape[1] if choices is not None else 0)
+    counts, pairs = np.zeros(len(normal.types), np.int64), np.zeros(0, np.int64)
+    for start in range(0, len(y), _SPAN):
+        gold = y[start : start + _SPAN]
+        form = normal.ids[words.ids[start : start + _SPAN]]
+        tokens, found = [np.flatnonzero(gold >= 0)], [gold[gold >= 0]]
+        for number, choice in enumerate(choices if choices is not None else ()):
+            if not choice.all():
+                here, several = np.flatnonzero(gold == -1 - number), np.flatnonzero(choice)
+                tokens.append(np.repeat(here, len(several)))
+                found.append(np.tile(several, len(here)))
+        token, label = np.concatenate(tokens), np.concatenate(found)
+        counts += np.bincount(form[np.unique(token)], minlength=len(counts))
+        pairs = np.unique(np.concatenate([pairs, form[token] * np.int64(width) + label]))
     seen = np.flatnonzero(counts)
     keys = backend.hash_strings([normal.types[i] for i in seen])
     ascending = np.argsort(keys)
-    width = int(label.max(initial=0)) + 1
-    pairs = np.unique(form[token] * np.int64(width) + label)  # in order of form, then of label
-    begin = np.searchsorted(pairs, np.arange(len(normal.types) + 1) * width)
+    begin = np.searchsorted(pairs, np.arange(len(normal.types) + 1) * width)  # of each form
     labels = [pairs[begin[i] : begin[i + 1]] % width for i in seen[ascending].tolist()]
     flat = np.concatenate([*labels, np.zeros(0, np.int64)]).astype(np.uint16)
     return WordLabels(

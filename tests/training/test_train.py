@@ -25,6 +25,7 @@ from seqtag.model.freeze import freeze, mean
 from seqtag.model.model import Model
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
+from seqtag.training import problem as problem_module
 from seqtag.training import runs as training_runs
 from seqtag.training.problem import labels_of_words
 from seqtag.training.train import train
@@ -269,7 +270,9 @@ def test_a_known_word_has_no_other_label_whatever_the_weights():
     assert loud.tag(["unseen"]) == ["PR"]
 
 
-def test_labels_of_words():
+@pytest.mark.parametrize("span", [3, 100])
+def test_labels_of_words(span, monkeypatch):
+    monkeypatch.setattr(problem_module, "_SPAN", span)  # tokens at a time
     compiled = parse("form[0]\nnormal[0]").compile(["form", "pos"])
     words = ["The", "the", "cat", "The", "12", "34", "cat"]
     known = labels_of_words(compiled, [Column.of(words)], np.array([2, 0, 1, 2, 4, 3, 1])).often(2)
