@@ -92,10 +92,11 @@ def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
     models: list[Model] = []
     for number, one in enumerate(each):
         with fitting(source):
-            tensors = compact.unpacked(one.tensors, TENSORS)
+            stored = dict(one.tensors)
             if "known" in one.config:
                 owner = _shared(one.config["known"], number, source)
-                tensors["known"] = each[owner].tensors["known"]
+                stored["known"] = each[owner].tensors["known"]
+            tensors = compact.unpacked(stored, TENSORS)
         models.append(Model.of(one._replace(tensors=tensors), source, tables))
         _check_dense(models, source)
     models = attach_first_pass(models, [one.config.get("first", []) for one in each], source)
@@ -114,9 +115,10 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
     every = flatten(models)
     arrays = [compact.packed(model.tensors()) for model in every]
     configs = [model.config() for model in every]
-    has_known: dict[bytes, int] = {}
+    has_known: dict[tuple[str, bytes], int] = {}
     for place, (config, own) in enumerate(zip(configs, arrays, strict=True)):
-        if (first := has_known.setdefault(own["known"].tobytes(), place)) < place:
+        known = own["known"]
+        if (first := has_known.setdefault((known.dtype.str, known.tobytes()), place)) < place:
             config["known"] = first
             del own["known"]
     tensors = {f"p{n}.{name}": array for n, own in enumerate(arrays) for name, array in own.items()}

@@ -15,6 +15,7 @@ from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
 from seqtag.model.compact import packed, unpacked
 from seqtag.model.container import Contents
+from seqtag.model.known_words import KnownWords
 from seqtag.model.model import TENSORS
 
 COUNTS = st.lists(st.integers(0, 40), max_size=30)
@@ -116,6 +117,24 @@ def test_the_same_known_words_are_stored_once(three):
     assert models[2].known_words.hashes is models[0].known_words.hashes
     assert [len(model.known_words) for model in models] == [4, 2, 4]
     assert bundle.to_bytes(models) == bundle.to_bytes(three)
+
+
+@pytest.mark.parametrize("hashes", [[], [7], [2**20]])
+def test_known_words_of_few_bytes_are_shared(three, hashes):
+    known = KnownWords(np.array(hashes, np.uint64))
+    models = [replace(model, known_words=known) for model in three]
+    again = bundle.models_of(container.from_bytes(bundle.to_bytes(models)))
+    assert [model.known_words.hashes.tolist() for model in again] == [hashes] * 3
+
+
+def test_known_words_of_the_same_bytes_are_not_always_the_same(three):
+    words = [np.array(hashes, np.uint64) for hashes in ([1, 2], [2 * 256 + 1])]
+    models = [
+        replace(model, known_words=KnownWords(hashes))
+        for model, hashes in zip(three, words, strict=False)
+    ]
+    again = bundle.models_of(container.from_bytes(bundle.to_bytes(models)))
+    assert [model.known_words.hashes.tolist() for model in again] == [[1, 2], [513]]
 
 
 @pytest.mark.parametrize("number", [None, True, -1, 2, 3, "0", 0.0])
