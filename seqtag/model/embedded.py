@@ -30,17 +30,24 @@ def embedded_models() -> list[str]:
 
 
 def find_model(path_or_name: str | PathLike[str]) -> Path:
-    """Return the path of a model: the path itself if it exists, else that of the embedded model."""
+    """Return the path of a model: the path itself if it is a file, else that of the embedded model.
+
+    A folder called ``en`` does not hide the model of that name.
+    """
     path = Path(path_or_name)
     name, _ = COMPONENTS.get(str(path_or_name), (path_or_name, ""))
     embedded = MODELS / f"{name}.seqtag"
-    return embedded if not path.exists() and embedded.is_file() else path
+    return embedded if not _is_taken(path) and embedded.is_file() else path
+
+
+def _is_taken(path: Path) -> bool:
+    return path.exists() and not path.is_dir()
 
 
 def component_of(path_or_name: str | PathLike[str]) -> str | None:
     """Return the component that an embedded name means; None for all of the file."""
     name = str(path_or_name)
-    return None if Path(name).exists() else COMPONENTS.get(name, (None, None))[1]
+    return None if _is_taken(Path(name)) else COMPONENTS.get(name, (None, None))[1]
 
 
 class MissingModelError(FileNotFoundError):

@@ -65,3 +65,13 @@ def test_the_command_line_says_the_same(capsys):
 
     assert main(["info", "french"]) == 1
     assert capsys.readouterr().err.endswith(" s)\n")
+
+
+@pytest.mark.parametrize("name", ["en", "en-ewt-upos"])
+def test_a_folder_does_not_hide_an_embedded_model(name):
+    loaded = repr(seqtag.load(name))
+    Path(name).mkdir()
+    assert repr(seqtag.load(name)) == loaded
+    Path("fr").mkdir()
+    with pytest.raises(IsADirectoryError):
+        seqtag.load("fr")
