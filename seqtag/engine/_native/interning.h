@@ -74,8 +74,8 @@ template <size_t N> class TupleNumbers {
  public:
   using Tuple = std::array<int32_t, N>;
   TupleNumbers() : slots_(256) {}
-  size_t size() const { return tuples_.size(); }
-  const Tuple& tuple(size_t number) const { return tuples_[number]; }
+  size_t size() const { return places_.size(); }
+  const Tuple& tuple(size_t number) const { return slots_[places_[number]].tuple; }
   SEQTAG_INLINE uint64_t hash(const int32_t* tuple) const {
     uint64_t h = 0;
     for (size_t i = 0; i < N; i += 2)
@@ -91,7 +91,7 @@ template <size_t N> class TupleNumbers {
   }
   SEQTAG_INLINE int32_t number(const Tuple& tuple) { return number(tuple.data(), hash(tuple.data())); }
   // Bytes of memory held.
-  size_t bytes() const { return bytes_held(slots_) + bytes_held(tuples_); }
+  size_t bytes() const { return bytes_held(slots_) + bytes_held(places_); }
   size_t longest_probe() const {
     return seqtag::longest_probe(
         slots_.size(), [&](size_t slot) { return home(hash(slots_[slot].tuple.data())); },
@@ -104,23 +104,28 @@ template <size_t N> class TupleNumbers {
     int32_t number = -1;
   };
   std::vector<Slot> slots_;
-  std::vector<Tuple> tuples_;
+  std::vector<uint32_t> places_;  // per number: its slot
   Secret secret_ = process_secret();
 
   SEQTAG_INLINE size_t home(uint64_t hash) const { return size_t(hash) & (slots_.size() - 1); }
   int32_t insert(size_t i, const int32_t* tuple) {
     const int32_t number = int32_t(size());
-    tuples_.emplace_back();
-    std::copy_n(tuple, N, tuples_.back().begin());
-    slots_[i] = {tuples_.back(), number};
-    if (2 * size() <= slots_.size()) return number;
-    slots_.assign(slots_.size() * 2, Slot{});
-    for (size_t n = 0; n < size(); ++n) {
-      size_t k = home(hash(tuples_[n].data()));
-      while (slots_[k].number >= 0) k = (k + 1) & (slots_.size() - 1);
-      slots_[k] = {tuples_[n], int32_t(n)};
-    }
+    std::copy_n(tuple, N, slots_[i].tuple.begin());
+    slots_[i].number = number;
+    places_.push_back(uint32_t(i));
+    if (3 * size() > 2 * slots_.size()) grow();
     return number;
+  }
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    for (uint32_t& place : places_) {
+      const Slot& moved = old[place];
+      size_t i = home(hash(moved.tuple.data()));
+      while (slots_[i].number >= 0) i = (i + 1) & (slots_.size() - 1);
+      slots_[i] = moved;
+      place = uint32_t(i);
+    }
   }
 };
 using PairNumbers = TupleNumbers<2>;
