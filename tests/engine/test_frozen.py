@@ -425,3 +425,43 @@ def test_a_lead_that_neighbours_cannot_take_away_decides(neighbours):
     assert label_ids(native, batch, hashes, ptr).tolist() == (
         reference.decode(batch, hashes, ptr).tolist()
     )
+
+
+@needs_native
+@pytest.mark.parametrize("K", [9, 40, 230, 300])
+def test_words_around_a_token_share_the_sums_of_rows_that_they_have_in_common(K):
+    """Few of the words have rows of their own; tags allow one label, some, all but one, or all."""
+    types, tags = 50, 6
+    random = np.random.default_rng(K)
+    own = [((0, 0),), ((1, 0),), ((2, 0), (1, 0))]
+    around = [((a, offset),) for offset in (-2, -1, 1) for a in (0, 2, 3)]
+    between = [((1, -1), (1, 0)), ((2, -1), (2, 1)), ((3, 2),)]
+    columns = [0, 1, 0, 0]
+    plan = key_plan([*own, *around, *between], columns)
+    no_edges, tags_plan = key_plan([], columns, 20), key_plan([((1, 0),)], columns)
+    hashes = random.integers(1, 2**62, (4, types)).astype(np.uint64)
+    hashes[2:] = hashes[2:, random.integers(0, 3, types)]
+    hashes[3, ::7] = 0
+    ptr = pointers([0, 300, *random.integers(0, 9, 60)])
+    batches = [random.integers(0, types, (2, int(ptr[-1]))).astype(np.int32) for _ in range(3)]
+    for batch in batches:
+        batch[1] %= tags
+    found = np.concatenate([keys(plan, batch, hashes, ptr) for batch in batches])
+    of_words = np.unique(found[:, 3:12:3])[::4]
+    others = np.delete(found, np.s_[3:12:3], axis=1)
+    rows = wide_rows(np.concatenate([of_words, others.ravel()]), K, random)
+    label_weights = [np.zeros(shape, np.float32) for shape in ((K,), (K,), (0, 0))]
+    weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
+    every = keys(tags_plan, batches[0], hashes, ptr)[:, 0]
+    sets = {
+        int(key): sorted(random.choice(K, size, replace=False).tolist())
+        for key, size in zip(np.unique(every), (1, 3, 5, K - 1, K), strict=False)
+    }
+    by_tags = LabelsByTags(tags_plan, *as_arrays(sets))
+    native, reference = (
+        b.Decoder(0, plan, no_edges, weights, by_tags=by_tags) for b in (NATIVE, REFERENCE)
+    )
+    workspace = native.workspace()
+    for batch in batches:
+        expected = reference.decode(batch, hashes, ptr)
+        assert np.array_equal(native.decode(batch, hashes, ptr, workspace), expected)
