@@ -87,8 +87,8 @@ class AnyStream(Protocol):
     def block_tasks(self) -> Iterator[Callable[[], BlockOfWords]]:
         """Yield functions that make the blocks of a table; any thread may call them."""
 
-    def numbered(self, text: bytes, sentences: int) -> bytes:
-        """Return the text of the next block with the numbers that its sentences get here."""
+    def count(self, sentences: int) -> int:
+        """Count the sentences of the next block; return the number of those before it, or 0."""
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
         """Yield the sentences of some blocks of a table."""
@@ -186,9 +186,9 @@ class SentenceStream:
         for block in self.blocks():
             yield partial(Block, *block)
 
-    def numbered(self, text: bytes, sentences: int) -> bytes:  # noqa: ARG002  numbers are those of the file
-        """Return the text of a block as it is."""
-        return text
+    def count(self, sentences: int) -> int:  # noqa: ARG002  numbers are those of the file
+        """Return 0, as no block is numbered."""
+        return 0
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
         """Return the sentences of some blocks, the first of which starts at `line`.

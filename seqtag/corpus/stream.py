@@ -97,6 +97,7 @@ class Block(NamedTuple):
         columns: Sequence[int],
         labels: Sequence[IntArray],
         names: Sequence[Sequence[bytes]],
+        before: int,  # noqa: ARG002  sentences of tokens have no numbers
     ) -> bytes:
         """Return the words as CoNLL-U with labels."""
         return rows.conllu(columns, labels, names, None, [], [])
@@ -122,8 +123,9 @@ class BlockOfWords(Protocol):
         columns: Sequence[int],
         labels: Sequence[IntArray],
         names: Sequence[Sequence[bytes]],
+        before: int,
     ) -> bytes:
-        """Return its words as CoNLL-U with labels."""
+        """Return its words as CoNLL-U with labels; `before`: number of sentences before it."""
 
 
 def after_last_line(data: bytearray, start: int) -> int:

@@ -20,7 +20,6 @@ import numpy as np
 
 from seqtag.corpus import Block, Sentence
 from seqtag.corpus.conllu import COLUMNS, ConlluReader, ConlluSentence
-from seqtag.corpus.formats import renumbered
 from seqtag.corpus.surface import escape_spaces
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 16  # characters of text segmented at a time
 _LONGEST = 1 << 16  # characters of a sentence; longer ones are cut, to limit memory of taggers
 _MARGIN = 200  # characters that a cut leaves after it
-
-_NUMBER = b"\n# sent_id = ", b"\n"  # around the number of a sentence
 
 _MARK = "\ufeff"  # byte order mark
 _PARAGRAPH = "# newpar\n"
@@ -90,9 +87,9 @@ class _Conllu:
         """Yield functions that make the blocks; any thread may call them."""
         raise NotImplementedError
 
-    def numbered(self, text: bytes, sentences: int) -> bytes:  # noqa: ARG002  they have numbers
-        """Return the text of the next block with the numbers that its sentences get here."""
-        return text
+    def count(self, sentences: int) -> int:  # noqa: ARG002  they have numbers
+        """Return 0, as no block is numbered."""
+        return 0
 
     @property
     def position(self) -> int:
@@ -274,7 +271,7 @@ class SegmentedText(_Conllu):
         """Yield the sentences as text, in blocks."""
         line = 1
         for block in in_order(_run, self.block_tasks(), self._threads, self._ready):
-            text = self.numbered(block.text.encode(), block.text.count("\n\n")).decode()
+            text = block.after(self.count(len(block.sentence_ends))).text
             yield Block(text, line)
             line += text.count("\n")
 
@@ -296,12 +293,10 @@ class SegmentedText(_Conllu):
         for piece in self._pieces(mode):
             yield partial(self._block, *piece)
 
-    def numbered(self, text: bytes, sentences: int) -> bytes:
-        """Return the text of the next block, its sentences numbered on from those before."""
-        before, self._writer.number = self._writer.number, self._writer.number + sentences
-        if not before:
-            return text
-        return b"".join(renumbered([text], before, *_NUMBER))
+    def count(self, sentences: int) -> int:
+        """Count the sentences of the next block, and return the number of those before it."""
+        self._writer.number += sentences
+        return self._writer.number - sentences
 
     @property
     def position(self) -> int:
@@ -441,6 +436,13 @@ class SegmentedBlock(NamedTuple):
     offset: int = 0
     numbers: Positions | None = None
 
+    def after(self, sentences: int) -> SegmentedBlock:
+        """Return the block with sentences numbered from those before it, if it has no numbers."""
+        if self.numbers is not None:
+            return self
+        last = sentences + len(self.sentence_ends)
+        return self._replace(numbers=np.arange(sentences + 1, last + 1, dtype=np.int64))
+
     @property
     def text(self) -> str:
         """The CoNLL-U."""
@@ -478,16 +480,14 @@ class SegmentedBlock(NamedTuple):
         columns: Sequence[int],
         labels: Sequence[IntArray],
         names: Sequence[Sequence[bytes]],
+        before: int,
     ) -> bytes:
-        """Return its words as CoNLL-U with labels."""
-        numbers = self.numbers
-        if numbers is None:
-            numbers = np.arange(1, 1 + len(self.sentence_ends))
+        """Return its words as CoNLL-U with labels; `before`: number of sentences before it."""
         comments = (
             [(number, text.encode()) for number, text in each.items()]
             for each in (self.opens, self.before)
         )
-        return rows.conllu(columns, labels, names, numbers, *comments)
+        return rows.conllu(columns, labels, names, self.after(before).numbers, *comments)
 
 
 class _BareSentence(ConlluSentence):
@@ -654,7 +654,7 @@ class ConlluWriter:
                 self, text, starts, ends, sentence_ends, words, opens, before, offset, numbers
             )
             rows = block.scan_words(backend.WordScanner())
-            return block.write_conllu(rows, [], [], []).decode("utf-8", "surrogatepass")
+            return block.write_conllu(rows, [], [], [], 0).decode("utf-8", "surrogatepass")
         done = []
         bounds = [0, *sentence_ends.tolist()]
         for number, (first, last) in enumerate(pairwise(bounds)):

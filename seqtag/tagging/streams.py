@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.formats import renumbered
 from seqtag.corpus.sentence import find_column, has_column
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
@@ -473,13 +475,19 @@ def tag_text(
             parsed = stream.parse([Block(block.text, block.line)], block.line)
             batch = [*tag_stream(taggers, parsed)]
             text = "".join(tagged.text(to) for tagged in batch).encode()
-            done = TaggedBlock(text, *_size(batch))
+            done = TaggedBlock(partial(_renumbered, text), *_size(batch))
         return done
 
-    for text, *size in in_order(tag, tasks, threads, ready):
-        yield stream.numbered(text, size[0])
+    for write, *size in in_order(tag, tasks, threads, ready):
+        yield write(stream.count(size[0]))
         counted.add(*size)
     stream.report()
+
+
+def _renumbered(text: bytes, before: int) -> bytes:
+    """Return CoNLL-U with its sentences numbered from those before it."""
+    number = FORMATS["conllu"].number
+    return b"".join(renumbered([text], before, *number)) if number and before else text
 
 
 def _size(batch: Sequence[FilledSentence]) -> tuple[int, int]:

@@ -7,6 +7,7 @@ one does the same for column formats, but Python handles word types only. A bloc
 
 from __future__ import annotations
 
+from functools import partial
 from sys import getsizeof
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +23,7 @@ from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
@@ -218,19 +219,22 @@ class TablePlan:
         scanned: Scanned,
         labels: Sequence[NDArray[np.int32]],
         names: Sequence[Sequence[bytes]],
-    ) -> bytes:
-        """Return a block with label ids in its columns, given what to write for each of them."""
+    ) -> Callable[[int], bytes]:
+        """Return the function that returns the block of a `TaggedBlock`.
+
+        `labels` are label ids for its columns, and `names` what to write for each of them.
+        """
         rows, text = scanned.rows, b""
         if not self._words_to:
             text = rows.splice(labels, names)
         elif self._words_to == "conllu":
-            text = block.write_conllu(rows, self._columns, labels, names)
+            return partial(block.write_conllu, rows, self._columns, labels, names)
         elif self._words_to == "tagged":
             text = rows.tagged(labels[0], names[0])
         else:
             is_tsv = self._words_to == "tsv"
             text = rows.table(labels, names, self._head if is_tsv else b"", is_tsv)
-        return text
+        return lambda _: text
 
     def workspaces(self) -> list[Workspace]:
         """Return an empty workspace for each tagger."""
@@ -276,9 +280,12 @@ class TableTaggers:
 
 
 class TaggedBlock(NamedTuple):
-    """A block with its label columns filled, and how many sentences with words and words it has."""
+    """A block with its label columns filled, and how many sentences with words and words it has.
 
-    text: bytes
+    `write` returns it, given the number of sentences before it, from which its own are numbered.
+    """
+
+    write: Callable[[int], bytes]
     sentences: int
     tokens: int
 
@@ -355,5 +362,5 @@ class TableTagger:
             out_ids.append(found.ids if found else labels[target.tagger])
             out_names.append(found.names if found else target.names)
         sentences = int(np.count_nonzero(np.diff(scanned.sentence_ptr)))
-        text = plan.write(block, scanned, out_ids, out_names)
-        return TaggedBlock(text, sentences, scanned.types.shape[1])
+        write = plan.write(block, scanned, out_ids, out_names)
+        return TaggedBlock(write, sentences, scanned.types.shape[1])
