@@ -111,6 +111,15 @@ def attribute_names() -> list[str]:
     return sorted([*_REGISTRY, *TABLE_ATTRIBUTES])
 
 
+def is_attribute(name: str) -> bool:
+    """Return whether there is an attribute of a name.
+
+    >>> is_attribute("lower"), is_attribute("class"), is_attribute("pos")
+    (True, True, False)
+    """
+    return name in _REGISTRY or name in TABLE_ATTRIBUTES
+
+
 def registered() -> dict[str, AttributeFunction]:
     """Return a copy of the registered functions, by name."""
     return dict(_REGISTRY)

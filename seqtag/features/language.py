@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqtag.errors import TemplateError, did_you_mean
-from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, attribute_names, resolve
+from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, is_attribute, resolve
 from seqtag.features.templates import NAME, STRING, Template, TemplateSet, Term, check_size
 from seqtag.settings import SETTINGS, Value, find_setting
 from seqtag.storage.output import CONVERT
@@ -148,6 +148,7 @@ _TERM = re.compile(
 _ARGUMENT = re.compile(
     rf"\s*(?:(?P<int>-?[0-9]{{1,9}})|(?P<str>{STRING})|(?P<column>{NAME}|%[0-9]{{1,9}}))\s*(?:,|\Z)"
 )
+_SETTING = re.compile(r"set\s")
 _COLUMN = re.compile(rf"{NAME}|%[0-9]{{1,9}}")
 _BEFORE_COMMENT = re.compile(
     rf'(?:{STRING}|(?<!\s)(?!\A)\#|[^#"])*'  # up to a quote that none closes, and no later one
@@ -208,7 +209,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
                 raise TemplateError(msg)
             if not line:
                 continue
-            if re.match(r"set\s", line):
+            if _SETTING.match(line):
                 words = line.split()
                 if len(words) != 3:
                     msg = f"expected a setting such as set epochs 10, found {line!r}"
@@ -288,7 +289,7 @@ def _parse_term(found: re.Match[str]) -> Term:
         of = names.pop(0) if len(names) == 2 and _COLUMN.fullmatch(names[0]) else "form"
         table = () if names == [TABLE_ATTRIBUTES[name]] else tuple(names)
         return Term(name, _column(of), table, offset)
-    is_column = name[0] == "%" or name not in attribute_names() or name in TABLE_ATTRIBUTES
+    is_column = name[0] == "%" or not is_attribute(name) or name in TABLE_ATTRIBUTES
     if found["args"] is None and is_column:
         if name in RESERVED:
             msg = f"expected {name} alone, found {found[0].strip()!r}"

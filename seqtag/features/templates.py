@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.engine.keys import key_plan
 from seqtag.errors import TemplateError, did_you_mean
-from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, attribute_names, resolve
+from seqtag.features.attributes import (
+    RESERVED,
+    TABLE_ATTRIBUTES,
+    attribute_names,
+    is_attribute,
+    resolve,
+)
 from seqtag.features.normal_forms import FORMS
 from seqtag.settings import SETTINGS, Value, check_setting
 from seqtag.tables.table import bind
@@ -114,7 +120,7 @@ class Term:
     def __str__(self) -> str:
         column = f"%{self.column}" if isinstance(self.column, int) else self.column
         # A bare name is a column unless it is an attribute that needs no name of a table.
-        reserved = column in RESERVED or column in attribute_names()
+        reserved = column in RESERVED or is_attribute(column)
         bare = column == "form" or not reserved or TABLE_ATTRIBUTES.get(column, "") is None
         if self.function == "form" and not self.args and bare:
             text = column

@@ -26,7 +26,7 @@ from seqtag.engine.arrays import (
     pointers,
 )
 from seqtag.errors import ModelFileError, SeqtagError, TemplateError
-from seqtag.features.attributes import attribute_names
+from seqtag.features.attributes import is_attribute
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
 from seqtag.features.templates import MOST_COLUMNS
@@ -436,7 +436,7 @@ def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
         templates.looks_at(columns)
     except TemplateError as error:
         name = error.message.partition("'")[2].partition("'")[0]
-        if not error.message.startswith("unknown ") or name in attribute_names():
+        if not error.message.startswith("unknown ") or is_attribute(name):
             raise
         msg = (
             f"expected the attribute {name!r}, with which this model was trained, found none of "
