@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import is_normalized, normalize
@@ -247,8 +247,10 @@ def _characters(letters: Sequence[Sequence[str]]) -> Column:
         return Column.of(chain.from_iterable(letters))
     text = "".join(chain.from_iterable(letters))
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    found, ids = np.unique(codes, return_inverse=True)
-    return Column(list(map(chr, found.tolist())), ids.reshape(-1).astype(np.int32))
+    found = np.flatnonzero(np.bincount(codes))
+    numbers = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
+    numbers[found] = np.arange(len(found))
+    return Column(list(map(chr, found.tolist())), numbers[codes])
 
 
 # --------------------------------------------------------------------------- tokens to words
@@ -369,14 +371,13 @@ class Splitter:
         others = np.flatnonzero(~single[numbers])
         places = zip(starts[others].tolist(), ends[others].tolist(), strict=True)
         tokens = [text[a:b] for a, b in places]
-        new = self._words_of_new(sorted({*tokens}.difference(known.words)))
+        new = self._words_of_new([t for t in dict.fromkeys(tokens) if t not in known.words])
         known.note(new)
 
-        split = {
-            i: new[token] if token in new else known.words.get(token, ())
-            for i, token in zip(others.tolist(), tokens, strict=True)
-        }
-        single[numbers[[i for i, words in split.items() if len(words) == 1]]] = True
+        answers = [new.get(token) or known.words.get(token, ()) for token in tokens]
+        lengths = np.array([*map(len, answers)], np.int64)
+        single[numbers[others[lengths == 1]]] = True
+        split = dict(compress(zip(others.tolist(), answers, strict=True), lengths != 1))
         in_contexts = {}  # of tokens that depend on their neighbors
         for i in [i for i, words in split.items() if not words]:
             sentence = np.searchsorted(sentence_ends, i, "right")
