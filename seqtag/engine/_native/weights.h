@@ -113,7 +113,13 @@ template <class Real> struct DenseRows {
   }
   // visit(row, label, cell) for every cell of the rows that were ever updated, in order of row and label
   template <class Visit> void for_each_cell(Visit visit) const {
+    constexpr size_t kAhead = 16;
     for (size_t r = 0; r < rows; ++r) {
+      if (r + kAhead < rows) {
+        const size_t next = size_t(place[r + kAhead]);
+        prefetch(int32_t(next));
+        for (int k = 0; k < width * pair; k += int(kLine / sizeof(Real))) SEQTAG_PREFETCH(&u[next * width * pair + k]);
+      }
       const size_t own = size_t(place[r]);
       for (int k = 0; own && k < labels; ++k) {
         const Real* sums = &u[(own * width + k) * pair];
