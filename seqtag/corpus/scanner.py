@@ -80,7 +80,7 @@ class BlockScanner:
 
     def scan(self, block: BlockOfWords) -> Scanned | None:
         """Number the values of a block; return None if it is not regular."""
-        found = self._scanner.scan(block.text.encode(), block.line == 1)
+        found = self._scanner.scan(block.encoded(), block.line == 1)
         if found is None:
             return None
         known = [len(values) for values in self.values]

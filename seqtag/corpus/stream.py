@@ -82,14 +82,22 @@ UNLIMITED = ReadLimits(sys.maxsize, sys.maxsize)
 
 
 class Block(NamedTuple):
-    """Decoded text that ends at a sentence boundary, and the number of its first line."""
+    """Decoded text that ends at a sentence boundary, and the number of its first line.
+
+    `data` is the text in UTF-8 if it was read so.
+    """
 
     text: str
     line: int
+    data: bytes = b""
+
+    def encoded(self) -> bytes:
+        """Return the text in UTF-8."""
+        return self.data or self.text.encode()
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of a text in tokens."""
-        return scanner.scan_lines(self.text.encode(), self.line == 1)
+        return scanner.scan_lines(self.encoded(), self.line == 1)
 
     def write_conllu(
         self,
@@ -113,6 +121,9 @@ class BlockOfWords(Protocol):
     @property
     def line(self) -> int:
         """The number of its first line."""
+
+    def encoded(self) -> bytes:
+        """Return the text in UTF-8."""
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return its words."""
@@ -326,7 +337,8 @@ class ByteStream:
                 place = line + data.count(b"\n", 0, _BLANK_LINES.match(data).end())  # type: ignore[union-attr]
                 raise self.limits.too_long(self.name, place, "bytes")
             if end:
-                yield Block(self._decode(data[:end], line, offset), line)
+                read = bytes(memoryview(data)[:end])
+                yield Block(self._decode(read, line, offset), line, read)
                 left = data.count(b"\n", end)
                 line, offset, breaks, due = line + breaks - left, offset + end, left, most
                 del data[:end]
@@ -335,7 +347,7 @@ class ByteStream:
         if data:
             if heads is not None and breaks >= most:
                 self._check_sentences(data + b"\n", line, heads.encode())
-            yield Block(self._decode(data, line, offset), line)
+            yield Block(self._decode(data, line, offset), line, bytes(data))
 
     def _check_lines(self, data: bytearray, start: int, line: int) -> None:
         """Refuse lines that are too long, from `start` on."""
@@ -430,7 +442,7 @@ class ByteStream:
             raise CorpusError(msg, source=self.name, line=1)
         yield from _chain(first, chunks)
 
-    def _decode(self, data: bytearray, line: int, offset: int) -> str:
+    def _decode(self, data: bytes | bytearray, line: int, offset: int) -> str:
         """Decode strict UTF-8; an error names line and byte."""
         try:
             return data.decode("utf-8")

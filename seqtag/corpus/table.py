@@ -189,7 +189,7 @@ class ColumnReader:
         Their `raw` texts joined are the text of the blocks.
         """
         lead, rest = "", ""
-        for text, _ in blocks:
+        for text, *_ in blocks:
             start = 0
             for match in _SENTENCE_END.finditer(text):
                 raw, body_end = text[start : match.end()], match.start() - start

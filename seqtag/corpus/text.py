@@ -39,7 +39,7 @@ _TOKEN = re.compile(r"[^ \t\r\n]+")
 
 def lines_of(stream: ByteStream) -> Iterator[tuple[str, int]]:
     r"""Yield each line with its line end, and its number; the byte order mark stays in line 1."""
-    for text, first in stream.blocks(after_last_line):
+    for text, first, _ in stream.blocks(after_last_line):
         lines = text.split("\n")
         for number, line in enumerate(lines[:-1], first):
             yield line + "\n", number
@@ -207,7 +207,7 @@ def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
     """
     build = partial(_bracketed, limits=stream.limits)
     line = 1
-    for text, _ in stream.blocks(after_last_rule):
+    for text, *_ in stream.blocks(after_last_rule):
         start = 0
         ends = [m.end() for m in _POS_END.finditer(text)]
         for end in ends if ends and ends[-1] == len(text) else [*ends, len(text)]:
@@ -229,7 +229,7 @@ def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
     """
     build = partial(_tree, limits=stream.limits)
     line = 1
-    for text, _ in stream.blocks(before_last_tree):
+    for text, *_ in stream.blocks(before_last_tree):
         starts = [0, *(m.end() for m in re.finditer(r"\n(?=\()", text)), len(text)]
         for start, end in pairwise(starts):
             raw = text[start:end]

@@ -459,6 +459,10 @@ class SegmentedBlock(NamedTuple):
         """The number of its first line."""
         return 1
 
+    def encoded(self) -> bytes:
+        """Return the CoNLL-U in UTF-8."""
+        return self.text.encode()
+
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of its tokens."""
         parts = [

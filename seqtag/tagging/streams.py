@@ -444,7 +444,7 @@ def tag_text(
     fields = fields or OutputFields()
     ready = stream.ready if flush is None else (lambda: not flush)
     if not taggers and to is None and stream.is_table and counts is None:
-        yield from (block.text.encode() for block in stream.blocks())
+        yield from (block.encoded() for block in stream.blocks())
         stream.report()
         return
     counted = counts or TagCounts()
