@@ -64,6 +64,7 @@ SEQTAG_INLINE void QuantizedModel<Sum>::ready_local(const Columns& x, size_t c, 
     return;
   }
   for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
+  SEQTAG_PREFETCH(first + width - 1);  // may be on one line of memory more
 }
 
 // space.sum at a token = the sum of all local templates.
