@@ -501,11 +501,11 @@ def test_hashing_refuses_what_is_no_string():
 
 
 def test_too_little_memory_for_an_index_is_said_in_a_sentence():
-    """The rows of 2**28 types by 30,000 templates take 32 TB."""
+    """The rows of a column of 2**28 types by 30,000 templates take 32 TB."""
     plan = key_plan([((0, 0),)] * 30_000, [0])
     hashes = np.zeros((1, 2**28), np.uint64)
     with pytest.raises(MemoryError) as error:
-        native.index_features(plan, int32([0]), hashes, np.array([0, 1]), 1)
+        native.index_features(plan, int32([2**28 - 1]), hashes, np.array([0, 1]), 1)
     assert str(error.value) == (
         "found too little memory; use fewer labels, features or sentences at a time"
     )
