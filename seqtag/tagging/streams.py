@@ -385,14 +385,19 @@ def names_filled(tagger: Tagger, fields: OutputFields) -> list[str]:
 def _batches(
     sentences: Iterable[Sentence], threads: int, ready: Callable[[], bool]
 ) -> Iterator[list[FilledSentence]]:
+    """Yield sentences in batches; those before an error come before it."""
     batch: list[FilledSentence] = []
     room = _BATCH_CHARACTERS * threads
-    for sentence in sentences:
-        batch.append(FilledSentence(sentence))
-        room -= len(sentence.raw)
-        if len(batch) == _BATCH_SENTENCES * threads or room <= 0 or not ready():
-            yield batch
-            batch, room = [], _BATCH_CHARACTERS * threads
+    try:
+        for sentence in sentences:
+            batch.append(FilledSentence(sentence))
+            room -= len(sentence.raw)
+            if len(batch) == _BATCH_SENTENCES * threads or room <= 0 or not ready():
+                yield batch
+                batch, room = [], _BATCH_CHARACTERS * threads
+    except Exception:
+        yield batch
+        raise
     if batch:
         yield batch
 
@@ -473,9 +478,9 @@ def tag_text(
             done = tagger.tag(block)
         if done is None:
             parsed = stream.parse([Block(block.text, block.line)], block.line)
-            batch = [*tag_stream(taggers, parsed)]
-            text = "".join(tagged.text(to) for tagged in batch).encode()
-            done = TaggedBlock(partial(_renumbered, text), *_size(batch))
+            batch = [(tagged, tagged.text(to)) for tagged in tag_stream(taggers, parsed)]
+            text = "".join(text for _, text in batch).encode()
+            done = TaggedBlock(partial(_renumbered, text), *_size([each for each, _ in batch]))
         return done
 
     for write, *size in in_order(tag, tasks, threads, ready):

@@ -246,6 +246,13 @@ def test_column_files(data, names, chunk):
     assert_same(file, names, chunk, columns=columns)
 
 
+@pytest.mark.parametrize("chunk", [1, 10, 100])
+def test_the_first_of_two_errors_is_reported(chunk):
+    """A label with a space, then a line with too many columns."""
+    found = assert_same(b"the\nbarks\n\n# late comment\n", ["lemma"], chunk, columns=["form"])
+    assert str(found).startswith("<stream>:2: expected a value for the column 'lemma'")
+
+
 @pytest.mark.parametrize("columns", [["ID", "FORM", "XPOS"], ["FORM", "UPOS", "X:Y"], ["FORM"]])
 @given(data=st.data())
 def test_conllu_plus_files(columns, data):
