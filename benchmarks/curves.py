@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class Curve(NamedTuple):
     """What grows, where it is measured, and which times (name -> words for it) come out.
 
-    In the text {cores} and {words} stand for the machine's cores and the words a tagger remembers.
+    In the text {cores} stands for the machine's cores.
     """
 
     title: str
@@ -68,7 +68,7 @@ CURVES = {
         "Training on a file with the given number of tokens (preset `pos`), and tagging that file "
         "with a model of the original corpus. The text consists of repetitions of the corpus, and "
         "the vocabulary grows with it: words that occur once in the corpus get a new form in each "
-        "repetition. A tagger caches features of up to {words} words and then clears the cache, "
+        "repetition. A tagger clears the caches of its words when they reach a limit in bytes, "
         "which keeps its memory constant. For texts with more distinct words, a later pass "
         "therefore costs as much as the first, and the two curves meet. In 0.1.0, where a first "
         "pass took five times as long as a later one, tagging in memory grew with an exponent of "

@@ -288,8 +288,7 @@ def _growth(results: Results) -> Iterable[str]:
             continue
         curve = CURVES[name]
         yield f"### {curve.title}\n"
-        text = curve.text.replace("{cores}", machine.get("cores", "?"))
-        yield filled(text.replace("{words}", f"{results.get('remembered_words', 0):,}"))
+        yield filled(curve.text.replace("{cores}", machine.get("cores", "?")))
         yield f"![{curve.title}](benchmarks/growth-{name}.svg)\n"
         yield _growth_table(curve, points)
 

@@ -39,7 +39,6 @@ TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
 TABLE = "tagging.tables:TableTagger.tag"
 SELECT = "training.auto_settings:select_templates"
 FIND = "segmentation.reading:SegmentedText._find"
-SEGMENT = "segmentation.reading:_words_of"
 
 LANES = (
     Lane(
@@ -154,7 +153,11 @@ LANES = (
             Stage(
                 "segmentation.segmenter:Segmenter.segment", FIND, "token and sentence boundaries"
             ),
-            Stage("segmentation.multiword:Splitter.split", SEGMENT, "words of multiword tokens"),
+            Stage(
+                "segmentation.multiword:Splitter.split",
+                "segmentation.reading:SegmentedText._block",
+                "words of multiword tokens",
+            ),
             Stage(
                 "segmentation.reading:SegmentedText.block_tasks",
                 "tagging.streams:tag_text",

@@ -290,7 +290,6 @@ RESULTS = {
     "quick": False,
     "seed": 1,
     "growth_run": "day one",
-    "remembered_words": 12_345,
     "runs": {each: MACHINE | {"cpu": cpu} for each, cpu in DAYS.items()},
     "data": dict.fromkeys(tasks.TASKS, DATA),
     "peers": {
@@ -378,7 +377,6 @@ def test_page_shows_figures_absences_failures_and_exponents():
     assert "9,000 training and 800 test tokens (70 unknown), 17 labels" in page
     assert "| exponent  |                |     1.00 |" in page
     assert "### Labels" not in page  # a curve without points
-    assert "caches features of up to 12,345 words" in " ".join(page.split())
     assert "- seqtag; growth: C, 2 cores, S, Python 3, 2026-01-01, seqtag at commit abc\n" in page
 
 
