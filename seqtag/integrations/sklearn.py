@@ -276,7 +276,7 @@ class SequencePerceptron(BaseEstimator):
 
         Returns
         -------
-        array (sentences,) of lists of str
+        array of lists of str, one for each sentence
             One label per token.
 
         Raises
