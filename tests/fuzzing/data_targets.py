@@ -184,8 +184,13 @@ def outputs(data: bytes) -> str:
             given = {key for key in line if key not in ("tokens", "sent_id", "text", "multiword")}
             assert {len(line[key]) for key in given} <= {len(sentence)}
     elif to == "tsv":
-        rows = [line.split("\t") for line in found.decode().split("\n")[:-1]]
-        words = [row[1] for row in rows if row[0] != "word"]  # the head of a sentence's table
+        words, place = [], 1
+        for line in found.decode().split("\n")[:-1]:
+            row = line.split("\t")
+            if row[0] == "word":  # the head of a table; CoNLL-U Plus may have columns before it
+                place = row.index("form")
+            else:
+                words.append(row[place])
         assert words == [word for sentence in sentences for word in sentence.words]
     return "accepted"
 
