@@ -251,7 +251,7 @@ format_option = option(
 columns_option = option(
     "--columns",
     type=ColumnList(),
-    help="Names of the columns of a column file, such as form,pos,chunk.",
+    help="Names of the columns of a column file, such as form,pos,chunk; _ for those not used.",
     metavar="NAME,NAME,...",
     group=INPUT,
 )

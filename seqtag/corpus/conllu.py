@@ -81,6 +81,9 @@ class ConlluReader(ColumnReader):
     ):
         super().__init__(source, columns, separator, warnings)
 
+    def _is_head(self, raw: str, start: int) -> bool:
+        return raw.startswith("#", start)
+
     def _find_rows(self, fields: list[str], line: int) -> list[int] | None:
         """Check the ids and return the rows of words; None if all rows are words."""
         if "id" not in self.columns:

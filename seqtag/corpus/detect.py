@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from seqtag.corpus import conllu
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.stream import HEAD
-from seqtag.corpus.table import DOCSTART
+from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import CHUNK_LABEL, OUTSIDE, prefixes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_UPOS = frozenset(
+    "_ ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
+)
 _CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
 _BIO = re.compile(rf"{OUTSIDE}|{CHUNK_LABEL}\S+")
 _TYPED = re.compile(rf"{CHUNK_LABEL}[A-Z]{{2,}}")
@@ -70,6 +73,7 @@ def detect_format(head: bytes) -> FileLayout:
     * Ten tab-separated fields with ids, or below comments, are CoNLL-U; comments alone, too.
     * Bracketed trees are ``mrg``.
     * ``word/TAG`` items are ``pos`` if there are base-NP brackets, else ``tagged``.
+    * Comments (`seqtag.corpus.table.is_comment`) and ``-DOCSTART-`` lines are not rows.
     * ``-DOCSTART-``, or single words between tabs, as many on most lines, are ``columns``. So are
       fields between spaces, as many on most lines, if the last looks like a label and the first
       does not; three or more on a few lines only if it is a chunk label or follows another one.
@@ -81,6 +85,9 @@ def detect_format(head: bytes) -> FileLayout:
     Column names depend on the number of columns and on the last one: three, the last like ``B-NP``
     or all of ``B``, ``I`` and ``O``: form pos chunk; with other types: form pos ner; four: form pos
     chunk ner; two: form ner, form chunk, or else form label. Other files get form, 2, 3, ...
+    A first column that counts the words of each sentence is id; the names then depend on the other
+    columns, without those at the end that mostly hold ``_`` or ``-``. More than ten columns with
+    ids and universal parts of speech begin with those of CoNLL-U.
 
     Parameters
     ----------
@@ -184,11 +191,11 @@ def _find_conllu(lines: Sequence[str]) -> FileLayout | None:
 def _is_conllu(line: str, commented: bool) -> bool:
     """Return whether a line is a row of CoNLL-U with one error at most."""
     has_id = line[0].isdecimal() and _ID.match(line) is not None
-    if line.count("\t") >= 7:
+    if 7 <= line.count("\t") <= 10:
         fields = line.split("\t")
         feats, head = fields[-5], fields[-4]  # where CoNLL-U has them, from the right
         has_tree = (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
-        return has_id or (9 <= len(fields) <= 11 and (commented or has_tree))
+        return has_id or (len(fields) >= 9 and (commented or has_tree))
     return has_id and "_" in (spaced := line.split()) and len(spaced) == 10
 
 
@@ -235,7 +242,7 @@ def _find_tagged(lines: Sequence[str]) -> FileLayout | None:
 
 def _rows_of(lines: Sequence[str]) -> tuple[list[list[str]], str]:
     """Return the fields of the lines with words, and the separator of most of them."""
-    words = [line for line in lines if not line.startswith(DOCSTART)]
+    words = [line for line in lines if not line.startswith(DOCSTART) and not is_comment(line)]
     tabbed = ["\t" in line.strip(" \t") for line in words]  # a first line may be indented
     if 2 * sum(tabbed) > len(words) - (True in tabbed[:1]):  # if tied, as the first row has it
         return [line.split("\t") for line in words], "\t"
@@ -270,7 +277,7 @@ def _find_columns(
     width = _width(rows)
     typical = [row for row in rows if len(row) == width]
     most = 2 * len(typical) >= len(rows)
-    if len(rows) < len(lines):
+    if any(line.startswith(DOCSTART) for line in lines):
         found, possible = True, True
     elif separator == "\t":
         words = not _has_prose(typical)
@@ -359,8 +366,28 @@ def _mostly_words(values: Counter[str]) -> bool:
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return names for the columns of rows of equal length."""
+    """Return names for the columns of rows of equal length.
+
+    A first column that counts the words is ``id``, and the last columns may have few values.
+    """
     count = len(rows[0])
+    columns = list(zip(*rows, strict=True))
+    numbers = [int(cell) if cell.isdecimal() else 0 for cell in columns[0]]
+    pairs = list(zip([0, *numbers], numbers, strict=False))
+    steps = sum(after == before + 1 for before, after in pairs)
+    starts = sum(after == 1 != before + 1 for before, after in pairs)
+    if count > 1 and 2 * starts <= steps > 1 and 10 * (steps + starts) >= 9 * len(rows):
+        width = len(conllu.COLUMNS)
+        if count > width and {*columns[conllu.COLUMNS.index("upos")]} <= _UPOS:
+            return (*conllu.COLUMNS, *(str(i) for i in range(width + 1, count + 1)))
+        used = count
+        while used > 2 and 2 * sum(cell in ("_", "-") for cell in columns[used - 1]) > len(rows):
+            used -= 1
+        names = ("id", *_names([row[1:used] for row in rows]))
+        return (
+            *(str(i) if name.isdecimal() else name for i, name in enumerate(names, 1)),
+            *(str(i) for i in range(used + 1, count + 1)),
+        )
     last = Counter(row[-1] for row in rows)
     chunks = {label: number for label, number in last.items() if _BIO.fullmatch(label)}
     if count > 1 and 10 * sum(chunks.values()) >= 9 * len(rows):

@@ -272,7 +272,8 @@ class ReadOptions:
     format
         Name of the format, or ``auto``.
     columns
-        Names of the columns of a column file; None if they are not given.
+        Names of the columns of a column file; None if they are not given. A column ``_`` is not
+        used: its name is its number.
     limits
         Input limits and strictness.
     """
@@ -283,7 +284,7 @@ class ReadOptions:
 
     def open(self, source: str | os.PathLike[str] | BinaryIO) -> SentenceStream:
         """Open a file as `read` does."""
-        columns = self.columns
+        columns = self._names()
         if self.format not in READABLE:
             msg = (
                 f"expected one of the formats {', '.join(READABLE)}, found {self.format!r}; "
@@ -297,11 +298,13 @@ class ReadOptions:
             )
             raise CorpusError(msg)
         if columns is not None and (
-            isinstance(columns, str) or "form" not in columns or len(set(columns)) < len(columns)
+            isinstance(self.columns, str)
+            or "form" not in columns
+            or len(set(columns)) < len(columns)
         ):
             msg = (
                 "expected different column names with 'form' among them, found "
-                f"{columns!r}; name each column once"
+                f"{self.columns!r}; name each column once"
             )
             raise CorpusError(msg)
         if isinstance(source, str) and source.startswith(PREFIX):
@@ -326,10 +329,17 @@ class ReadOptions:
             stream.close()
             raise
 
+    def _names(self) -> tuple[str, ...] | None:
+        """Return the names of the columns, each different, if they are given."""
+        if self.columns is None:
+            return None
+        return tuple(str(i) if name == "_" else name for i, name in enumerate(self.columns, 1))
+
     def _layout(self, stream: ByteStream) -> FileLayout:
         """Return format and columns, and read no more of the stream than needed."""
-        if self.columns is not None:
-            return FileLayout("columns", tuple(self.columns))
+        columns = self._names()
+        if columns is not None:
+            return FileLayout("columns", columns)
         known = FORMATS.get(self.format)
         if known is None:  # detect it
             head = stream.head()
@@ -396,7 +406,8 @@ def read(
         input (less if a pipe or a terminal pauses), detects the format (`detect_format`) and logs
         it at level INFO; with a named format each sentence is yielded as soon as it has arrived.
     columns
-        Names for the columns of a column file, one of them ``form``.
+        Names for the columns of a column file, one of them ``form``; ``_`` for those that are not
+        used.
     limits
         Input limits and strictness.
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from seqtag.corpus.stream import Block
 
 DOCSTART = "-DOCSTART-"
+_COMMENT = re.compile(
+    r"# [^ \t]+(?: [^ \t]+)? =(?: |$)|# new(?:doc|par)$|#(?:begin|end) document|###[^ \t]+$"
+)
 _SENTENCE_END = re.compile(r"\n[ \t]*\r?\n")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 _BLANK = " \t\r\n"
@@ -145,8 +148,8 @@ class ColumnReader:
     r"""Read column files with given column names.
 
     The separator is a tab if the first token line has one, else runs of spaces. Every character
-    but separator and line end is data: ``#`` starts no comment here. A line that starts with
-    ``-DOCSTART-`` before a sentence is kept, but is not a word.
+    but separator and line end is data. Before a sentence, lines that start with ``-DOCSTART-`` and
+    comments (`is_comment`) are kept, but are not words.
 
     Parameters
     ----------
@@ -168,7 +171,7 @@ class ColumnReader:
     """
 
     sentence_type: type[TableSentence] = TableSentence
-    heads = DOCSTART  # prefix of lines before a sentence that are not words
+    heads = DOCSTART  # prefix of lines before a sentence that do not count as its rows
     needs_end = False  # whether a blank line must end the last sentence, too
 
     def __init__(
@@ -190,6 +193,7 @@ class ColumnReader:
         """
         lead, rest = "", ""
         for text, *_ in blocks:
+            self.separator = self.separator or find_separator(text.removeprefix("\ufeff"))
             start = 0
             for match in _SENTENCE_END.finditer(text):
                 raw, body_end = text[start : match.end()], match.start() - start
@@ -212,6 +216,12 @@ class ColumnReader:
             yield sentence
             if self.needs_end and len(sentence) and end == len(raw) - raw.endswith("\n"):
                 self.warnings.note("cut", line + raw.rstrip("\r\n").count("\n"))
+
+    def _is_head(self, raw: str, start: int) -> bool:
+        """Return whether a line before the first word is a comment or begins a document."""
+        if raw.startswith("#", start):
+            return is_comment(raw[start:].partition("\n")[0].rstrip("\r"))
+        return raw.startswith(DOCSTART, start)
 
     def _read_one(self, raw: str, end: int, line: int) -> Sentence:
         """Return a piece of text as a sentence, without words if it is skipped."""
@@ -236,7 +246,7 @@ class ColumnReader:
                 self.warnings.note("spaced", line + spaced[0], len(spaced))
         if len(raw) - end > 2 and end > 0 and raw[end:].strip("\r\n") and raw[-1] == "\n":
             self.warnings.note("spaced", line + raw.count("\n") - 1)
-        while raw.startswith(self.heads, start):
+        while self._is_head(raw, start):
             start = raw.find("\n", start) + 1 or len(raw)
 
         eol = "\n"
@@ -258,9 +268,8 @@ class ColumnReader:
             return self._build(raw, line, [], None, eol, len(raw), len(raw))
 
         first = line + raw.count("\n", 0, start)  # line of the first row
-        if not self.separator:
-            self.separator = find_separator(body)
-        gap, width = self.separator, len(self.columns) + 1
+        gap = self.separator = self.separator or " "
+        width = len(self.columns) + 1
         fields = body.replace(eol, gap + eol + gap).split(gap) if eol else []
         count = body.count("\n") + 1
         # Regular rows: as many fields as columns, and every line break where a row ends.
@@ -334,9 +343,24 @@ def find_separator(text: str) -> str:
     "" if there is no token line.
     """
     for line in text.split("\n"):
-        if line.strip(_BLANK) and not line.startswith(DOCSTART):
+        if line.strip(_BLANK) and not line.startswith(DOCSTART) and not is_comment(line):
             return "\t" if "\t" in line else " "
     return ""
+
+
+def is_comment(line: str) -> bool:
+    r"""Return whether a line before a sentence of a column file is a comment.
+
+    ``# key = value``, where the key is one or two words, ``# newdoc`` and ``# newpar`` (Universal
+    NER, STREUSLE), ``#begin document`` and ``#end document`` (CoNLL-2012), and ``###MEDLINE:1``
+    (JNLPBA) are comments. Any other line is a row.
+
+    Examples
+    --------
+    >>> is_comment("# text = So"), is_comment("#\tNN"), is_comment("# NN")
+    (True, False, False)
+    """
+    return _COMMENT.match(line) is not None
 
 
 def shorten(text: str) -> str:

@@ -80,7 +80,9 @@ class LabelColumn:
 
     @classmethod
     def default(cls, available: Sequence[str], source: str | None = None) -> LabelColumn:
-        """Return the column to learn if none is named: upos, or else the last one.
+        """Return the column to learn if none is named: upos, or else the last one with a name.
+
+        A number is a name only if no other column has one.
 
         Raises
         ------
@@ -90,7 +92,8 @@ class LabelColumn:
         candidates = [name for name in available if name not in (*NO_LABELS, "misc")]
         if not candidates:
             raise _without_labels(available, source)
-        return cls("upos" if "upos" in candidates else candidates[-1])
+        named = [name for name in candidates if not name.isdecimal()] or candidates
+        return cls("upos" if "upos" in named else named[-1])
 
     @property
     def columns(self) -> tuple[str, ...]:

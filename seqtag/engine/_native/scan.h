@@ -49,8 +49,9 @@ struct ScannedRows {
 class Scanner {
  public:
   // read: columns to intern, as `types` lists them. write: columns to note the place of; -1 is a
-  // new one after the last. id_column: -1 if words are not numbered. comments: whether # lines
-  // before the first word are (CoNLL-U), else -DOCSTART- lines are passed over.
+  // new one after the last. id_column: -1 if words are not numbered. comments: whether all lines with
+  // # before the first word are (CoNLL-U); else those of `is_comment` in seqtag.corpus.table are, and
+  // -DOCSTART- lines.
   Scanner(int columns, char separator, int id_column, bool comments, std::vector<int> read, std::vector<int> write)
       : columns_(columns), separator_(separator), id_column_(id_column), comments_(comments), read_(std::move(read)),
         write_(std::move(write)), interners_(read_.size()) {
@@ -123,7 +124,23 @@ class Scanner {
   }
   bool heading(const char* first, const char* last) const {
     if (comments_) return *first == '#';
-    return last - first >= 10 && std::memcmp(first, "-DOCSTART-", 10) == 0;
+    const std::string_view line(first, size_t(last - first));
+    return begins(line, "-DOCSTART-") || (*first == '#' && is_comment(line));
+  }
+  static bool begins(std::string_view line, std::string_view start) { return line.substr(0, start.size()) == start; }
+  // As in seqtag.corpus.table.
+  static bool is_comment(std::string_view line) {
+    if (line == "# newdoc" || line == "# newpar" || begins(line, "#begin document") || begins(line, "#end document"))
+      return true;
+    if (begins(line, "###")) return line.size() > 3 && line.find_first_of(" \t") == line.npos;
+    if (!begins(line, "# ")) return false;
+    for (size_t word = 0, at = 2; word < 3; ++word) {  // one or two words, then "="
+      const size_t end = std::min(line.find_first_of(" \t", at), line.size());
+      if (word > 0 && line.substr(at, end - at) == "=" && (end == line.size() || line[end] == ' ')) return true;
+      if (end == at || end == line.size() || line[end] != ' ') return false;
+      at = end + 1;
+    }
+    return false;
   }
 
   bool row(const char* text, const char* first, const char* last, int64_t& done, int64_t& covered, int64_t& empty,
