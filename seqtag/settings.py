@@ -189,6 +189,14 @@ class Settings:
         words=("first", "auto"),
         option="tag-dictionary",
     )
+    recall_bias: float | str = _setting(
+        0.0,
+        "Lower the score of the label O by this much, so that more chunks are found; auto: as much "
+        "as costs little on held-out data, until recall equals precision.",
+        least=-(10**6),
+        most=10**6,
+        words=("auto",),
+    )
     passes: int = _setting(
         1,
         "2: tag each sentence twice; the second model sees the labels that the first one predicts "
@@ -218,14 +226,16 @@ class Settings:
         return replace(self, **changed)  # type: ignore[arg-type]
 
     def without_auto(self) -> Settings:
-        """Return the settings without trial runs: known-labels is 1 for split labels, else 0.
+        """Return the settings without trial runs.
+
+        ``known-labels`` is 1 for split labels, else 0; ``recall-bias`` is 0.
 
         >>> Settings(known_labels="auto", label_parts="split").without_auto().known_labels
         1
         """
-        if self.known_labels != "auto":
-            return self
-        return replace(self, known_labels=int(self.label_parts == "split"))
+        known = int(self.label_parts == "split") if self.known_labels == "auto" else None
+        bias = 0.0 if self.recall_bias == "auto" else None
+        return self.with_values({"known-labels": known, "recall-bias": bias})
 
     def for_size(self, tokens: int) -> Settings:
         """Return the settings for a corpus size: below 100,000 tokens dropout auto is rare.
@@ -260,11 +270,13 @@ class Settings:
         return self
 
     def to_dict(self) -> dict[str, Value]:
-        """Return the values by their names in Python; ``passes`` only if there are two."""
-        values = asdict(self)
-        if self.passes == 1:  # models of one pass do not contain it
-            del values["passes"]
-        return values
+        """Return the values by their names in Python; newer settings only if not the default."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in ("recall_bias", "passes")
+            or value != SETTINGS[name.replace("_", "-")].default
+        }
 
 
 _TYPES: dict[str, type[int] | type[float] | type[str]] = {

@@ -260,13 +260,19 @@ def check_settings(settings: Settings) -> None:
     Raises
     ------
     SeqtagError
-        If `known_labels` is set, or there are two passes.
+        If `known_labels` or `recall_bias` is set, or there are two passes.
     """
     settings.in_one_pass("feature dicts", "give words, or leave it out")
     if settings.known_labels:
         msg = (
             f"expected known_labels=0 for feature dicts, found {settings.known_labels}; features "
             "do not identify the word; give words, or leave it out"
+        )
+        raise SeqtagError(msg)
+    if settings.recall_bias:
+        msg = (
+            f"expected recall_bias=0 for feature dicts, found {settings.recall_bias}; give words, "
+            "or leave it out"
         )
         raise SeqtagError(msg)
 

@@ -85,6 +85,8 @@ class SequencePerceptron(BaseEstimator):
     epochs, update, step, margin, min_count, encoding, dropout, label_parts, known_labels
         Settings of training, see `seqtag.settings.SETTINGS`; None uses those of the templates, and
         ``update="adaptive", step=0.2, margin=1`` for feature dicts.
+    recall_bias
+        Setting of training, for words and tuples.
     passes
         Setting of training: 2 tags words and tuples twice; feature dicts have one pass.
     constrain
@@ -140,6 +142,7 @@ class SequencePerceptron(BaseEstimator):
         dropout: float | str | None = None,
         label_parts: str | None = None,
         known_labels: int | str | None = None,
+        recall_bias: float | str | None = None,
         passes: int | None = None,
         constrain: bool = True,
         runs: int = 1,
@@ -159,6 +162,7 @@ class SequencePerceptron(BaseEstimator):
         self.dropout = dropout
         self.label_parts = label_parts
         self.known_labels = known_labels
+        self.recall_bias = recall_bias
         self.passes = passes
         self.constrain = constrain
         self.runs = runs
@@ -419,7 +423,9 @@ class SequencePerceptron(BaseEstimator):
         templates = self._templates(gold)
         values = Settings().with_values(templates.settings).with_values(self._settings())
         values.in_one_pass("learning online", "leave it out, or call fit")
-        values = replace(values, min_count=1, dropout=0.0, known_labels=0, encoding="keep")
+        values = replace(
+            values.without_auto(), min_count=1, dropout=0.0, known_labels=0, encoding="keep"
+        )
         needed = templates.looks_at(self._columns)
         examples = _training_data(sentences, self._columns, gold, needed)
         types, ids = examples.labels

@@ -2,8 +2,8 @@
 
 A trial trains on some of the sentences, with the same templates and for as many epochs as the real
 training, and scores on others. With fewer epochs, or if scored on its training data, the tag
-dictionary would seem to help where it hurts. That setting changes decoding only, so one trial
-scores all its values. A trial ends early once its result is clear.
+dictionary would seem to help where it hurts. The tag dictionary and the recall bias change decoding
+only, so one trial scores all their values. A trial ends early once its result is clear.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ _MOST = 1_000_000  # labels of all words together (2 MB of a model)
 _RUN = 0  # run number of trials, whose random streams no other run has
 _LOOKS = (3, 5)  # epochs after which a trial may end: the tag dictionary helps early
 _CLEARLY = 0.0005  # loss of accuracy by then from which no measured corpus recovered
+_BIASES = [step / 10 for step in range(11)]  # values of recall-bias; the margin is 1
+_LITTLE = 0.005  # loss of F1 that more recall may cost: other text has more unknown names
 
 _log = logging.getLogger("seqtag")
 
@@ -66,11 +68,17 @@ class TrialScores(NamedTuple):
         Metric of the scores.
     tokens
         Number of held-out tokens.
+    recall_bias
+        The value of ``recall-bias`` to choose; None if it is given.
+    biases
+        Scores by value of ``recall-bias``.
     """
 
     scores: Mapping[int | str, float]
     metric: str
     tokens: int
+    recall_bias: float | None = None
+    biases: Mapping[float, float] = {}
 
     @property
     def best(self) -> int | str:
@@ -82,10 +90,10 @@ class TrialScores(NamedTuple):
         """Highest score."""
         return self.scores[self.best]
 
-    def facts(self) -> dict[str, Any]:
-        """Return the scores as the model records them."""
-        scores = {str(value): score for value, score in self.scores.items()}
-        return {"scores": scores, "metric": self.metric, "tokens": self.tokens}
+    def facts(self, scores: Mapping[Any, float]) -> dict[str, Any]:
+        """Return some of the scores as the model records them."""
+        named = {str(value): score for value, score in scores.items()}
+        return {"scores": named, "metric": self.metric, "tokens": self.tokens}
 
 
 class Split(NamedTuple):
@@ -128,18 +136,18 @@ def resolve_auto(
     quick: bool = False,
     trial: TrialScores | None = None,
 ) -> Problem:
-    """Return the problem with a definite value of ``known-labels``.
+    """Return the problem with definite values of ``known-labels`` and ``recall-bias``.
 
     Parameters
     ----------
     problem
-        The problem, whose setting may be ``auto``; other values stay.
+        The problem, whose settings may be ``auto``; other values stay.
     examples
         The data of the problem.
     schedule
         The trial uses its seed and its stop flag.
     quick
-        Run no trial: take the value of `seqtag.settings.Settings.without_auto`.
+        Run no trial: take the values of `seqtag.settings.Settings.without_auto`.
     trial
         A trial that was run already.
 
@@ -148,30 +156,42 @@ def resolve_auto(
     KeyboardInterrupt
         If the trial is interrupted; there is no model then.
     """
-    if problem.settings.known_labels != "auto":
+    settings, origin = problem.settings, problem.origin
+    if settings == settings.without_auto():
         return problem
-    if not _knows_words(problem):
+    if settings.known_labels == "auto" and not _knows_words(problem):
         _log.info("tag-dictionary auto: no template uses normal, which identifies known words: 0")
-        return replace(problem, settings=replace(problem.settings, known_labels=0))
+        settings = replace(settings, known_labels=0)
+    if settings.recall_bias == "auto" and not _finds_chunks(problem):
+        settings = replace(settings, recall_bias=0.0)
+    problem = replace(problem, settings=settings)
+    if settings == settings.without_auto():
+        return problem
     if not quick and trial is None:
-        trial = run_trial(problem, examples, schedule, early=True)
-    settings, origin = problem.settings.without_auto(), problem.origin
+        trial = run_trial(problem, examples, schedule, early=settings.recall_bias != "auto")
+    found: dict[str, Any] = {}
     if trial is not None:
-        settings = replace(settings, known_labels=trial.best)
-        origin = {**origin, "chosen": {**origin.get("chosen", {}), "known_labels": trial.facts()}}
-        _log_choice("tag-dictionary", trial)
-    return replace(
-        problem,
-        settings=settings,
-        origin=origin,
-        tag_dictionary=tag_dictionary_of(
+        chosen = dict(origin.get("chosen", {}))
+        if settings.known_labels == "auto":
+            found["known_labels"] = trial.best
+            chosen["known_labels"] = trial.facts(trial.scores)
+            _log_choice("tag-dictionary", trial.best, trial, trial.scores)
+        if settings.recall_bias == "auto":
+            found["recall_bias"] = trial.recall_bias
+            chosen["recall_bias"] = trial.facts(trial.biases)
+            _log_choice("recall-bias", trial.recall_bias, trial, trial.biases)
+        origin = {**origin, "chosen": chosen}
+    settings = settings.with_values(found).without_auto()
+    tag_dictionary = problem.tag_dictionary
+    if problem.settings.known_labels == "auto":
+        tag_dictionary = tag_dictionary_of(
             problem.compiled,
             [examples.columns[name] for name in problem.compiled.columns],
             (problem.y, problem.choices),
             problem.labels,
             settings,
-        ),
-    )
+        )
+    return replace(problem, settings=settings, origin=origin, tag_dictionary=tag_dictionary)
 
 
 def select_templates(
@@ -210,10 +230,9 @@ def select_templates(
             if trial.score > trials[best.name].score:
                 best, problem = task, other
         shown = TrialScores({name: trial.score for name, trial in trials.items()}, *first[1:])
-        problem = replace(
-            problem, origin={**problem.origin, "chosen": {"templates": shown.facts()}}
-        )
-        _log_choice("templates", shown)
+        facts = shown.facts(shown.scores)
+        problem = replace(problem, origin={**problem.origin, "chosen": {"templates": facts}})
+        _log_choice("templates", shown.best, shown, shown.scores)
     trial = trials.get(best.name)
     return best, resolve_auto(problem, examples, schedule, quick=quick, trial=trial)
 
@@ -263,12 +282,14 @@ def run_trial(
         if model.coding.scheme is None and not model.coding.changes_labels:
             scores, metric = _accuracies(model, held_out, right, known), "accuracy"
         else:
-            reports = {
-                value: judge_of(replace(small, tag_dictionary=words), held_out)(cells)
-                for value, words in known.items()
-            }
+            judged = {value: replace(small, tag_dictionary=words) for value, words in known.items()}
+            reports = {value: judge_of(p, held_out)(cells) for value, p in judged.items()}
             scores = {value: report.score for value, report in reports.items()}
             metric = next(iter(reports.values())).metric
+            if small.settings.recall_bias == "auto" and _finds_chunks(small):
+                best = judged[max(scores, key=scores.__getitem__)]
+                more = _choose_recall_bias(best, held_out, cells)
+                return TrialScores(scores, metric, int(held_out.lengths.sum()), *more)
         return TrialScores(scores, metric, int(held_out.lengths.sum()))
 
     return _train_trial(small, gold[0], x, schedule, score, early=early)
@@ -316,21 +337,46 @@ def _accuracies(
     return scores
 
 
-def _log_choice(what: str, trial: TrialScores) -> None:
+def _choose_recall_bias(
+    problem: Problem, held_out: TrainingData, cells: Cells
+) -> tuple[float, dict[float, float]]:
+    """Return the value of ``recall-bias`` to choose, and the F1 of the values tried.
+
+    Text to tag has more unknown names than held-out training text, so that fewer are found in it.
+    Therefore the choice is the highest value that costs little of the best F1 here, as long as
+    recall is not above precision.
+    """
+    scores: dict[float, float] = {}
+    for bias in _BIASES:
+        settings = replace(problem.settings, recall_bias=bias)
+        report = judge_of(replace(problem, settings=settings), held_out)(cells)
+        if scores and report.recall > report.precision:
+            break
+        scores[bias] = report.score
+    enough = max(scores.values()) - _LITTLE
+    return max(bias for bias, score in scores.items() if score >= enough), scores
+
+
+def _log_choice(what: str, choice: Any, trial: TrialScores, scores: Mapping[Any, float]) -> None:
     """Log the values tried, their scores, and the choice."""
     _log.info(
         "%s %s, by %s on %s tokens held out of the training data (%s)",
         what,
-        trial.best,
+        choice,
         trial.metric,
         f"{trial.tokens:,}",
-        ", ".join(f"{value}: {100 * score:.2f}" for value, score in trial.scores.items()),
+        ", ".join(f"{value}: {100 * score:.2f}" for value, score in scores.items()),
     )
 
 
 def _knows_words(problem: Problem) -> bool:
     """Return whether the templates look at the attribute that identifies known words."""
     return AttributeUse("form", "normal") in problem.compiled.attributes
+
+
+def _finds_chunks(problem: Problem) -> bool:
+    """Return whether the labels are those of chunks, and of words outside them."""
+    return problem.coding.scheme is not None and "O" in problem.labels
 
 
 def _select_sentences(

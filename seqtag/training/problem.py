@@ -50,6 +50,7 @@ from seqtag.training.warm_start import (
     coding_to_go_on,
     label_places,
     merged_tag_dictionary,
+    with_recall_bias,
 )
 
 if TYPE_CHECKING:
@@ -284,6 +285,8 @@ class Problem:
         keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
         if self.start is not None:
             cells, keys, edge_keys = self.start.complete(cells, keys, edge_keys)
+        if isinstance(self.settings.recall_bias, float):
+            cells = with_recall_bias(cells, self.labels, self.settings.recall_bias)
         weights = freeze(cells, keys, edge_keys, len(self.labels))
         training = {**self.settings.to_dict(), **self.origin, **(provenance or {})}
         return Model(

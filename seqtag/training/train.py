@@ -79,6 +79,7 @@ class Options(TypedDict, total=False):
     dropout: float | str | None
     label_parts: str | None
     known_labels: int | str | None
+    recall_bias: float | str | None
     passes: int | None
     skip_unlabelled: bool
     unlabelled: str | None
@@ -212,8 +213,8 @@ def train(
     **settings
         Those of `seqtag.settings.SETTINGS`, which describes them: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts``,
-        ``known_labels`` and ``passes``. They override those of the templates; None keeps the value
-        of the templates.
+        ``known_labels``, ``recall_bias`` and ``passes``. They override those of the templates; None
+        keeps the value of the templates.
 
     Returns
     -------

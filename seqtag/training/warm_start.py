@@ -118,6 +118,7 @@ class WarmStart(NamedTuple):
         trigram = _moved_trigrams(cells, place, layout)
         chain = _moved_chain(cells.chain, place, layout)
         found = Cells._make([*emission, *edge, *trigram, chain])
+        found = with_recall_bias(found, labels, -model.training.get("recall_bias", 0.0))
         return cls(State.start(found), more, more_edges)
 
     def complete(
@@ -130,6 +131,25 @@ class WarmStart(NamedTuple):
 
 
 # --------------------------------------------------------------------------- weights
+def with_recall_bias(cells: Cells, labels: Sequence[str], bias: float) -> Cells:
+    """Return weights with a lower score of the label O at every token (setting ``recall-bias``).
+
+    Each token has one label chain weight that depends on its label and the one before: the start or
+    a transition. Models without label bigrams have no transitions, and do not change.
+
+    >>> cells = Cells(*[np.zeros(1)] * 9, chain=np.zeros(2 + 2 + 4))
+    >>> with_recall_bias(cells, ["B-X", "O"], 0.5).chain.tolist()
+    [0.0, -0.5, 0.0, 0.0, 0.0, -0.5, 0.0, -0.5]
+    """
+    width = len(labels)
+    if not bias or "O" not in labels or len(cells.chain) == 2 * width:
+        return cells
+    chain, outside = cells.chain.copy(), labels.index("O")
+    chain[outside] -= bias
+    chain[2 * width + outside :: width] -= bias
+    return cells._replace(chain=chain)
+
+
 def label_places(names: Sequence[str], old: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each of the old names."""
     number = {name: i for i, name in enumerate(names)}
@@ -297,9 +317,8 @@ def settings_of(
     }
     begun = Settings().with_values(old)
     values = begun.with_values(templates or {}).with_values(settled).with_values(settings or {})
-    if values.known_labels == "auto":
-        return replace(values, known_labels=begun.known_labels)
-    return values
+    kept = [name for name in ("known_labels", "recall_bias") if getattr(values, name) == "auto"]
+    return replace(values, **{name: getattr(begun, name) for name in kept})
 
 
 def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet:

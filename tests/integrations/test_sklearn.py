@@ -409,6 +409,13 @@ def test_words_have_no_names_of_features():
             "expected known_labels=0 for feature",
         ),
         (
+            {"recall_bias": 0.5},
+            [[{"a": 1}]],
+            [["A"]],
+            SeqtagError,
+            "expected recall_bias=0 for feature",
+        ),
+        (
             {"epochs": 0},
             [["a"]],
             [["A"]],

@@ -257,6 +257,92 @@ def test_shards_keep_to_first_parts():
         assert np.array_equal(found, wanted)
 
 
+# ----------------------------------------------------------------- recall and precision
+def names():
+    """Half of the names follow a word that tells so; before the other half, it is often none."""
+
+    def rows(n):
+        kind = "B-X" if n % 2 or n % 5 else "O"
+        return [("at" if n % 2 else "to", "O"), (word(n), kind), ("so", "O")]
+
+    return halves(rows, rows)
+
+
+NAMES = parse("form[0]\nform[-1]\nlabel[-1]\nset epochs 3\nset update adaptive\nset margin 1")
+
+
+def test_recall_is_raised_until_it_equals_precision(caplog):
+    caplog.set_level(logging.INFO, "seqtag")
+    tagger = trained(names(), templates=NAMES, known_labels=0, recall_bias="auto")
+    info = tagger.info["training"]
+    facts = info["chosen"]["recall_bias"]
+    assert facts["metric"] == "conlleval-f1"
+    assert str(info["recall_bias"]) in facts["scores"]
+    scores = ", ".join(f"{bias}: {100 * score:.2f}" for bias, score in facts["scores"].items())
+    assert caplog.messages == [
+        f"recall-bias {info['recall_bias']}, by conlleval-f1 on 225 tokens held out of the "
+        f"training data ({scores})"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "chosen"),
+    [
+        ([(50, 90, 40), (50, 90, 40), (50, 80, 60)], 0.2),  # the same F1: the higher bias
+        ([(50, 90, 40), (49.6, 85, 40), (49.4, 80, 45)], 0.1),  # the next one costs too much
+        ([(50, 70, 80), (60, 60, 80)], 0.0),  # recall is above precision already
+        ([(50, 90, 40), (60, 80, 70), (50, 60, 80)], 0.1),
+    ],
+)
+def test_the_highest_recall_bias_that_costs_little(monkeypatch, counts, chosen):
+    class Judged:
+        def __init__(self, score, precision, recall):
+            self.score, self.precision, self.recall = score / 100, precision, recall
+
+    def judge(problem, _):
+        place = round(problem.settings.recall_bias * 10)
+        return lambda _: Judged(*counts[min(place, len(counts) - 1)])
+
+    if chosen:
+        counts = [*counts, (10, 10, 90)]
+    monkeypatch.setattr(auto_settings, "judge_of", judge)
+    problems, examples = [], []
+    problem = posed(names(), problems, examples, templates=NAMES, recall_bias="auto")
+    found, scores = auto_settings._choose_recall_bias(problem, examples[0], None)
+    assert found == chosen
+    assert len(scores) < len(counts) or not chosen
+
+
+def test_recall_bias_is_for_chunks():
+    tagger = trained(gains(), recall_bias="auto")
+    assert "recall_bias" not in tagger.info["training"]
+    assert "recall_bias" not in tagger.info["training"]["chosen"]
+    quick = trained(names(), templates=NAMES, recall_bias="auto", quick=True)
+    assert "recall_bias" not in quick.info["training"]
+    assert "chosen" not in quick.info["training"]
+
+
+def test_recall_bias_finds_more_chunks():
+    found = []
+    for bias in (-100, 0, 100):
+        tagger = trained(names(), templates=NAMES, known_labels=0, recall_bias=bias)
+        found.append(sum(tagger.tag(["at", "w", "so"]).count("O") for _ in range(2)))
+    assert found[0] == 6 >= found[1] >= found[2] == 0
+
+
+def test_training_goes_on_without_the_recall_bias_and_adds_it_again():
+    how = {"templates": NAMES, "known_labels": 0}
+    plain, biased = (trained(names(), recall_bias=bias, **how) for bias in (0, 8))
+    learned = [trained(names(), init=tagger, **how) for tagger in (plain, biased)]
+    assert "recall_bias" not in learned[0].info["training"]
+    assert learned[1].info["training"]["recall_bias"] == 8.0
+    free = trained(names(), init=biased, recall_bias=0, **how)
+    sentences = [s.words for s in names()]
+    assert free.tag_many(sentences) == learned[0].tag_many(sentences)
+    auto = trained(names(), init=biased, recall_bias="auto", **how)
+    assert auto.info["training"]["recall_bias"] == 8.0
+
+
 # ----------------------------------------------------------------- stopped and gone on
 def test_a_training_that_goes_on_chooses_the_same(tmp_path):
     whole = trained(gains(), epochs=4)
