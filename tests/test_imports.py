@@ -42,14 +42,14 @@ engine.native
 engine.backend
 engine.epochs
 engine
-labels.schemes
+labels.schemes features.normal_forms
 labels.column labels.coding
 labels.lemmas
 labels
 settings
 features.attributes features.regexes
 features.user_attributes
-features.builtin features.normal_forms
+features.builtin
 tables.table
 features.native
 features.templates

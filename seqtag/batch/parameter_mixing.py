@@ -313,8 +313,8 @@ def _plan(
     shared = SharedVocabulary.of(stats, task.settings.min_count)
     settings = task.settings.for_size(shared.origin["tokens"])
     task = replace(task, constrain=constrain, settings=settings)
-    coding = task.coding_for(shared.transitions())
-    shard_coding = SharedLemmaCoding.on(shared.pairs) if coding.needs_forms else coding
+    coding = task.coding_for(shared.transitions(), shared.pairs)
+    shard_coding = SharedLemmaCoding.on(shared.pairs, coding) if coding.needs_forms else coding
     labels = sorted({label for found in workers.labels(shard_coding) for label in found})
     if not coding.needs_forms:
         warn_about_many_labels(len(labels), shared.origin["tokens"], task.column)

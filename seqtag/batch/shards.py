@@ -225,9 +225,6 @@ class Shard:
     def stats(self) -> ShardStats:
         """Return the statistics of the shard."""
         examples, forms, found = self._examples, self._forms, self._index()
-        pairs, types = np.zeros(0, np.int64), examples.labels.types
-        if self._task.column.is_lemma and forms is not None:
-            pairs = np.unique(forms.ids * np.int64(len(types)) + examples.labels.ids)
         words = forms.types if forms else []
         edges = found.instances.edges
         return ShardStats(
@@ -237,9 +234,9 @@ class Shard:
             len(examples.lengths),
             int(examples.lengths.sum()),
             examples.digest(),
-            types,
+            examples.labels.types,
             examples.transitions(),
-            [(words[pair // len(types)], types[pair % len(types)]) for pair in pairs.tolist()],
+            [*examples.pairs()] if self._task.column.is_lemma else [],
             KnownWords.of(words).hashes,
             found.keys,
             np.bincount(found.instances.features, minlength=len(found.keys)),
@@ -294,15 +291,16 @@ class SharedLemmaCoding(LemmaCoding):
     scripts: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
-    def on(cls, pairs: Sequence[tuple[str, str]]) -> SharedLemmaCoding:
-        """Choose scripts for pairs of form and lemma.
+    def on(cls, pairs: Sequence[tuple[str, str]], coding: LabelCoding) -> SharedLemmaCoding:
+        """Choose scripts for pairs of form and lemma, as a coding does.
 
-        >>> SharedLemmaCoding.on([("PARIS", "Paris"), ("be", "be")]).encode(["Paris"], ["PARIS"])
+        >>> shared = SharedLemmaCoding.on([("PARIS", "Paris"), ("be", "be")], LemmaCoding())
+        >>> shared.encode(["Paris"], ["PARIS"])
         ['title 0 0  ']
         """
         different = list(dict.fromkeys(pairs))
         forms, lemmas = zip(*different, strict=True)
-        return cls(scripts=dict(zip(different, LemmaCoding().encode(lemmas, forms), strict=True)))
+        return cls(scripts=dict(zip(different, coding.encode(lemmas, forms), strict=True)))
 
     def encode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
         """Return the scripts of lemmas."""

@@ -6,6 +6,9 @@ substring that the lower-cased form and lemma share; if they share nothing, it i
 lemma. A few hundred scripts make the lemmas of a language, and a script can be right for an unknown
 form.
 
+Scripts edit the normal form (`seqtag.features.normal_forms`), so that the lemma of *’s* is "'s" as
+that of *'s* is, unless the lemmas of the training data keep such characters.
+
 A lemma is predicted in three steps, of which this module is the first and the last: training
 replaces each lemma by a script (`LemmaCoding.encode`), the tagger predicts scripts like any labels,
 with the templates of ``features/presets/lemma.txt``, and `LemmaCoding.decode` applies them to the
@@ -28,10 +31,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from seqtag.errors import LabelError
+from seqtag.features.normal_forms import normal_form
 from seqtag.labels.coding import LabelCoding, refuse_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _WHOLE = "="
 _MOST_CELLS = 40_000  # characters of a form times those of a lemma
@@ -199,7 +203,7 @@ def choose_scripts(pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class LemmaCoding(LabelCoding):
-    """Coding of lemmas as edit scripts.
+    """Coding of lemmas as edit scripts of forms as they are written.
 
     Examples
     --------
@@ -212,6 +216,8 @@ class LemmaCoding(LabelCoding):
 
     name: ClassVar[str] = "lemmas"
     needs_forms: ClassVar[bool] = True
+    edited: ClassVar[Callable[[str], str]] = str
+    """Function from a form to what scripts edit."""
 
     @property
     def changes_labels(self) -> bool:
@@ -225,11 +231,12 @@ class LemmaCoding(LabelCoding):
 
     def encode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
         """Return the scripts of lemmas, chosen for all pairs of form and lemma together."""
-        return choose_scripts(list(zip(forms, labels, strict=True)))
+        edited = map(type(self).edited, forms)
+        return choose_scripts(list(zip(edited, labels, strict=True)))
 
     def decode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
         """Return the lemmas that scripts make of forms."""
-        return list(map(lemma_of, forms, labels))
+        return list(map(lemma_of, map(type(self).edited, forms), labels))
 
     def check(self, labels: Sequence[str]) -> None:
         """Refuse labels that are not scripts or have control characters other than tabs."""
@@ -244,4 +251,34 @@ class LemmaCoding(LabelCoding):
 
     def encoded_ids(self, label: str, encoded: Sequence[str], form: str = "") -> list[int]:
         """Return the ids of the scripts that make this lemma of this form."""
-        return [i for i, script in enumerate(encoded) if lemma_of(form, script) == label]
+        edited = type(self).edited(form)
+        return [i for i, script in enumerate(encoded) if lemma_of(edited, script) == label]
+
+
+@dataclass(frozen=True)
+class NormalLemmaCoding(LemmaCoding):
+    """Coding of lemmas as edit scripts of normal forms.
+
+    Examples
+    --------
+    >>> NormalLemmaCoding().decode(["lower 0 0  "], ["’s"])
+    ["'s"]
+    """
+
+    name: ClassVar[str] = "normal-lemmas"
+    edited: ClassVar[Callable[[str], str]] = normal_form
+
+
+def lemma_coding(pairs: Iterable[tuple[str, str]]) -> LemmaCoding:
+    """Return the coding for pairs of form and lemma.
+
+    Scripts edit forms as they are written if most forms that are not in the normal form have lemmas
+    that are not either.
+
+    Examples
+    --------
+    >>> lemma_coding([("“", '"'), ("to", "to")]), lemma_coding([("“", "“")])
+    (NormalLemmaCoding(...), LemmaCoding(...))
+    """
+    found = [normal_form(lemma) == lemma for form, lemma in pairs if normal_form(form) != form]
+    return NormalLemmaCoding() if 2 * sum(found) >= len(found) else LemmaCoding()

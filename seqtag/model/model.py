@@ -32,7 +32,7 @@ from seqtag.features.normal_forms import FORMS
 from seqtag.features.templates import MOST_COLUMNS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn, is_column_name
-from seqtag.labels.lemmas import LemmaCoding
+from seqtag.labels.lemmas import LemmaCoding, NormalLemmaCoding
 from seqtag.labels.schemes import SCHEMES
 from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.container import expect, pack_strings, show, unpack_strings
@@ -379,7 +379,7 @@ _LARGEST = 2**24
 
 _NO_DEV: Mapping[str, Any] = {"metric": "", "score": 0.0, "signature": ""}
 
-_CODINGS = {coding.name: coding for coding in (LabelCoding, LemmaCoding)}
+_CODINGS = {coding.name: coding for coding in (LabelCoding, LemmaCoding, NormalLemmaCoding)}
 
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "label": ("the name of a column", is_column_name),

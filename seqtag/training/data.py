@@ -167,6 +167,15 @@ class TrainingData(NamedTuple):
         lengths = self.lengths[kept]
         return TrainingData(columns, part(self.labels), lengths, unlabeled=self.unlabeled)
 
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield the distinct pairs of form and label of labeled tokens; none without forms."""
+        forms, types = self.columns.get("form"), self.labels.types
+        if forms is not None:
+            width = np.int64(len(types))
+            for pair in np.unique(forms.ids * width + self.labels.ids).tolist():
+                if types[pair % width] != self.unlabeled:
+                    yield forms.types[pair // width], types[pair % width]
+
     def labeled(self) -> NDArray[np.bool_]:
         """Return which tokens have a label: (N,) bool."""
         types = self.labels.types

@@ -36,7 +36,7 @@ from seqtag.features.language import preset_names
 from seqtag.features.templates import TAG_COLUMNS, CompiledTemplates, TemplateSet
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import label_components
-from seqtag.labels.lemmas import LemmaCoding
+from seqtag.labels.lemmas import lemma_coding
 from seqtag.labels.schemes import parse
 from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze
@@ -119,8 +119,17 @@ class LearningTask:
         """Input columns that the templates look at."""
         return self.templates.looks_at(self.available)
 
-    def coding_for(self, transitions: Mapping[Transition, int]) -> LabelCoding:
-        """Return the encoding of the labels, given the counts of label transitions.
+    def coding_for(
+        self, transitions: Mapping[Transition, int], pairs: Iterable[tuple[str, str]]
+    ) -> LabelCoding:
+        """Return the encoding of the labels.
+
+        Parameters
+        ----------
+        transitions
+            Counts of label transitions.
+        pairs
+            Pairs of form and label, which lemmas depend on.
 
         Raises
         ------
@@ -142,7 +151,7 @@ class LearningTask:
                 encoding_given=encoding_given,
             )
         elif self.column.is_lemma and not (encoding_given and settings.encoding != "keep"):
-            coding = LemmaCoding()
+            coding = lemma_coding(pairs)
         else:
             coding = LabelCoding.choose(
                 transitions,
@@ -326,7 +335,7 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         nothing can be learned with the settings.
     """
     init, column = task.init, task.column
-    coding = task.coding_for(examples.transitions())
+    coding = task.coding_for(examples.transitions(), examples.pairs())
     gold_tags = {
         name: examples.columns[gold_name(name)]
         for name in TAG_COLUMNS

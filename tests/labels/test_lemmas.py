@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.lemmas import EditScript, LemmaCoding, choose_scripts, lemma_of, scripts_of
+from seqtag.labels.lemmas import (
+    EditScript,
+    LemmaCoding,
+    NormalLemmaCoding,
+    choose_scripts,
+    lemma_coding,
+    lemma_of,
+    scripts_of,
+)
 
 VALUES = st.text(st.characters(exclude_characters="\t\r\n"), min_size=1, max_size=12)
 CLOSE = st.text("aAbBßİıΣσς\u0301 =_", min_size=1, max_size=8)
@@ -18,8 +26,12 @@ CLOSE = st.text("aAbBßİıΣσς\u0301 =_", min_size=1, max_size=8)
 @example([("İstanbul", "istanbul"), ("İ", "İ"), ("STRASSE", "Straße"), ("ΟΔΟΣ", "οδός")])
 @example([("ςσΣ", "σςσ"), ("e\u0301te\u0301", "e\u0301t"), ("ﬁn", "Fin"), ("a b", "= ")])
 def test_every_lemma_comes_back(pairs):
+    for coding in (LemmaCoding(), NormalLemmaCoding()):
+        _comes_back(pairs, coding)
+
+
+def _comes_back(pairs, coding):
     forms, lemmas = [form for form, _ in pairs], [lemma for _, lemma in pairs]
-    coding = LemmaCoding()
     assert coding.decode(coding.encode(lemmas, forms), forms) == lemmas
 
 
@@ -112,3 +124,16 @@ def test_the_coding_says_that_it_needs_forms():
     assert coding.allowed(["=be"]) is None
     assert not LabelCoding().needs_forms
     assert coding.name != LabelCoding.name
+
+
+def test_scripts_edit_normal_forms_unless_lemmas_are_not_normal():
+    quotes = [("“", '"'), ("’s", "'s"), ("don’t", "do"), ("to", "to")]
+    assert lemma_coding(quotes) == lemma_coding([]) == NormalLemmaCoding()
+    assert lemma_coding([("“", "“"), ("—", "—"), ("’s", "'s"), ("be", "be")]) == LemmaCoding()
+    coding = NormalLemmaCoding()
+    assert coding.encode(["'s", '"', "do"], ["’s", "“", "don’t"]) == [
+        "lower 0 0  ",
+        "lower 0 0  ",
+        "lower 0 3  ",
+    ]
+    assert coding.encoded_ids("'s", ["=be", "lower 0 0  "], "’s") == [1]

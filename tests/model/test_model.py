@@ -15,7 +15,7 @@ from seqtag.errors import CorpusError, ModelFileError
 from seqtag.features import attributes
 from seqtag.features.language import parse
 from seqtag.labels.column import LabelColumn
-from seqtag.labels.lemmas import LemmaCoding
+from seqtag.labels.lemmas import NormalLemmaCoding
 from seqtag.labels.schemes import SCHEMES
 from seqtag.model import bundle
 from seqtag.model import model as model_module
@@ -30,8 +30,8 @@ def test_a_file_of_lemmas_says_so(tmp_path):
     tagger = seqtag.train(tmp_path / "train.conllu", label="lemma", templates="lemma", epochs=2)
     tagger.save(tmp_path / "m.seqtag")
     loaded = seqtag.load(tmp_path / "m.seqtag")
-    assert loaded.model.coding == LemmaCoding()
-    assert loaded.info["coding"] == "lemmas"
+    assert loaded.model.coding == NormalLemmaCoding()
+    assert loaded.info["coding"] == "normal-lemmas"
     assert "coding" not in seqtag.load("en-ewt-upos").info
 
 
@@ -73,8 +73,16 @@ def small(tmp_path_factory):
         ("scheme", {}, f"whose scheme is one of {', '.join(SCHEMES)} or null, found {{}}"),
         ("encoding", -1, f"whose encoding is one of {', '.join(SCHEMES)} or null, found -1"),
         ("constrain", None, "expected a model whose constrain is true or false, found None"),
-        ("coding", "poems", "expected a model whose coding is labels or lemmas, found 'poems'"),
-        ("coding", [], "expected a model whose coding is labels or lemmas, found []"),
+        (
+            "coding",
+            "poems",
+            "expected a model whose coding is labels or lemmas or normal-lemmas, found 'poems'",
+        ),
+        (
+            "coding",
+            [],
+            "expected a model whose coding is labels or lemmas or normal-lemmas, found []",
+        ),
         ("columns", "form", "is a list of at most 10,000 distinct names, found 'form'"),
         ("columns", ["form"] * 2, "10,000 distinct names, found ['form', 'form']"),
         ("columns", ["form", 1], "10,000 distinct names, found ['form', 1]"),
