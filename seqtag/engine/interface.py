@@ -236,5 +236,6 @@ class Backend(NamedTuple):
     Scanner: Callable[..., Scanner] | None = None  # None: seqtag.corpus reads without it
     WordScanner: Callable[[], WordScanner] | None = None
     TokenNumbers: Callable[[], TokenNumbers] | None = None  # None: dicts are
-    Characters: Callable[[Sequence[Sequence[int]]], Characters] | None = None  # None: not needed
+    # None: not needed
+    Characters: Callable[[Sequence[Sequence[int]], Sequence[HashArray]], Characters] | None = None
     hash_attributes: HashAttributes | None = None  # None: the Python functions are used

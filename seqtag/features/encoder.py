@@ -151,9 +151,15 @@ class Encoder:
             self._fill(column, first, new, {} if shared is None else shared)
 
     def extend_hashes(self, column: str, first: int, hashes: NDArray[np.uint64]) -> None:
-        """Add types of a column by the hashes of its attributes: (attributes, new types)."""
+        """Add types of a column by the hashes of its attributes: (attributes, new types).
+
+        Those of a lookup are hashes of the lookup form.
+        """
         last = self._make_room(column, first + hashes.shape[1])
-        self._table[[*self._functions[column]], first:last] = hashes
+        for (number, each), found in zip(self._functions[column].items(), hashes, strict=True):
+            self._table[number, first:last] = (
+                each.hashes(found) if isinstance(each, Lookup) else found
+            )
 
     def _make_room(self, column: str, count: int) -> int:
         """Make room for so many types of a column, and return their number."""

@@ -23,7 +23,7 @@ from seqtag.features.attributes import (
 )
 from seqtag.features.normal_forms import FORMS
 from seqtag.settings import SETTINGS, Value, check_setting
-from seqtag.tables.table import bind
+from seqtag.tables.table import bind, text_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -303,8 +303,13 @@ class TemplateSet:
         >>> parse("class(en)[0]\nstem_rest[0] + lexicon(names)[-1]\nclass(en)[+1]").table_names
         ['en', 'lemmas', 'names']
         """
-        terms = (term for template in self.templates for term in template.terms)
-        return list(dict.fromkeys(term.table for term in terms if term.table is not None))
+        terms = [term for template in self.templates for term in template.terms]
+        names = dict.fromkeys(term.table for term in terms if term.table is not None)
+        columns = {term.column for term in terms}
+        for name in self.tables:
+            if not columns.isdisjoint(text_columns(name)):
+                names[name] = None
+        return list(names)
 
     def with_tables(self, tables: Iterable[WordTable]) -> TemplateSet:
         """Return the templates with more word tables."""

@@ -19,7 +19,15 @@ column                  value of a row
 ``signs``, ``ahead``    other signs than letters and digits before and after it in the chunk
 ``tail``                kinds from here to the end of the chunk, unless letters or digits follow
 ``chunk``, ...          in the tail: the chunk, those before and after it, and their shapes
+``ends:T``              length of the longest word of the word table T that ends here
+``begins:T``            length of the longest that begins with the next character
+``covers:T``            length of the longest that has both this character and the next
 ======================  =========================================================================
+
+Candidate words are texts of up to `LONGEST_WORD` characters of a paragraph, in the same form, with
+a space for white space. They are looked up in a table as they are. The length is ``0`` if there is
+none, and at most `MOST_LENGTH`. Features of dictionary words like these are due to Neubig, Nakata
+and Mori (2011).
 
 A chunk is text between white space. The values have maximum lengths: longer ones are the empty
 string (or the start of the next chunk), so that time is linear in the text and a label depends on a
@@ -30,7 +38,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
-from itertools import compress, groupby, islice, pairwise
+from itertools import chain, compress, groupby, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,13 +47,15 @@ from seqtag.engine import backend
 from seqtag.features.native import describe, is_composed, speller
 from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.paragraphs import SEPARATOR
+from seqtag.tables.table import text_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from seqtag.engine.interface import AttributeCall, Characters
+    from seqtag.tables.table import WordTable
 
 COLUMNS = (
     *("c1", "c2", "c3", "c4"),
@@ -70,26 +80,37 @@ VIEWS = (
 has a few types, and what the templates of a view's columns score is one sum for each type."""
 
 
-def view_of(columns: Iterable[str]) -> int | None:
+def views_with(tables: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the views, with one for each word table.
+
+    >>> views_with(["words"])[-1]
+    ('ends:words', 'begins:words', 'covers:words')
+    """
+    return [*VIEWS, *map(text_columns, tables)]
+
+
+def view_of(columns: Iterable[str], views: Sequence[Sequence[str]] = VIEWS) -> int | None:
     """Return the number of the first view that has some columns, or None.
 
     >>> view_of(["tail", "chunk"]), view_of(["tail", "next"]), view_of(["c1", "k1"])
     (2, 3, None)
     """
     found = {*columns}
-    return next((number for number, view in enumerate(VIEWS) if found <= {*view}), None)
+    return next((number for number, view in enumerate(views) if found <= {*view}), None)
 
 
-def views_of(columns: Sequence[str]) -> list[list[str]]:
+def views_of(columns: Sequence[str], tables: Iterable[str] = ()) -> list[list[str]]:
     """Return columns by the first view that has them.
 
-    >>> views_of(["c1", "tail", "c2"])
-    [['c1', 'c2'], ['tail']]
+    >>> views_of(["c1", "covers:words", "tail", "c2"], ["words"])
+    [['c1', 'c2'], ['tail'], ['covers:words']]
     """
-    found: dict[int | None, list[str]] = {}
-    for column in sorted(columns, key=COLUMNS.index):
-        found.setdefault(view_of([column]), []).append(column)
-    return [*found.values()]
+    left = {*columns}
+    found = []
+    for view in views_with(tables):
+        found.append([name for name in view if name in left])
+        left -= {*view}
+    return [view for view in found if view]
 
 
 LONGEST_GRAM = 6
@@ -108,6 +129,11 @@ MOST_SIGNS = 4
 MOST_AHEAD = 3
 AHEAD_REACH = 16
 """Number of characters, and of distinct signs among them, that ``ahead`` has."""
+
+LONGEST_WORD = 12
+"""Maximum number of characters of a candidate word."""
+MOST_LENGTH = 8
+"""Maximum value of its length; longer words have this one, too."""
 
 BEFORE = OPENING_REACH
 """Number of preceding characters that a row depends on."""
@@ -257,8 +283,10 @@ def rows_of(text: str) -> CharacterRows:
     )
 
 
-def columns_of(text: str) -> dict[str, list[str]]:
+def columns_of(text: str, tables: Mapping[str, WordTable] | None = None) -> dict[str, list[str]]:
     r"""Return the value of each column for each row of a text, as `Numbering` numbers it.
+
+    `tables`: word tables in which candidate words are looked up.
 
     Examples
     --------
@@ -271,19 +299,27 @@ def columns_of(text: str) -> dict[str, list[str]]:
     (['(', '(n', '(no', '(no)'], ['no) ', 'o) ', ') ', ' '])
     >>> columns["next"][6:8], columns["after_shape"][:2]
     (['0.', '0.'], ['', '(x)'])
+
+    >>> from seqtag.tables.table import WordTable
+    >>> found = columns_of("nowhere", {"en": WordTable.of("en", [("no", [""]), ("where", [""])])})
+    >>> "".join(found["ends:en"]), "".join(found["begins:en"]), "".join(found["covers:en"])
+    ('0200005', '0500000', '2055550')
     """
     rows = rows_of(text)
-    columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
+    tables = tables or {}
+    columns: dict[str, list[str]] = {name: [] for view in views_with(tables) for name in view}
     spans = [*zip(rows.starts.tolist(), rows.ends.tolist(), strict=True)]
     for first, end in pairwise(rows.paragraphs.tolist()):
         characters = [text[a : min(b, a + MOST_CODES)] for a, b in spans[first:end]]
-        found = _paragraph(characters, (rows.gaps[first:end] == 1).tolist())
+        found = _paragraph(characters, (rows.gaps[first:end] == 1).tolist(), tables)
         for name, values in columns.items():
             values += found[name]
     return columns
 
 
-def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, list[str]]:
+def _paragraph(
+    characters: Sequence[str], spaced: Sequence[bool], tables: Mapping[str, WordTable]
+) -> dict[str, list[str]]:
     """Return the columns of a paragraph, given which characters white space precedes."""
     symbols, kinds = list(map(symbol_of, characters)), list(map(kind_of, characters))
     columns = {name: [""] * len(characters) for name in COLUMNS}
@@ -311,7 +347,33 @@ def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, l
             ):
                 columns[name][row] = head.text
                 columns[f"{name}_shape"][row] = head.shape
+    for name, table in tables.items():
+        lengths = _word_lengths(symbols, spaced, table)
+        columns |= zip(text_columns(name), lengths, strict=True)
     return columns
+
+
+def _word_lengths(
+    symbols: Sequence[str], spaced: Sequence[bool], table: WordTable
+) -> list[list[str]]:
+    """Return the lengths of the longest words of a table around the end of each character."""
+    signs = [" " * space + symbol for space, symbol in zip(spaced, symbols, strict=True)]
+    places = [
+        (begin, end)
+        for begin in range(len(signs))
+        for end in range(begin + 1, min(begin + LONGEST_WORD, len(signs)) + 1)
+    ]
+    words = ["".join([symbols[a], *signs[a + 1 : b]]) for a, b in places]
+    known = table.slots(backend.hash_strings(words)) < len(table.values)
+    ends, begins, covers = (np.zeros(len(signs), np.int64) for _ in range(3))
+    for begin, end in compress(places, known.tolist()):
+        length = min(end - begin, MOST_LENGTH)
+        inside = slice(begin, end - 1)
+        ends[end - 1] = max(ends[end - 1], length)
+        covers[inside] = np.maximum(covers[inside], length)
+        if begin:
+            begins[begin - 1] = max(begins[begin - 1], length)
+    return [list(map(str, lengths.tolist())) for lengths in (ends, begins, covers)]
 
 
 class _Head(NamedTuple):
@@ -397,7 +459,9 @@ class Numbering:
     Parameters
     ----------
     views
-        Columns that are numbered together, each list some of the columns of one of `VIEWS`.
+        Columns that are numbered together, each list some of the columns of one of `views_with`.
+    tables
+        The word tables that columns name.
 
     Attributes
     ----------
@@ -413,12 +477,22 @@ class Numbering:
     (0, ['t', 'o', ' b', 'e'])
     """
 
-    def __init__(self, views: Sequence[Sequence[str]]):
+    def __init__(
+        self, views: Sequence[Sequence[str]], tables: Mapping[str, WordTable] | None = None
+    ):
         self.views = views
+        columns = {*chain.from_iterable(views)}
+        self._tables = {
+            name: table
+            for name, table in (tables or {}).items()
+            if not columns.isdisjoint(text_columns(name))
+        }
         self._native = None
         if backend.Characters is not None:
-            numbers = [[COLUMNS.index(name) for name in view] for view in views]
-            self._native = backend.Characters(numbers)
+            names = [*COLUMNS, *chain.from_iterable(map(text_columns, self._tables))]
+            numbers = [[names.index(name) for name in view] for view in views]
+            hashes = [table.hashes for table in self._tables.values()]
+            self._native = backend.Characters(numbers, hashes)
         self._numbers: list[dict[tuple[str, ...], int]] = [{} for _ in self.views]
         self.reported = [0] * len(self.views)
 
@@ -426,7 +500,7 @@ class Numbering:
         """Return the rows of a text, and the types of each view: (views, rows) int32."""
         if self._native is not None:
             return self._read_natively(self._native, text)
-        rows, found = rows_of(text), columns_of(text)
+        rows, found = rows_of(text), columns_of(text, self._tables)
         types = np.zeros((len(self.views), len(rows.starts)), np.int32)
         for row, view, numbers in zip(types, self.views, self._numbers, strict=True):
             values = zip(*[found[name] for name in view], strict=True)

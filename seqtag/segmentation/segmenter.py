@@ -23,12 +23,13 @@ from seqtag.segmentation.characters import (
     COLUMNS,
     JOINER,
     NEW_PARAGRAPH,
-    VIEWS,
     Numbering,
     code_kind,
     view_of,
+    views_with,
 )
 from seqtag.segmentation.paragraphs import SEPARATOR
+from seqtag.tables.table import Lookup, text_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,9 +110,11 @@ class Segmenter:
                 "train one with --label tokens"
             )
             raise ModelFileError(msg, source=source)
+        tables = model.compiled.tables
+        columns = (*COLUMNS, *chain.from_iterable(map(text_columns, tables)))
         for what, allowed, found in (
             ("labels", (INSIDE, JOINED, TOKEN, SENTENCE), model.labels),
-            ("columns", COLUMNS, model.compiled.columns),
+            ("columns", columns, model.compiled.columns),
         ):
             unknown = [name for name in found if name not in allowed]
             if unknown:
@@ -127,7 +130,13 @@ class Segmenter:
         self._compiled = by_view.compiled
         self._calls = []  # of each column of each view, if the kernel has all of its attributes
         for view in self._views:
-            calls = [calls_of(self._compiled.functions_of(name).values()) for name in view]
+            calls = [
+                calls_of(
+                    each.by if isinstance(each, Lookup) else each
+                    for each in self._compiled.functions_of(name).values()
+                )
+                for name in view
+            ]
             self._calls.append(None if None in calls else [each or [] for each in calls])
         self._context, self._ahead = BEFORE + reach, AHEAD + reach + 1
         self._joined, self._token, self._sentence = (
@@ -234,7 +243,8 @@ class Segmenter:
         return tokens, done, not follows[-1]
 
     def _new_workspace(self) -> _Workspace:
-        numbering = Numbering([[name.partition(":")[2] for name in view] for view in self._views])
+        names = [[name.partition(":")[2] for name in view] for view in self._views]
+        numbering = Numbering(names, self._compiled.tables)
         encoder = Encoder(self._compiled, backend.hash_strings)
         return _Workspace(numbering, encoder, self._decoder.workspace())
 
@@ -247,17 +257,19 @@ def _by_view(model: Model) -> tuple[Model, list[list[str]]]:
     at the last views that have their columns, which have the fewest types.
     """
     compiled, known = model.compiled, model.tag_dictionary
+    every = views_with(compiled.tables)
     uses: dict[tuple[int, int], int] = {}  # number of each view and attribute
 
     def number(attribute: int, view: int | None = None) -> int:
         if view is None:
             column = compiled.attributes[attribute].column
-            view = max(n for n, columns in enumerate(VIEWS) if column in columns)
+            view = max(n for n, columns in enumerate(every) if column in columns)
         return uses.setdefault((view, attribute), len(uses))
 
     def bound(terms: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
         alone = len({offset for _, offset in terms}) == 1
-        view = view_of(compiled.attributes[n].column for n, _ in terms) if alone else None
+        columns = [compiled.attributes[n].column for n, _ in terms]
+        view = view_of(columns, every) if alone else None
         return tuple((number(n, view), offset) for n, offset in terms)
 
     templates, edges = tuple(map(bound, compiled.templates)), tuple(map(bound, compiled.edges))
@@ -268,7 +280,7 @@ def _by_view(model: Model) -> tuple[Model, list[list[str]]]:
         for view, n in uses
     ]
     columns = {use.column for use in attributes}
-    names = [[f"{i}:{name}" for name in view] for i, view in enumerate(VIEWS)]
+    names = [[f"{i}:{name}" for name in view] for i, view in enumerate(every)]
     views = [[name for name in view if name in columns] for view in names]
     compiled = replace(
         compiled,

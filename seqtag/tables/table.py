@@ -45,6 +45,10 @@ MOST_VALUES = 2**16
 MOST_FACTS = 100
 """Most facts about the origin of a table."""
 
+TEXT_COLUMNS = ("ends", "begins", "covers")
+"""Columns of characters that tell which words of a table are in a text: ``ends:NAME`` and so on,
+see `seqtag.segmentation.characters`."""
+
 LONGEST_STEM = 40
 """Most code points of a stem."""
 
@@ -237,6 +241,15 @@ class WordTable:
         hashes = backend.hash_strings([str(form) for form in self.by.many(words)])
         values = [*self.values, self.absent]
         return [values[slot] for slot in self.slots(hashes).tolist()]
+
+
+def text_columns(table: str) -> tuple[str, ...]:
+    """Return the columns of characters for the words of a table.
+
+    >>> text_columns("words")
+    ('ends:words', 'begins:words', 'covers:words')
+    """
+    return tuple(f"{name}:{table}" for name in TEXT_COLUMNS)
 
 
 def _looked_up_by(words: str) -> BoundAttribute:

@@ -13,7 +13,6 @@ from seqtag.segmentation.characters import (
     AHEAD,
     BEFORE,
     COLUMNS,
-    VIEWS,
     Numbering,
     class_of,
     columns_of,
@@ -21,8 +20,10 @@ from seqtag.segmentation.characters import (
     rows_of,
     symbol_of,
     views_of,
+    views_with,
 )
 from seqtag.segmentation.paragraphs import SEPARATOR
+from seqtag.tables.table import WordTable, text_columns
 from tests.strategies import NATIVE, needs_native
 
 SIGNS = [
@@ -47,6 +48,15 @@ texts = st.one_of(
     st.lists(chunks, max_size=6).map(" ".join),
     st.text(max_size=20),
 )
+
+
+WORDS = {
+    "one": WordTable.of("one", [(w, [""]) for w in ("a", "好好", "a b", "b" * 12, "b" * 13, ".a")]),
+    "two": WordTable.of(
+        "two", [(w, ["x", "y"]) for w in ("aa", "好a", "aaaaaaaa", "a\u0301", "0")]
+    ),
+    "none": WordTable.of("none", []),
+}
 
 
 def characters_of(text: str) -> list[str]:
@@ -153,16 +163,17 @@ def read_by(numbering, text):
 @given(st.lists(texts, min_size=1, max_size=3))
 @example([f"{'a' * 30} b{SEPARATOR}c \ud800"])
 def test_the_kernel_numbers_what_the_reference_says(parts):
+    views = views_with(WORDS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(characters.backend, "Characters", NATIVE.Characters)
-        native = Numbering(VIEWS)
+        native = Numbering(views, WORDS)
         patch.setattr(characters.backend, "Characters", None)
-        reference = Numbering(VIEWS)
+        reference = Numbering(views, WORDS)
     for text in parts:
-        columns = columns_of(text)
+        columns = columns_of(text, WORDS)
         rows, found = read_by(native, text)
         assert rows == [each.tolist() for each in rows_of(text)]
-        assert found == [{name: columns[name] for name in view} for view in VIEWS]
+        assert found == [{name: columns[name] for name in view} for view in views]
         assert read_by(reference, text) == (rows, found)
 
 
@@ -181,7 +192,8 @@ def test_hashes_are_those_of_the_values(parts, forms):
     calls = [("form", 0, []), ("value", 0, []), ("suffix", 2, [])]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(characters.backend, "Characters", NATIVE.Characters)
-        one, other = Numbering(VIEWS), Numbering(VIEWS)
+        views = views_with(WORDS)
+        one, other = Numbering(views, WORDS), Numbering(views, WORDS)
     for text in parts:
         one.read(text)
         other.read(text)
@@ -201,12 +213,12 @@ def test_the_kernel_refuses_what_does_not_fit():
     import numpy as np
 
     with pytest.raises(ValueError, match="views names a column out of range"):
-        NATIVE.Characters([[len(COLUMNS)]])
+        NATIVE.Characters([[len(COLUMNS)]], [])
     with pytest.raises(ValueError, match="no view is left that has all columns"):
-        NATIVE.Characters([[0, 5]])
+        NATIVE.Characters([[0, 5]], [])
     with pytest.raises(ValueError, match="a view without columns"):
-        NATIVE.Characters([[]])
-    kernel = NATIVE.Characters([[0]])
+        NATIVE.Characters([[]], [])
+    kernel = NATIVE.Characters([[0]], [])
     a, b = np.array([97], np.uint32), np.array([0], np.uint8)
     with pytest.raises(ValueError, match="a code point is out of range"):
         kernel.unknown(np.array([0x110000], np.uint32))
@@ -224,3 +236,18 @@ def test_the_kernel_refuses_what_does_not_fit():
         kernel.define([], [], [], b[:0], b[:0])
     with pytest.raises(ValueError, match="view out of range"):
         kernel.new_values(1)
+
+
+def test_words_of_tables_are_found_within_a_paragraph():
+    text = f"aa b{SEPARATOR}好a"
+    found = columns_of(text, WORDS)
+    columns = ["".join(found[name]) for table in ("one", "two") for name in text_columns(table)]
+    assert columns == ["11201", "20010", "02000", "02002", "00000", "20020"]
+
+
+def test_long_words_are_found_up_to_a_length():
+    table = {"t": WordTable.of("t", [("a" * n, [""]) for n in (9, 12, 13)])}
+    assert set(columns_of("a" * 30, table)["covers:t"][:-1]) == {"8"}
+    assert set(columns_of("b" * 13, WORDS)["covers:one"][:-1]) == {"8"}
+    only_longer = {"t": WordTable.of("t", [("a" * 13, [""])])}
+    assert set(columns_of("a" * 30, only_longer)["covers:t"]) == {"0"}

@@ -16,14 +16,15 @@ from seqtag.engine import backend
 from seqtag.engine.backend import BACKEND
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column, Encoder
-from seqtag.features.language import load
+from seqtag.features.language import load, parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import segmenter as module
-from seqtag.segmentation.characters import COLUMNS, columns_of, rows_of
+from seqtag.segmentation.characters import COLUMNS, Numbering, columns_of, rows_of
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
+from seqtag.tables.table import WordTable
 from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule, fit
 from seqtag.training.text_examples import token_examples
@@ -54,8 +55,8 @@ def examples_of(sentences, columns=COLUMNS):
     return token_examples(read(io.BytesIO(treebank(sentences).encode()), "conllu"), columns)
 
 
-def learn(sentences, **settings) -> Segmenter:
-    templates = load("segment")
+def learn(sentences, more="", tables=(), **settings) -> Segmenter:
+    templates = parse(f"{load('segment')}\n{more}").with_tables(tables)
     columns = templates.compile(COLUMNS).columns
     values = Settings().with_values(templates.settings).with_values({"min_count": 1} | settings)
     task = LearningTask(LabelColumn("tokens"), templates, values, COLUMNS, coding=LabelCoding())
@@ -263,6 +264,19 @@ def test_learning_twice_gives_the_same_model():
     assert {name: each.tobytes() for name, each in one.items()} == {
         name: each.tobytes() for name, each in two.items()
     }
+
+
+def test_attributes_of_tables_are_looked_up_by_hashes():
+    table = WordTable.of("short", [("mr.", ["yes"]), ("dr.", ["yes"])], words="lower0")
+    template = "lexicon(left, short)[0] + k2[0]"
+    with_table = learn(PLAIN * 4, template, [table], min_count=4)
+    text = "Mr. Fox saw it. Dr. Dog did!"
+    found = sentences_of(with_table, text)
+    assert found == [["Mr.", "Fox", "saw", "it", "."], ["Dr.", "Dog", "did", "!"]]
+    with pytest.MonkeyPatch.context() as patch:  # as strings, which the encoder looks up itself
+        patch.setattr(Numbering, "new_hashes", lambda *_: None)
+        with_table._workspaces._idle.clear()
+        assert sentences_of(with_table, text) == found
 
 
 def test_a_model_of_other_columns_is_no_segmenter():

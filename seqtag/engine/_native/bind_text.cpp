@@ -260,8 +260,10 @@ class PyTokenNumbers {
 
 class PyCharacters {
  public:
-  explicit PyCharacters(const std::vector<std::vector<int>>& views)
-      : views_(checked(views)), reported_(views.size(), 0), table_(views), inner_(views.size()) {}
+  // hashes: of the words of each dictionary.
+  PyCharacters(const std::vector<std::vector<int>>& views, const std::vector<In<uint64_t>>& hashes)
+      : views_(checked(views, int(hashes.size()))), reported_(views.size(), 0), table_(views, dictionaries_of(hashes)),
+        inner_(views.size()) {}
   nb::object unknown(In<uint32_t> codes) {
     check(codes);
     return to_numpy(table_.unknown(codes.data(), codes.shape(0)));
@@ -361,14 +363,21 @@ class PyCharacters {
   };
   std::vector<std::vector<InnerHashes>> inner_;  // per view and column
 
-  static const std::vector<std::vector<int>>& checked(const std::vector<std::vector<int>>& views) {
+  static const std::vector<std::vector<int>>& checked(const std::vector<std::vector<int>>& views, int dictionaries) {
+    const int end = CharacterTable::kColumns + CharacterTable::kWordColumns * dictionaries;
     for (const std::vector<int>& columns : views) {
       require(!columns.empty(), "a view without columns");
-      for (int c : columns) require(c >= 0 && c < CharacterTable::kColumns, "views names a column out of range");
+      for (int c : columns) require(c >= 0 && c < end, "views names a column out of range");
     }
-    for (CharacterTable::View view : CharacterTable::views_of(views))
-      require(view != CharacterTable::kViews, "no view is left that has all columns of one asked for");
+    const CharacterTable::View all = CharacterTable::kViews + dictionaries;
+    for (CharacterTable::View view : CharacterTable::views_of(views, all))
+      require(view != all, "no view is left that has all columns of one asked for");
     return views;
+  }
+  static std::vector<Dictionary> dictionaries_of(const std::vector<In<uint64_t>>& hashes) {
+    std::vector<Dictionary> found;
+    for (const In<uint64_t>& each : hashes) found.emplace_back(each.data(), each.shape(0));
+    return found;
   }
   // Hashes for the types [begin, end) of a column with few values: of each value once.
   void hash_inner_values(CharacterTable::View view, size_t column, InnerHashes& inner,
@@ -457,7 +466,8 @@ void bind_text(nb::module_& m) {
       .def("number", &PyTokenNumbers::number, nb::arg("codes"), nb::arg("starts"), nb::arg("ends"))
       .def_prop_ro("nbytes", &PyTokenNumbers::nbytes);
   nb::class_<PyCharacters>(m, "Characters")
-      .def(nb::init<const std::vector<std::vector<int>>&>(), nb::arg("views"))
+      .def(nb::init<const std::vector<std::vector<int>>&, const std::vector<In<uint64_t>>&>(), nb::arg("views"),
+           nb::arg("hashes"))
       .def("unknown", &PyCharacters::unknown, nb::arg("codes"))
       .def("learn", &PyCharacters::learn, nb::arg("codes"), nb::arg("kinds"))
       .def("split", &PyCharacters::split, nb::arg("codes"))

@@ -57,6 +57,66 @@ template <size_t N> class Grams {
   std::vector<int32_t> spaced_;
 };
 
+// The words of a table, by their hashes, and the longest of them around each place of a text.
+class Dictionary {
+ public:
+  static constexpr size_t kLongest = 12, kMost = 8;  // characters of a word, and value of a length
+  // Lengths of the longest word that ends with a character, that begins with the next, and that has both.
+  using Lengths = std::array<int32_t, 4>;
+
+  Dictionary(const uint64_t* hashes, size_t n) {
+    size_t size = 16;
+    while (size < 2 * n) size *= 2;
+    slots_.assign(size, 0);
+    for (size_t w = 0; w < n; ++w) {
+      size_t i = home(hashes[w]);
+      while (slots_[i] && slots_[i] != hashes[w]) i = (i + 1) & (size - 1);
+      slots_[i] = hashes[w];
+    }
+  }
+  // Numbers of the lengths at each row of a paragraph. symbol(row): its text; gaps: what precedes rows.
+  template <class Symbol> void number(Symbol symbol, const uint8_t* gaps, size_t rows, int32_t* out) {
+    lengths_.assign(rows, Lengths{});
+    std::array<uint64_t, kLongest> hashes;
+    for (size_t begin = 0; begin < rows; ++begin) {
+      BytesHash hash;
+      const size_t most = std::min(kLongest, rows - begin);
+      for (size_t n = 0; n < most; ++n) {
+        const std::string_view text = symbol(begin + n);
+        if (n && gaps[begin + n]) hash.add(' ');
+        hash.add(text.data(), text.size());
+        SEQTAG_PREFETCH(&slots_[home(hashes[n] = hash.value())]);
+      }
+      size_t longest = 0;
+      for (size_t n = 1; n <= most; ++n) {
+        if (!contains(hashes[n - 1])) continue;
+        longest = n;
+        raise(lengths_[begin + n - 1][0], n);
+      }
+      if (begin) raise(lengths_[begin - 1][1], longest);
+      for (size_t n = 1; n < longest; ++n) raise(lengths_[begin + n - 1][2], longest);
+    }
+    for (size_t r = 0; r < rows; ++r) out[r] = numbers_.number(lengths_[r]);
+  }
+  size_t size() const { return numbers_.size(); }
+  size_t length(size_t number, size_t which) const { return size_t(numbers_.tuple(number)[which]); }
+  size_t bytes() const { return bytes_held(slots_) + bytes_held(lengths_) + numbers_.bytes(); }
+
+ private:
+  std::vector<uint64_t> slots_;  // 0: empty
+  std::vector<Lengths> lengths_;
+  TupleNumbers<4> numbers_;
+  Secret secret_ = process_secret();
+
+  size_t home(uint64_t hash) const { return size_t(secret_.mixed(hash)) & (slots_.size() - 1); }
+  bool contains(uint64_t hash) const {
+    size_t i = home(hash);
+    while (slots_[i] && slots_[i] != hash) i = (i + 1) & (slots_.size() - 1);
+    return slots_[i] != 0;
+  }
+  static void raise(int32_t& length, size_t n) { length = std::max(length, int32_t(std::min(n, kMost))); }
+};
+
 // The characters of texts and what columns say of them.
 class CharacterTable {
  public:
@@ -87,8 +147,13 @@ class CharacterTable {
   static constexpr size_t kLongestPart = 12, kLongestTail = 4, kLongestChunk = 24, kMostCodes = 16;
   static constexpr uint32_t kCodes = 0x110000;
 
-  enum View { kSymbols, kKinds, kParts, kTailAndNext, kTailAndAfter, kTailAndBefore, kShapes, kViews };
-  static bool has_column(int view, int column) {
+  // Dictionaries follow: each has a view of three columns.
+  static constexpr int kWordColumns = 3;
+  using View = int;
+  enum : View { kSymbols, kKinds, kParts, kTailAndNext, kTailAndAfter, kTailAndBefore, kShapes, kViews };
+  static bool has_column(View view, int column) {
+    if (view >= kViews || column >= kColumns)
+      return column - kColumns >= 0 && (column - kColumns) / kWordColumns == view - kViews;
     switch (view) {
       case kSymbols:
         return column < kK1;
@@ -106,25 +171,27 @@ class CharacterTable {
         return column == kTail || (column >= kChunkShape && column != kAfterShape);
     }
   }
-  // For each list of columns, the first view that has them all and is that of no list before; kViews if
-  // there is none.
-  static std::vector<View> views_of(const std::vector<std::vector<int>>& lists) {
+  // For each list of columns, the first of so many views that has them all and is that of no list before; that
+  // number if there is none.
+  static std::vector<View> views_of(const std::vector<std::vector<int>>& lists, View views) {
     std::vector<View> found;
     for (const std::vector<int>& columns : lists) {
-      int view = 0;
+      View view = 0;
       const auto fits = [&] {
-        return std::find(found.begin(), found.end(), View(view)) == found.end() &&
+        return std::find(found.begin(), found.end(), view) == found.end() &&
                std::all_of(columns.begin(), columns.end(), [&](int c) { return has_column(view, c); });
       };
-      while (view < kViews && !fits()) ++view;
-      found.push_back(View(view));
+      while (view < views && !fits()) ++view;
+      found.push_back(view);
     }
     return found;
   }
   View view(size_t list) const { return views_[list]; }
 
   // Numbers the types of some views, of which only some columns are asked for.
-  explicit CharacterTable(const std::vector<std::vector<int>>& views) : views_(views_of(views)), pages_(kCodes >> 8) {
+  CharacterTable(const std::vector<std::vector<int>>& views, std::vector<Dictionary> dictionaries)
+      : views_(views_of(views, kViews + View(dictionaries.size()))), dictionaries_(std::move(dictionaries)),
+        pages_(kCodes >> 8) {
     for (const std::vector<int>& columns : views) {
       for (int c : columns) {
         if (c < kK1) symbols_length_ = std::max(symbols_length_, size_t(c - kC1 + 1));
@@ -219,6 +286,7 @@ class CharacterTable {
       total += values->bytes();
     for (const PairNumbers* pairs : {&marks_, &opening_, &signs_before_, &signs_ahead_, &tail_})
       total += pairs->bytes();
+    for (const Dictionary& words : dictionaries_) total += words.bytes();
     for (const auto& page : pages_) total += page ? sizeof(Page) : 0;
     return total;
   }
@@ -238,7 +306,18 @@ class CharacterTable {
   void number(int32_t* out) {
     const size_t n = rows();
     std::array<int32_t*, kViews> types{};
-    for (size_t v = 0; v < views_.size(); ++v) types[views_[v]] = out + v * n;
+    for (size_t v = 0; v < views_.size(); ++v) {
+      int32_t* const to = out + v * n;
+      if (views_[v] < kViews) {
+        types[size_t(views_[v])] = to;
+        continue;
+      }
+      Dictionary& words = dictionaries_[size_t(views_[v] - kViews)];
+      each_paragraph([&](size_t begin, size_t end) {
+        words.number([&](size_t row) { return symbols_.value(size_t(symbol_at(begin + row))); }, &gaps_[begin],
+                     end - begin, to + begin);
+      });
+    }
     const auto number_grams = [&](auto& grams, const std::vector<int32_t>& sign_of, size_t length, int32_t* to) {
       if (!to) return;
       signs_.resize(n);
@@ -257,6 +336,7 @@ class CharacterTable {
 
   // Number of the types of a view.
   size_t types(View view) const {
+    if (view >= kViews) return dictionaries_[size_t(view - kViews)].size();
     switch (view) {
       case kSymbols:
         return symbol_grams_.size();
@@ -267,7 +347,7 @@ class CharacterTable {
       case kShapes:
         return tail_and_shapes_.size();
       default:
-        return tail_and_head_[view - kTailAndNext].size();
+        return tail_and_head_[size_t(view - kTailAndNext)].size();
     }
   }
   // The value of a column for a type of a view.
@@ -290,6 +370,7 @@ class CharacterTable {
   // Columns with much fewer values than their view has types: these are numbered too.
   static bool has_inner_values(size_t column) { return column >= kClass && (column < kLeft || column > kSplit); }
   size_t inner_values(size_t column) const {
+    if (column >= kColumns) return Dictionary::kMost + 1;
     switch (column) {
       case kClass:
         return classes_.size();
@@ -306,13 +387,14 @@ class CharacterTable {
     }
   }
   size_t inner_number(View view, size_t column, size_t type) const {
+    if (view >= kViews) return dictionaries_[size_t(view - kViews)].length(type, (column - kColumns) % kWordColumns);
     if (view == kKinds) return size_t(marks_.tuple(size_t(kind_grams_.first_sign(type)))[1]);
     if (view == kShapes) {
       const auto& shapes = tail_and_shapes_.tuple(type);
       return size_t(shapes[column == kTail ? 0 : column == kBeforeShape ? 1 : column == kChunkShape ? 2 : 3]);
     }
     if (view != kParts) {
-      const auto& [tail, head] = tail_and_head_[view - kTailAndNext].tuple(type);
+      const auto& [tail, head] = tail_and_head_[size_t(view - kTailAndNext)].tuple(type);
       if (column == kTail) return size_t(tail);
       return size_t(column < kChunkShape ? heads_[size_t(head)].text : heads_[size_t(head)].shape);
     }
@@ -367,6 +449,7 @@ class CharacterTable {
     std::array<int32_t, 3> heads;  // of the next chunk, the one after it, and the one before
   };
   std::vector<View> views_;
+  std::vector<Dictionary> dictionaries_;
   size_t symbols_length_ = 0, kinds_length_ = 0;  // of the longest grams asked for
   Interner symbols_, kinds_, classes_, several_, texts_, shapes_;
   Grams<kSymbolGram> symbol_grams_;
@@ -609,6 +692,10 @@ class CharacterTable {
     }
   }
   template <class Visit> void each_inner_piece(size_t column, size_t number, Visit visit) const {
+    if (column >= kColumns) {
+      const char digit = char('0' + number);
+      return visit({&digit, 1}, true);
+    }
     switch (column) {
       case kClass:
         return visit(classes_.value(number), true);
