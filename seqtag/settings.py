@@ -197,12 +197,13 @@ class Settings:
         most=10**6,
         words=("auto",),
     )
-    passes: int = _setting(
+    passes: int | str = _setting(
         1,
         "2: tag each sentence twice; the second model sees the labels that the first one predicts "
-        "for the neighboring words, on both sides.",
+        "for the neighboring words, on both sides. auto: 2 if that is better on held-out data.",
         least=1,
         most=2,
+        words=("auto",),
     )
 
     def with_values(self, values: Mapping[str, Value | None]) -> Settings:
@@ -262,9 +263,9 @@ class Settings:
         Raises
         ------
         TemplateError
-            If there are two passes.
+            If there are two passes, or a trial is to choose their number.
         """
-        if self.passes > 1:
+        if self.passes != 1:
             msg = f"expected passes 1 for {what}, found {self.passes}; {instead}"
             raise TemplateError(msg)
         return self

@@ -104,9 +104,10 @@ training.shards training.data training.calibration training.interruption
 training.text_examples training.warm_start
 training.problem training.checkpoints
 training.runs training.candidates
-training.auto_settings
 training.stacking
+training.auto_settings
 training.pipeline
+training.raw_text
 training.train
 training.online
 training.selection

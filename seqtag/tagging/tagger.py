@@ -590,8 +590,7 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         facts.append(("dev score", score))
     chosen = training.get("chosen")
     if isinstance(chosen, dict) and chosen:
-        tried = [name for name in ("templates", "known_labels") if name in chosen]
-        facts.append(("chosen by trial", ", ".join(tried)))
+        facts.append(("chosen by trial", ", ".join(map(str, chosen))))
     return facts
 
 

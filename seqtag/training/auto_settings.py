@@ -29,6 +29,7 @@ from seqtag.training.problem import (
     tag_dictionary_of,
 )
 from seqtag.training.runs import hiding, recipe_of
+from seqtag.training.stacking import fit_stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -235,6 +236,56 @@ def select_templates(
         _log_choice("templates", shown.best, shown, shown.scores)
     trial = trials.get(best.name)
     return best, resolve_auto(problem, examples, schedule, quick=quick, trial=trial)
+
+
+def choose_passes(
+    problem: Problem,
+    task: LearningTask,
+    examples: TrainingData,
+    schedule: Schedule,
+    *,
+    quick: bool = False,
+) -> Problem:
+    """Return the problem with a definite value of ``passes``: 2 if that is better in a trial.
+
+    Parameters
+    ----------
+    problem
+        The problem of the first pass, without other automatic settings.
+    task
+        The task of the first pass, with the second.
+    examples
+        The columns of both passes.
+    schedule, quick
+        As in `resolve_auto`; without a trial, there is one pass.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the trial is interrupted.
+    """
+    cut = None if quick or examples.pieces is not None else holdout_split(examples.lengths)
+    passes, origin = 1, problem.origin
+    if cut is not None:
+        training, held_out = examples.where(cut.training), examples.where(cut.held_out)
+        task = replace(task, settings=replace(problem.settings, passes=2))
+        once = replace(schedule, runs=1, patience=None, on_epoch=None)
+        model = fit_stacked(build_problem(task, training), task, training, once, held_out)
+        if model.interrupted:
+            raise KeyboardInterrupt
+        found = [each.training["dev"] for each in (model.first[0], model)]
+        trial = TrialScores(
+            {number: dev["score"] for number, dev in enumerate(found, 1)},
+            found[0]["metric"],
+            int(held_out.lengths.sum()),
+        )
+        passes = int(trial.best)
+        origin = {
+            **origin,
+            "chosen": {**origin.get("chosen", {}), "passes": trial.facts(trial.scores)},
+        }
+        _log_choice("passes", passes, trial, trial.scores)
+    return replace(problem, settings=replace(problem.settings, passes=passes), origin=origin)
 
 
 def run_trial(

@@ -11,7 +11,7 @@ from seqtag.deprecation import warn_renamed
 from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.auto_settings import select_templates
+from seqtag.training.auto_settings import choose_passes, select_templates
 from seqtag.training.candidates import (
     AUTO,
     candidate_tasks,
@@ -23,6 +23,7 @@ from seqtag.training.candidates import (
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Source, Unlabeled, check_data, from_lists, open_corpus
 from seqtag.training.pipeline import TEXT_COMPONENTS, train_parts
+from seqtag.training.raw_text import classes_of
 from seqtag.training.runs import Epoch, Schedule, fit
 from seqtag.training.stacking import (
     companion_columns,
@@ -52,6 +53,7 @@ class Options(TypedDict, total=False):
 
     templates: str | PathLike[str] | TemplateSet | None
     tables: Iterable[TableSource]
+    raw: str | PathLike[str] | Sequence[str | PathLike[str]]
     seed: int
     shuffle: bool
     runs: int
@@ -80,7 +82,7 @@ class Options(TypedDict, total=False):
     label_parts: str | None
     known_labels: int | str | None
     recall_bias: float | str | None
-    passes: int | None
+    passes: int | str | None
     skip_unlabelled: bool
     unlabelled: str | None
 
@@ -120,6 +122,7 @@ def train(
     label: str | Sequence[str] | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
     tables: Iterable[TableSource] = (),
+    raw: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     seed: int = 1,
     shuffle: bool = True,
     runs: int = 1,
@@ -166,6 +169,9 @@ def train(
         Word tables: files, or results of `seqtag.read_table`. Presets use all of them, other
         templates use those that they name: ``class(NAME)[0]``, ``lexicon(NAME)[0]``. They are
         stored in the model.
+    raw
+        Files of raw text, from which word classes are learned first: one more table, ``raw``. They
+        are segmented as the treebank is, or by NLTK's rules for English if it has no spaces.
     seed
         Seed of the shuffling. The same data, seed and version give the same bytes.
     shuffle
@@ -254,6 +260,9 @@ def train(
     """
     words_without = unlabeled_words(unlabeled, unlabeled_mark, settings)
     begin = None if init is None else loaded(init)
+    tables = tables_of(tables)
+    if raw:
+        tables.append(classes_of(raw, data, ReadOptions(format, columns, limits), threads))
     if labels is not None and (label is None or isinstance(label, str)):
         label = label or default_label(begin) or "label"
         data, dev, mark = from_lists(data, labels, dev, label, columns, words_without.mark)
@@ -310,7 +319,7 @@ def train(
                 available,
                 templates,
                 settings,
-                tables=tables_of(tables),
+                tables=tables,
                 init=model_for(begin, column, settings),
                 constrain=constrain,
             )
@@ -333,10 +342,12 @@ def train(
         if templates != AUTO:
             tasks = tasks[:1]
         task, problem = select_templates(tasks, examples, schedule, quick=quick)
+        if task.settings.passes == "auto":
+            problem = choose_passes(problem, task, examples, schedule, quick=quick)
         if folder:
-            stage = folder.stage(str(column), {"passes": task.settings.passes})
+            stage = folder.stage(str(column), {"passes": problem.settings.passes})
             schedule = replace(schedule, checkpoints=stage)
-        if task.second is not None:
+        if task.second is not None and problem.settings.passes == 2:
             return Tagger(fit_stacked(problem, task, examples, schedule, held_out))
         del examples, corpus, tasks  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))

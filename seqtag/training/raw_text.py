@@ -1,0 +1,73 @@
+"""Word classes of raw text, learned before a training that uses them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from seqtag.storage.output import is_read_once
+from seqtag.tables.learn import CLASSES, MIN_COUNT, PASSES, WordBigrams, cluster, source_of
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.training.data import open_corpus
+from seqtag.training.pipeline import train_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seqtag.corpus.read import AnyStream, ReadOptions
+    from seqtag.tables.table import WordTable
+
+_log = logging.getLogger("seqtag")
+
+
+def classes_of(
+    raw: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    data: Any,
+    reading: ReadOptions,
+    threads: int = 1,
+) -> WordTable:
+    """Return the word classes of raw text as a table with the name ``raw``.
+
+    Text that is not tokenized is segmented as the treebank is: by a segmenter learned from it. If
+    the data are no files of a treebank with spaces, it is segmented by NLTK's rules for English.
+
+    Parameters
+    ----------
+    raw
+        One or several files, in any format that `seqtag.read` reads.
+    data, reading
+        The training data, and how files of them are read.
+    threads
+        Threads for reading; they do not change the classes.
+
+    Raises
+    ------
+    CorpusError
+        As `seqtag.learn_classes`.
+    OSError
+        If a file cannot be read.
+    """
+    paths = [os.fspath(path) for path in ([raw] if isinstance(raw, (str, os.PathLike)) else raw)]
+    counted = WordBigrams()
+    with ExitStack() as files:
+        opened = [files.enter_context(type(reading)().open(path)) for path in paths]
+        streams: Sequence[AnyStream] = opened
+        if any(stream.is_raw for stream in opened):
+            treebank = [data] if isinstance(data, (str, os.PathLike)) else data
+            named = isinstance(treebank, (list, tuple)) and all(
+                isinstance(file, (str, os.PathLike)) and not is_read_once(file) for file in treebank
+            )
+            if named and {"id", "misc"} <= {*open_corpus(data, files, reading).columns}:
+                _log.info("component tokens, to segment %s", source_of(paths))
+                splitter = Pipeline(train_parts(data, ["tokens"], quick=True, **vars(reading)))
+                streams = [splitter.segmented(s) if s.is_raw else s for s in opened]
+            else:
+                _log.info("%s: tokenized by NLTK's rules for English", source_of(paths))
+        for stream in streams:
+            for _ in counted.read(stream, threads):
+                pass
+    found = cluster(counted, CLASSES, MIN_COUNT, PASSES)
+    _log.info("%d word classes from %s words of raw text", CLASSES, f"{found.tokens:,}")
+    return found.table("raw", source_of(paths))
