@@ -283,6 +283,21 @@ def rows_of(text: str) -> CharacterRows:
     )
 
 
+def candidate_of(word: str) -> str:
+    r"""Return a word in the form in which candidate words are looked up.
+
+    Examples
+    --------
+    >>> candidate_of("Trả\n lời"), candidate_of("3D")
+    ('trả lời', '0d')
+    """
+    starts, ends, gaps = rows_of(word)
+    parts = zip(starts.tolist(), ends.tolist(), (gaps == 1).tolist(), strict=True)
+    return "".join(
+        " " * spaced + symbol_of(word[a : min(b, a + MOST_CODES)]) for a, b, spaced in parts
+    )
+
+
 def columns_of(text: str, tables: Mapping[str, WordTable] | None = None) -> dict[str, list[str]]:
     r"""Return the value of each column for each row of a text, as `Numbering` numbers it.
 

@@ -276,8 +276,8 @@ def build_lexicon(
     return header, [(word, *sorted(rows[word])) for word in sorted(rows)]
 
 
-_WITHOUT = ("lemma", "multiword", "segment")
-"""Presets that look at no tables: lemmas follow from form and tags, the others see characters."""
+_WITHOUT = ("lemma", "multiword")
+"""Presets that look at no tables: lemmas follow from form and tags, words from characters."""
 
 _AROUND = """
 {0}[-2]
@@ -298,6 +298,14 @@ pos[-1] + {0}[0]
 {0}[0] + pos[+1]
 pos[0] + {0}[+1]
 """
+
+
+_CANDIDATES = """
+ends:{1}[0]
+begins:{1}[0]
+covers:{1}[0]
+"""
+"""For characters. Pairs of them, and those of characters around, brought nothing."""
 
 
 def preset_of(templates: TemplateSet) -> str | None:
@@ -340,6 +348,8 @@ def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> Template
         lines = _AROUND
         if preset == "chunk" and table.kind == "class":
             lines += _CLASSES_OF_CHUNKS
-        new = parse(lines.format(f"{table.kind}({table.name})")).templates
+        if preset == "segment":
+            lines = _CANDIDATES
+        new = parse(lines.format(f"{table.kind}({table.name})", table.name)).templates
         added += [replace(template, line=None) for template in new]
     return replace(found, templates=(*found.templates, *added))

@@ -29,6 +29,7 @@ from seqtag.tables.lexicon import (
     LEMMA_COLUMNS,
     check_used,
     tables_of,
+    with_tables,
 )
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.auto_settings import select_templates
@@ -44,7 +45,12 @@ from seqtag.training.data import Source, TrainingData, check_data, gold_name, op
 from seqtag.training.interruption import AtOnce
 from seqtag.training.runs import Epoch, Schedule, fit
 from seqtag.training.stacking import component_schedule, jackknifed
-from seqtag.training.text_examples import token_examples, word_examples
+from seqtag.training.text_examples import (
+    TreebankText,
+    token_examples,
+    word_examples,
+    word_table,
+)
 from seqtag.training.warm_start import check_to_go_on, part_of
 
 if TYPE_CHECKING:
@@ -57,11 +63,8 @@ if TYPE_CHECKING:
     from seqtag.tagging.pipeline import Loaded
     from seqtag.training.problem import LearningTask
 
-TEXT_COMPONENTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingData]] = {
-    "tokens": token_examples,
-    "words": word_examples,
-}
-"""Functions that make the examples of components learned from the text of a treebank."""
+TEXT_COMPONENTS = ("tokens", "words")
+"""Components learned from the text of a treebank."""
 
 PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
 """Columns that a pipeline learns by default, in their order, and the preset of each."""
@@ -227,13 +230,25 @@ def train_parts(
             task_of(name, ["form", *names[:n]], words._replace(labels=found[name]), settings)
             for n, name in enumerate(names)
         ]
-        check_used(given_tables, [task.templates for task in tasks])
+        if tasks:
+            check_used(given_tables, [task.templates for task in tasks])
 
         def text_model(name: str) -> Model | None:
             init, own = initial[name], component_schedule(schedule, name)
             templates = load_templates(LabelColumn(name).preset) if init is None else init.templates
             try:
-                examples = TEXT_COMPONENTS[name](sentences(), templates.columns)
+                if name == "tokens":
+                    text = TreebankText.of(sentences())
+                    table = word_table(text) if init is None else None
+                    if table:
+                        templates = with_tables(templates, tables_of([table, *given_tables]))
+                    elif not tasks:
+                        check_used(given_tables, [templates])
+                    examples = token_examples(
+                        text, templates.columns, templates.tables, jackknifed=init is None
+                    )
+                else:
+                    examples = word_examples(sentences(), templates.columns)
             except CorpusError as error:
                 if labels is not None:
                     raise
@@ -304,7 +319,7 @@ def _components(
                 f"{', '.join(available)}; name the columns with --columns"
             )
             raise CorpusError(msg, source=source)
-        return (list(TEXT_COMPONENTS) if {"id", "misc"} <= {*available} else []), found
+        return ([*TEXT_COMPONENTS] if {"id", "misc"} <= {*available} else []), found
     others = [name for name in dict.fromkeys(labels) if name not in COMPONENTS]
     unknown = [n for n in others if not has_column(n, available) or n in (*NO_LABELS, "misc")]
     missing = [name for name in labels if name in PRESETS and name not in available]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter, defaultdict
 from functools import lru_cache
+from itertools import pairwise
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import normal_form
 from seqtag.labels.coding import has_controls
-from seqtag.segmentation.characters import Numbering, views_of
+from seqtag.segmentation.characters import Numbering, candidate_of, views_of
 from seqtag.segmentation.multiword import (
     COPY,
     END,
@@ -36,14 +37,22 @@ from seqtag.segmentation.multiword import (
 )
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import INSIDE, JOINED, SENTENCE, TOKEN
+from seqtag.tables.table import WordTable, text_columns
 from seqtag.training.data import TrainingData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from seqtag.corpus import Sentence
+    from seqtag.segmentation.characters import CharacterRows
+
+WORDS = "training-words"
+"""Name of the table of the words of the training data."""
+
+_WORD_FOLDS = 5
+_LEAST_UNSEPARATED = 0.05  # of the tokens: those with a space inside, or with none between words
 
 _LABELS = (INSIDE, JOINED, TOKEN, SENTENCE)
 _PIECE = 16  # characters learned from at a time
@@ -62,20 +71,75 @@ _log = logging.getLogger("seqtag")
 
 
 # --------------------------------------------------------------------------- tokens
-def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> TrainingData:
+class TreebankText(NamedTuple):
+    """Text of a treebank, and where its tokens and sentences end, in code points.
+
+    It is put together from the tokens and the white space after them, paragraph by paragraph; a
+    treebank that marks none is one. A range is one token.
+    """
+
+    text: str
+    token_ends: NDArray[np.int64]
+    sentence_ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sentence]) -> TreebankText:
+        """Return the text of the sentences of a treebank, in order."""
+        text: list[str] = []
+        token_ends: list[int] = []
+        sentence_ends: list[int] = []
+        length = 0
+        for paragraph in paragraphs_of(sentences):
+            for surface in paragraph:
+                for token in surface.tokens:
+                    before = (token.spaces_before + token.written).replace(SEPARATOR, " ")
+                    after = token.spaces_after.replace(SEPARATOR, " ")
+                    token_ends.append(length + len(before))
+                    text += before, after
+                    length += len(before) + len(after)
+                sentence_ends.append(token_ends[-1])
+            text.append(SEPARATOR)
+            length += 1
+        return cls("".join(text), np.array(token_ends, np.int64), np.array(sentence_ends, np.int64))
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens as candidate words are looked up."""
+        form_of: dict[str, str] = {}
+        found = []
+        for begin, end in pairwise([0, *self.token_ends.tolist()]):
+            token = self.text[begin:end].strip()
+            if token not in form_of:
+                form_of[token] = candidate_of(token)
+            found.append(form_of[token])
+        return found
+
+
+def token_examples(
+    treebank: TreebankText,
+    columns: Sequence[str],
+    tables: Mapping[str, WordTable] | None = None,
+    *,
+    jackknifed: bool = True,
+) -> TrainingData:
     r"""Return the characters of a treebank, and where tokens and sentences end.
 
-    The text is put together from the tokens and the white space after them, paragraph by
-    paragraph; a treebank that marks none is one. A range is one token. Where a token ends within
-    a character (between a letter and its mark), it is taken to end with it. If
-    white space follows each token of a treebank, only that is learned, and a warning is logged.
+    Where a token ends within a character (between a letter and its mark), it is taken to end with
+    it. If white space follows each token of a treebank, only that is learned, and a warning is
+    logged.
 
     Parameters
     ----------
-    sentences
-        Those of a treebank, in order.
+    treebank
+        The text of its sentences.
     columns
-        Some of `seqtag.segmentation.characters.COLUMNS`.
+        Some of `seqtag.segmentation.characters.COLUMNS`, or columns for the words of `tables`.
+    tables
+        Word tables by name.
+    jackknifed
+        Whether `WORDS` is the table of this treebank. If so, the words of a fold of its sentences
+        are looked up in a table of the other folds: those that are nowhere else are not in it, as
+        new words of a new text.
 
     Returns
     -------
@@ -89,12 +153,14 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
     >>> from seqtag.corpus import read
     >>> rows = ["1\tOh", "2\t!", "3\tNo", "4\t!"]
     >>> text = "".join(row + "\t_" * 7 + "\tSpaceAfter=No\n" for row in rows)
-    >>> examples = token_examples(read(io.BytesIO(text.encode()), "conllu"), ["c1"])
+    >>> treebank = TreebankText.of(read(io.BytesIO(text.encode()), "conllu"))
+    >>> examples = token_examples(treebank, ["c1"])
     >>> examples.labels.values()
     ['inside', 'token', 'token', 'inside', 'token', 'sentence']
     """
-    text, token_ends, sentence_ends = _text_of(sentences)
-    numbering = Numbering(views_of(columns))
+    text, token_ends, sentence_ends = treebank
+    tables = tables or {}
+    numbering = Numbering(views_of(columns, tables), tables)
     rows, types = numbering.read(text)
     labels = np.zeros(len(rows.starts), np.int32)
     labels[:-1][rows.gaps[1:] > 0] = _LABELS.index(JOINED)
@@ -114,6 +180,8 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
         for number, (view, ids) in enumerate(zip(numbering.views, types, strict=True))
         for name, values in zip(view, numbering.new_values(number)[1], strict=True)
     }
+    if WORDS in tables and jackknifed:
+        seen |= _jackknifed(treebank, rows)
     return TrainingData(
         {name: seen[name] for name in columns},
         Column([_LABELS[i] for i in found.tolist()], ids.reshape(-1).astype(np.int32)),
@@ -122,24 +190,49 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
     )
 
 
-def _text_of(sentences: Iterable[Sentence]) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the text of a treebank, and where its tokens and sentences end."""
-    text: list[str] = []
-    token_ends: list[int] = []
-    sentence_ends: list[int] = []
-    length = 0
-    for paragraph in paragraphs_of(sentences):
-        for surface in paragraph:
-            for token in surface.tokens:
-                before = (token.spaces_before + token.written).replace(SEPARATOR, " ")
-                after = token.spaces_after.replace(SEPARATOR, " ")
-                token_ends.append(length + len(before))
-                text += before, after
-                length += len(before) + len(after)
-            sentence_ends.append(token_ends[-1])
-        text.append(SEPARATOR)
-        length += 1
-    return "".join(text), np.array(token_ends, np.int64), np.array(sentence_ends, np.int64)
+def word_table(treebank: TreebankText) -> WordTable | None:
+    r"""Return the tokens of a treebank as a word table for the segmenter.
+
+    None if white space or signs separate the words: a table would be large and change little.
+
+    Examples
+    --------
+    >>> word_table(TreebankText("to be ", np.array([2, 5]), np.array([5])))
+    >>> word_table(TreebankText("tobe", np.array([2, 4]), np.array([4])))
+    <seqtag.WordTable training-words: 2 words, 1 values>
+    """
+    text, tokens = treebank.text + " ", treebank.tokens
+    glued = (text[end - 1].isalnum() and text[end].isalnum() for end in treebank.token_ends)
+    unseparated = sum(glued) + sum(" " in token for token in tokens)
+    return _table_of(tokens) if unseparated > _LEAST_UNSEPARATED * len(tokens) else None
+
+
+def _table_of(words: Iterable[str]) -> WordTable:
+    """Return the table of some words of the training data."""
+    origin = {"source": "the tokens of the training data"}
+    return WordTable.of(WORDS, ((word, [""]) for word in words), "lower0", origin=origin)
+
+
+def _jackknifed(treebank: TreebankText, rows: CharacterRows) -> dict[str, Column]:
+    """Return the columns for the words of the training data, each fold by the words of others."""
+    text, token_ends, sentence_ends = treebank
+    of_sentence = np.arange(len(sentence_ends)) * _WORD_FOLDS // len(sentence_ends)
+    of_token = of_sentence[np.searchsorted(sentence_ends, token_ends)]
+    folds: defaultdict[str, set[int]] = defaultdict(set)
+    for token, fold in zip(treebank.tokens, of_token.tolist(), strict=True):
+        folds[token].add(fold)
+    columns = text_columns(WORDS)
+    values: list[list[str]] = [[] for _ in columns]
+    begin = 0
+    for fold in np.unique(of_sentence).tolist():
+        others = _table_of(word for word, where in folds.items() if where != {fold})
+        numbering = Numbering([columns], {WORDS: others})
+        end = int(np.searchsorted(rows.starts, sentence_ends[of_sentence == fold][-1]))
+        types = numbering.read(text)[1][0, begin:end].tolist()
+        for found, of_types in zip(values, numbering.new_values(0)[1], strict=True):
+            found += [of_types[each] for each in types]
+        begin = end
+    return {name: Column.of(each) for name, each in zip(columns, values, strict=True)}
 
 
 def _pieces(rows: int) -> NDArray[np.int64]:

@@ -124,6 +124,23 @@ def test_a_pipeline_with_tables(folder, call):
     assert (folder / "m.seqtag").read_bytes() == (folder / "n.seqtag").read_bytes()
 
 
+def test_a_segmenter_with_tables(folder, call):
+    """Where no white space separates words, those of the training data are a table, too."""
+    glued = (
+        "1\t你\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n2\t喺度\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n\n"
+    )
+    (folder / "glued.conllu").write_text(glued * 8)
+    options = ("--label", "tokens", "--lexicon", "names.tsv", *SHORT, "-o", "m.seqtag", "-q")
+    assert call("train", "glued.conllu", *options).code == 0
+    info = call("info", "m.seqtag", "--verbose").out
+    assert b"training-words (lexicon of 2 words" in info and b"table        names" in info
+    (folder / "text.txt").write_text("你喺度")
+    assert call("tag", "-m", "m.seqtag", "text.txt", "--to", "tokens").out == "你 喺度\n".encode()
+    separated = call("train", "train.conllu", *options, "--force")
+    assert separated.code == 1
+    assert "expected templates that use the table 'names', found none" in separated.err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -27,7 +27,7 @@ from seqtag.settings import Settings
 from seqtag.tables.table import WordTable
 from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule, fit
-from seqtag.training.text_examples import token_examples
+from seqtag.training.text_examples import TreebankText, token_examples
 
 NATIVE = BACKEND == "native"
 
@@ -51,8 +51,12 @@ def treebank(sentences) -> str:
     return "\n".join(lines) + "\n"
 
 
+def text_of(sentences) -> TreebankText:
+    return TreebankText.of(read(io.BytesIO(treebank(sentences).encode()), "conllu"))
+
+
 def examples_of(sentences, columns=COLUMNS):
-    return token_examples(read(io.BytesIO(treebank(sentences).encode()), "conllu"), columns)
+    return token_examples(text_of(sentences), columns)
 
 
 def learn(sentences, more="", tables=(), **settings) -> Segmenter:

@@ -220,9 +220,14 @@ def test_presets_look_into_tables():
     assert added[-1] == "lexicon(names)[-1] + lexicon(names)[+1]"
     assert len(with_tables(load("pos"), [CLASSES]).templates) == len(load("pos").templates) + 8
     assert with_tables(found, [CLASSES]) == found
+    of_characters = with_tables(load("segment"), [NAMES])
+    added = [str(each) for each in of_characters.templates[len(load("segment").templates) :]]
+    assert added == ["ends:names[0]", "begins:names[0]", "covers:names[0]"]
+    assert of_characters.table_names == ["names"]
+    assert with_tables(of_characters, [NAMES]) == of_characters
 
 
-@pytest.mark.parametrize("templates", [load("lemma"), load("segment"), parse("form[0]")])
+@pytest.mark.parametrize("templates", [load("lemma"), load("multiword"), parse("form[0]")])
 def test_others_do_not(templates):
     assert with_tables(templates, [CLASSES]) == templates
 

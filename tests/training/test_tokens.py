@@ -10,7 +10,8 @@ from seqtag.corpus import read
 from seqtag.features.index import index_corpus
 from seqtag.features.language import parse
 from seqtag.segmentation.characters import columns_of
-from seqtag.training.text_examples import token_examples
+from seqtag.tables.table import text_columns
+from seqtag.training.text_examples import WORDS, TreebankText, token_examples, word_table
 
 TREEBANK = """\
 # newpar
@@ -28,8 +29,22 @@ TREEBANK = """\
 """
 
 
+def treebank_of(text: str) -> TreebankText:
+    return TreebankText.of(read(io.BytesIO(text.encode()), "conllu"))
+
+
 def examples(columns=("c1",), text=TREEBANK):
-    return token_examples(read(io.BytesIO(text.encode()), "conllu"), columns)
+    return token_examples(treebank_of(text), columns)
+
+
+def unseparated(*sentences: str) -> TreebankText:
+    """Sentences whose words no white space separates."""
+    rows = (f"{n}\t{w}" + "\t_" * 7 + "\tSpaceAfter=No" for s in sentences for n, w in words_in(s))
+    return treebank_of("\n".join(f"\n{row}" if row.startswith("1\t") else row for row in rows))
+
+
+def words_in(sentence: str):
+    return enumerate(sentence.split(), 1)
 
 
 def test_what_a_treebank_without_spaceafter_cannot_teach_is_said(caplog):
@@ -84,3 +99,24 @@ def test_pieces_see_beyond_their_ends():
     pieces = index_corpus(compiled, [*data.columns.values()], data.lengths, 4, pieces=data.pieces)
     assert (whole.instances.features == pieces.instances.features).all()
     assert np.diff(pieces.instances.sentence_ptr).tolist() == data.pieces.tolist()
+
+
+def test_words_make_a_table_where_nothing_separates_them():
+    assert word_table(treebank_of("\n")) is None
+    some, none = "\t_" * 8, "\t_" * 7 + "\tSpaceAfter=No"
+    assert word_table(treebank_of(f"1\tOh!{some}\n2\tno{some}\n\n")) is None
+    assert word_table(treebank_of(f"1\tOh{none}\n2\t!{some}\n\n")) is None
+    assert word_table(treebank_of(f"1\t1\u00a0 0{some}\n\n")).of_words(["0 0"]) == [""]
+    table = word_table(unseparated("好 我们 。", "Ab12"))
+    assert table.of_words(["我们", "们", "ab00", "。"]) == ["", None, "", ""]
+
+
+def test_a_word_of_one_fold_is_unknown_there():
+    treebank = unseparated(*["好 我们", "好 他们", "我 好", "我 们", "我 们"])
+    columns = text_columns(WORDS)
+    tables = {WORDS: word_table(treebank)}
+    found = token_examples(treebank, columns, tables).columns["ends:training-words"].values()
+    # 好|我们 好|他们 我|好 我|们 我|们: neither 我们 nor 他们 is known in its own sentence.
+    assert "".join(found) == "111101111212"
+    whole = token_examples(treebank, columns, tables, jackknifed=False)
+    assert "".join(whole.columns["ends:training-words"].values()) == "112102111212"
