@@ -381,7 +381,8 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     if compiled.tag_terms and (init is None or init.by_tags is not None):
         tags = tag_keys(compiled, examples.columns)
         gold = tag_keys(compiled, {**examples.columns, **gold_tags}) if gold_tags else tags
-        by_tags = labels_by_tags(compiled.tag_plan(), tags, gold, y, labels, init)
+        learned_with = tags if coding.needs_forms else gold
+        by_tags = labels_by_tags(compiled.tag_plan(), learned_with, gold, y, labels, init)
         corpus = corpus._replace(instances=with_label_sets(corpus.instances, by_tags, tags, y))
     words = form.types if form else []
     origin: dict[str, Any] = {
