@@ -69,14 +69,14 @@ corpus.read
 corpus.scanner
 corpus
 tables.learn tables.lexicon
-model.known_words model.embedded model.freeze model.calibration model.compact
+model.known_words model.embedded model.freeze model.calibration model.compact model.sentence_lengths
 model.container
 tables.model_io
 model.model tables
 model.bundle
 model
 segmentation.multiword segmentation.paragraphs
-segmentation.characters
+segmentation.characters segmentation.unpunctuated
 segmentation.segmenter
 segmentation.reading
 segmentation
@@ -105,7 +105,7 @@ training.text_examples training.warm_start
 training.problem training.checkpoints
 training.runs training.candidates
 training.stacking
-training.auto_settings
+training.auto_settings training.sentence_trial
 training.pipeline
 training.raw_text
 training.train

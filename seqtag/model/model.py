@@ -37,6 +37,7 @@ from seqtag.labels.schemes import SCHEMES
 from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.container import expect, pack_strings, show, unpack_strings
 from seqtag.model.known_words import KnownWords, known_attribute
+from seqtag.model.sentence_lengths import LONGEST, are_lengths
 from seqtag.tables.model_io import chosen, facts_of
 from seqtag.version import __version__
 
@@ -83,6 +84,9 @@ class Model:
         Provenance: settings, seed, size and digest of the corpus, scores. JSON values.
     calibration
         Calibration of margins, if it was learned.
+    sentence_lengths
+        Scores of sentences of 1, 2, ... words, if a segmenter looks for the best breaks; see
+        `seqtag.model.sentence_lengths`.
     first
         First-pass models, whose labels are input columns of its templates.
     """
@@ -101,6 +105,7 @@ class Model:
     training: Mapping[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
     writer: str = f"seqtag {__version__}"
+    sentence_lengths: Sequence[int] = ()
     first: Sequence[Model] = ()
 
     @property
@@ -167,6 +172,8 @@ class Model:
             config["coding"] = self.coding.name
         if self.calibration is not None:
             config["calibration"] = self.calibration.to_dict()
+        if self.sentence_lengths:
+            config["sentence_lengths"] = list(self.sentence_lengths)
         if self.tables:  # shown by `seqtag info`; a file lists numbers of tables instead
             config["tables"] = [
                 {**facts_of(table), "entries": len(table), "values": len(table.values)}
@@ -284,6 +291,7 @@ class Model:
                 config["training"],
                 config["calibration"] and Calibration.from_dict(config["calibration"]),
                 contents.writer,
+                config["sentence_lengths"],
             )
 
 
@@ -364,6 +372,7 @@ _OLD_CONFIG: Mapping[str, Any] = {
     "key_bits": 64,
     "coding": LabelCoding.name,
     "calibration": None,
+    "sentence_lengths": [],
 }
 """Default values of entries of the configuration that old files lack."""
 
@@ -396,6 +405,7 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         "increasing margins with shares that do not decrease, or null",
         lambda value: value is None or is_calibration(value),
     ),
+    "sentence_lengths": (f"a list of at most {LONGEST} integers", are_lengths),
 }
 """Description and check of each entry of the configuration."""
 

@@ -29,6 +29,7 @@ from seqtag.segmentation.characters import (
     views_with,
 )
 from seqtag.segmentation.paragraphs import SEPARATOR
+from seqtag.segmentation.unpunctuated import WordBreaks
 from seqtag.tables.table import Lookup, text_columns
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 INSIDE, JOINED, TOKEN, SENTENCE = "inside", "joined", "token", "sentence"
 """The labels of characters: inside a token, with white space after it or without; the last of a
 token; the last of a sentence, and so of a token. A model without the third ends tokens and
-sentences at white space only."""
+sentences at white space only; so does one of words, see `seqtag.segmentation.unpunctuated`."""
 
 _WINDOW = 1 << 16  # code points labeled at a time
 _MOST_CONTEXT = 1 << 12  # code points
@@ -110,11 +111,12 @@ class Segmenter:
                 "train one with --label tokens"
             )
             raise ModelFileError(msg, source=source)
+        by_words = model.compiled.columns == ("form",)
         tables = model.compiled.tables
         columns = (*COLUMNS, *chain.from_iterable(map(text_columns, tables)))
         for what, allowed, found in (
             ("labels", (INSIDE, JOINED, TOKEN, SENTENCE), model.labels),
-            ("columns", columns, model.compiled.columns),
+            ("columns", ("form",) if by_words else columns, model.compiled.columns),
         ):
             unknown = [name for name in found if name not in allowed]
             if unknown:
@@ -123,6 +125,11 @@ class Segmenter:
                     f"{show(unknown[0])}; train one with --label tokens"
                 )
                 raise ModelFileError(msg, source=source)
+        self._words: WordBreaks | None = None
+        if by_words:
+            with fitting(source):
+                self._words = WordBreaks(model, SENTENCE)
+            return
         with fitting(source):
             by_view, self._views = _by_view(model)
             self._decoder = by_view.decoder(self._views)
@@ -166,6 +173,8 @@ class Segmenter:
             Positions in code points of `text`; empty for white space. The end of a paragraph ends
             a sentence.
         """
+        if self._words:
+            return Segments(*self._words.find(text, begin, final=final))
         workspace = self._workspaces.take(self._new_workspace)
         nothing = np.zeros(0, np.int64)
         found = [_Tokens(nothing, nothing, np.zeros(0, np.bool_))]
@@ -192,6 +201,8 @@ class Segmenter:
 
     def context_of(self, text: str, done: int) -> int:
         """Return the start of the context to keep of a text that is final up to `done`."""
+        if self._words:
+            return self._words.context_of(text, done)
         rows = 0
         for at in range(done - 1, max(-1, done - _MOST_CONTEXT), -1):
             if text[at] == SEPARATOR:

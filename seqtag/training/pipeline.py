@@ -44,9 +44,11 @@ from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Source, TrainingData, check_data, gold_name, open_corpus
 from seqtag.training.interruption import AtOnce
 from seqtag.training.runs import Epoch, Schedule, fit
+from seqtag.training.sentence_trial import with_sentence_lengths
 from seqtag.training.stacking import component_schedule, jackknifed
 from seqtag.training.text_examples import (
     TreebankText,
+    is_unpunctuated,
     token_examples,
     word_examples,
     word_table,
@@ -239,6 +241,8 @@ def train_parts(
             try:
                 if name == "tokens":
                     text = TreebankText.of(sentences())
+                    if init is None and is_unpunctuated(text):
+                        templates = load_templates("sentences")
                     table = word_table(text) if init is None else None
                     if table:
                         templates = with_tables(templates, tables_of([table, *given_tables]))
@@ -263,7 +267,10 @@ def train_parts(
             )
             task = replace(task, coding=LabelCoding())
             _, problem = select_templates([task], examples, schedule, quick=True)
-            return fit(problem, own)
+            model = fit(problem, own)
+            if quick or model.interrupted or "form" not in templates.columns or name != "tokens":
+                return model
+            return with_sentence_lengths(model, problem, own)
 
         def trained() -> Iterator[Model]:
             for name in texts:

@@ -7,11 +7,13 @@ words labels each character of a token with the script that makes the words.
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter, defaultdict
 from functools import lru_cache
 from itertools import pairwise
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category
 
 import numpy as np
 
@@ -37,6 +39,7 @@ from seqtag.segmentation.multiword import (
 )
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import INSIDE, JOINED, SENTENCE, TOKEN
+from seqtag.segmentation.unpunctuated import LONGEST_WORD
 from seqtag.tables.table import WordTable, text_columns
 from seqtag.training.data import TrainingData
 
@@ -56,6 +59,7 @@ _LEAST_UNSEPARATED = 0.05  # of the tokens: those with a space inside, or with n
 
 _LABELS = (INSIDE, JOINED, TOKEN, SENTENCE)
 _PIECE = 16  # characters learned from at a time
+_MARKED = 0.8  # F1 of breaks after marks from which on characters are learned
 
 _MOST_WRITTEN = 5  # symbols of one script, in addition to the length difference of words and token
 _MOST_CELLS = 4000  # characters times symbols of a token that is aligned
@@ -133,7 +137,8 @@ def token_examples(
     treebank
         The text of its sentences.
     columns
-        Some of `seqtag.segmentation.characters.COLUMNS`, or columns for the words of `tables`.
+        Some of `seqtag.segmentation.characters.COLUMNS`, or columns for the words of `tables`;
+        or ``form`` alone for the words that white space separates, and where sentences end.
     tables
         Word tables by name.
     jackknifed
@@ -144,8 +149,8 @@ def token_examples(
     Returns
     -------
     TrainingData
-        Paragraphs of characters, learned in small pieces: each label is decided independently,
-        given the characters around it.
+        Paragraphs of characters or words, learned in small pieces: each label is decided
+        independently, given what is around it.
 
     Examples
     --------
@@ -158,6 +163,8 @@ def token_examples(
     >>> examples.labels.values()
     ['inside', 'token', 'token', 'inside', 'token', 'sentence']
     """
+    if [*columns] == ["form"]:
+        return _break_examples(treebank)
     text, token_ends, sentence_ends = treebank
     tables = tables or {}
     numbering = Numbering(views_of(columns, tables), tables)
@@ -187,6 +194,52 @@ def token_examples(
         Column([_LABELS[i] for i in found.tolist()], ids.reshape(-1).astype(np.int32)),
         np.diff(rows.paragraphs),
         pieces,
+    )
+
+
+def is_unpunctuated(treebank: TreebankText) -> bool:
+    """Return whether white space separates all tokens, and no marks show where sentences end.
+
+    Marks show it if breaks after those signs that mostly end a sentence find most of the breaks.
+
+    Examples
+    --------
+    >>> is_unpunctuated(TreebankText("jah qaþ ", np.array([3, 7]), np.array([7])))
+    True
+    >>> is_unpunctuated(TreebankText("jah . ", np.array([3, 5]), np.array([5])))
+    False
+    """
+    text, token_ends, sentence_ends = treebank
+    words = len(text.split())
+    if words != len(token_ends) or not all(
+        text[end : end + 1].isspace() for end in token_ends[:-1]
+    ):
+        return False
+    last_signs = Counter(text[end - 1] for end in token_ends.tolist())
+    at_ends = Counter(text[end - 1] for end in sentence_ends.tolist())
+    marks = [
+        sign
+        for sign, count in at_ends.items()
+        if 2 * count > last_signs[sign] and category(sign)[0] in "PS"
+    ]
+    found = sum(last_signs[sign] for sign in marks)
+    right = sum(at_ends[sign] for sign in marks)
+    return 2 * right < _MARKED * (len(sentence_ends) + found)
+
+
+def _break_examples(treebank: TreebankText) -> TrainingData:
+    """Return the words that white space separates, and whether a sentence ends with each."""
+    text = treebank.text
+    places = [found.span() for found in re.finditer(r"\S+", text)]
+    starts, ends = np.array(places, np.int64).reshape(-1, 2).T
+    closing = [found.start() for found in re.finditer(SEPARATOR, text)]
+    paragraph = np.searchsorted(np.array(closing, np.int64), starts)
+    found, ids = np.unique(np.isin(ends, treebank.sentence_ends), return_inverse=True)
+    return TrainingData(
+        {"form": Column.of(text[begin:end][:LONGEST_WORD] for begin, end in places)},
+        Column([(TOKEN, SENTENCE)[i] for i in found.tolist()], ids.astype(np.int32)),
+        np.unique(paragraph, return_counts=True)[1],
+        _pieces(len(places)),
     )
 
 

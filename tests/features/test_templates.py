@@ -404,7 +404,7 @@ def test_preset(name, columns):
 
 def test_preset_names():
     assert ", ".join(preset_names()) == (
-        "chunk, feats, lemma, morph, multiword, ner, pos, segment, xpos"
+        "chunk, feats, lemma, morph, multiword, ner, pos, segment, sentences, xpos"
     )
 
 
@@ -431,5 +431,5 @@ def test_load_unknown():
         load("chunks")
     assert str(caught.value) == (
         "expected a preset or a template file, found neither of the name 'chunks' (did you mean "
-        "'chunk'?); presets are chunk, feats, lemma, morph, multiword, ner, pos, segment, xpos"
+        "'chunk'?); presets are chunk, feats, lemma, morph, multiword, ner, pos, segment, sentences, xpos"
     )

@@ -1,0 +1,195 @@
+"""Scores of breaks and of sentence lengths, chosen by cross-validation on the training text.
+
+The margins of breaks in text that was not used in training become log odds by logistic regression.
+To these come the log ratio of the frequency of a length in the training data and that expected if
+breaks were independent, and a bias: more breaks than are likely make the F1 of sentences higher.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.engine.arrays import Instances, pointers
+from seqtag.engine.epochs import learn
+from seqtag.model.sentence_lengths import LONGEST, next_break
+from seqtag.segmentation.segmenter import SENTENCE
+from seqtag.training.interruption import put_off
+from seqtag.training.runs import hiding, recipe_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import Cells
+    from seqtag.model.model import Model
+    from seqtag.training.problem import Problem
+    from seqtag.training.runs import Schedule
+
+_FOLDS = 4
+_BLOCK = 50  # adjacent pieces stay together
+_ENOUGH = 100_000  # words to learn from
+_JUDGED = 10_000  # words whose sentences are scored
+_TOO_FEW = 2_000  # words
+_FEWEST = 50  # sentences
+_RUN = 0  # as of other trials
+_BIASES = (0.0, 0.4, 0.8, 1.2)
+_SHARE = 0.8  # of the log ratios of lengths
+_WIDTH = 2.5  # words, the standard deviation by which counts of lengths are smoothed
+_SMALLEST, _GREATEST = -4.0, 1.0  # log ratios
+_LITTLE = 0.005  # F1
+_STEPS = 30  # of Newton's method
+
+_log = logging.getLogger("seqtag")
+
+
+def with_sentence_lengths(model: Model, problem: Problem, schedule: Schedule) -> Model:
+    """Return a model of breaks after words with scores of sentence lengths.
+
+    Parameters
+    ----------
+    model
+        The trained model.
+    problem
+        The problem that it was trained on.
+    schedule
+        The trial uses its seed and its stop flag.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the trial is interrupted.
+    """
+    x = problem.corpus.instances.written_out()
+    rows = int(x.sentence_ptr[min(len(x.sentence_ptr) - 1, _pieces(x.sentence_ptr, _ENOUGH))])
+    breaks = problem.y[:rows] == [*problem.labels].index(SENTENCE)
+    if rows < _TOO_FEW or breaks.sum() < _FEWEST or breaks.all():
+        return model
+    margins = _cross_validated(problem, x, rows, schedule)
+    scale, bias = _logistic(margins, breaks)
+    if scale <= 0:
+        return model
+    ratios = _SHARE * _log_ratios(np.diff(np.flatnonzero(breaks), prepend=-1))
+    unit = model.weights.unit
+    judged = min(rows, _JUDGED)
+    whole = np.rint(margins[:judged] / unit).astype(np.int64).tolist()
+    tables = {"none": [0]}
+    for more in _BIASES:
+        scores = np.rint((ratios + bias + more) / scale / unit)
+        tables[str(more)] = scores.astype(np.int64).tolist()
+    f1 = {name: _f1(breaks[:judged], whole, table) for name, table in tables.items()}
+    enough = max(f1.values()) - _LITTLE  # the first: other text has fewer breaks that are certain
+    best = next(name for name, score in f1.items() if score >= enough)
+    _log.info(
+        "sentence-lengths %s, by F1 on %s words of the training data (%s)",
+        best,
+        f"{judged:,}",
+        ", ".join(f"{name}: {100 * score:.2f}" for name, score in f1.items()),
+    )
+    facts = {"scores": f1, "metric": "F1 of sentences", "tokens": judged}
+    chosen = {**model.training.get("chosen", {}), "sentence_lengths": facts}
+    return replace(
+        model,
+        sentence_lengths=[] if best == "none" else tables[best],
+        training={**model.training, "chosen": chosen},
+    )
+
+
+def _pieces(piece_ptr: NDArray[np.int64], rows: int) -> int:
+    """Return the number of pieces within so many rows."""
+    return int(np.searchsorted(piece_ptr, rows, "right")) - 1
+
+
+def _cross_validated(
+    problem: Problem, x: Instances, rows: int, schedule: Schedule
+) -> NDArray[np.float64]:
+    """Return the margin of a break at each of the first rows, by a model of the other folds."""
+    pieces = _pieces(x.sentence_ptr, rows)
+    lengths, counts = np.diff(x.sentence_ptr[: pieces + 1]), np.diff(x.token_ptr[: rows + 1])
+    features = x.features[: x.token_ptr[rows]]
+    fold = np.arange(pieces) // max(1, min(_BLOCK, pieces // (2 * _FOLDS))) % _FOLDS
+    settings, sentence = problem.settings, [*problem.labels].index(SENTENCE)
+
+    def train(some: Instances, y: NDArray[np.int32]) -> Cells:
+        seen = hiding(some, settings.dropout)
+        with put_off(schedule.stop):
+            found = learn(
+                backend.Weights(problem.corpus.layout, "float32", settings.update, None),
+                lambda epoch: seen(schedule.random(_RUN, epoch, 1)),
+                y,
+                lambda epoch: schedule.visits(len(some.sentence_ptr) - 1, _RUN, epoch),
+                recipe_of(settings),
+                stopped=schedule.stop.requested,
+            )
+        if found.interrupted:
+            raise KeyboardInterrupt
+        return found.cells
+
+    margins = np.zeros(rows, np.float64)
+    for number in range(_FOLDS):
+        others = fold != number
+        kept = np.repeat(others, lengths)
+        some = Instances(
+            pointers(lengths[others]), pointers(counts[kept]), features[np.repeat(kept, counts)]
+        )
+        cells = train(some, problem.y[:rows][kept])
+        weights = _difference(cells, len(problem.corpus.keys), sentence)
+        held_out = counts[~kept]
+        row = np.repeat(np.arange(len(held_out)), held_out)
+        seen = features[np.repeat(~kept, counts)]
+        margins[~kept] = np.bincount(row, weights[seen], len(held_out))
+    return margins
+
+
+def _difference(cells: Cells, rows: int, sentence: int) -> NDArray[np.float64]:
+    """Return the weight of the label sentence less that of the other label, of each feature."""
+    row = np.repeat(np.arange(rows), np.diff(cells.row_ptr))
+    sign = np.where(cells.label == sentence, 1.0, -1.0)
+    return np.bincount(row, sign * cells.weight, rows).astype(np.float64)
+
+
+def _logistic(margins: NDArray[np.float64], breaks: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return scale and bias of the log odds of breaks as a function of margins.
+
+    >>> margins = np.array([-2.0, -1, 0, 1, 2] * 3)
+    >>> scale, bias = _logistic(margins, np.array([False] * 7 + [True] * 8))
+    >>> scale > 0
+    True
+    """
+    x, w = np.stack([margins, np.ones(len(margins))], axis=1), np.array([0.0, 0.0])
+    for _ in range(_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(2)
+        w += np.clip(np.linalg.solve(curvature, x.T @ (breaks - p) - 1e-3 * w), -3, 3)
+    return float(w[0]), float(w[1])
+
+
+def _log_ratios(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return log ratios of the frequencies of lengths and those if breaks were independent."""
+    size = 2 * LONGEST
+    counts = np.bincount(np.minimum(lengths, size) - 1, minlength=size).astype(float)
+    kernel = np.exp(-0.5 * (np.arange(-8, 9) / _WIDTH) ** 2)
+    counts = np.convolve(counts, kernel / kernel.sum(), "same") + 0.05
+    share = 1 / lengths.mean()
+    expected = share * (1 - share) ** np.arange(size)
+    ratios = np.log(counts / counts.sum() / np.maximum(expected, 1e-300))
+    clipped: NDArray[np.float64] = ratios.clip(_SMALLEST, _GREATEST)[:LONGEST]
+    return clipped
+
+
+def _f1(breaks: NDArray[np.bool_], margins: Sequence[int], lengths: Sequence[int]) -> float:
+    """Return the F1 of sentences if they are found with some scores of lengths."""
+    at, total, found = 0, len(margins), []
+    while at < total:
+        at = next_break(margins, lengths, at, total, closed=True) or total
+        found.append(at)
+    ends = (np.flatnonzero(breaks) + 1).tolist()
+    if ends[-1:] != [total]:
+        ends.append(total)
+    right = {*zip([0, *ends], ends, strict=False)} & {*zip([0, *found], found, strict=False)}
+    return 2 * len(right) / (len(ends) + len(found))
