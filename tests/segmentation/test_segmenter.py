@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from itertools import pairwise
+from dataclasses import replace
+from itertools import chain, pairwise
 from random import Random
 
 import numpy as np
@@ -24,7 +25,7 @@ from seqtag.segmentation.characters import COLUMNS, Numbering, columns_of, rows_
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
-from seqtag.tables.table import WordTable
+from seqtag.tables.table import WordTable, text_columns
 from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule, fit
 from seqtag.training.text_examples import TreebankText, token_examples
@@ -61,10 +62,12 @@ def examples_of(sentences, columns=COLUMNS):
 
 def learn(sentences, more="", tables=(), **settings) -> Segmenter:
     templates = parse(f"{load('segment')}\n{more}").with_tables(tables)
-    columns = templates.compile(COLUMNS).columns
+    available = (*COLUMNS, *chain.from_iterable(text_columns(table.name) for table in tables))
+    columns = templates.compile(available).columns
     values = Settings().with_values(templates.settings).with_values({"min_count": 1} | settings)
-    task = LearningTask(LabelColumn("tokens"), templates, values, COLUMNS, coding=LabelCoding())
-    problem = build_problem(task, examples_of(sentences, columns))
+    task = LearningTask(LabelColumn("tokens"), templates, values, available, coding=LabelCoding())
+    data = token_examples(text_of(sentences), columns, templates.tables)
+    problem = build_problem(task, data)
     return Segmenter(fit(problem, Schedule(1, 1, None, 1, None)))
 
 
@@ -281,6 +284,25 @@ def test_attributes_of_tables_are_looked_up_by_hashes():
         patch.setattr(Numbering, "new_hashes", lambda *_: None)
         with_table._workspaces._idle.clear()
         assert sentences_of(with_table, text) == found
+
+
+def test_words_that_nothing_separates_are_looked_up():
+    sentences = [
+        *(["_小猫", "_爱", "_我们", "_。"], ["_大", "_狗", "_爱", "_小鸟", "_。"]),
+        *(["_我", "_爱", "_大鸟", "_。"], ["_我们", "_爱", "_小", "_狗", "_。"]),
+    ]
+    known = [(word, ["x"]) for word in ("小猫", "小鸟", "大鸟", "我们", "他们")]
+    found = learn(sentences * 4, "covers:words[0]", [WordTable.of("words", known)])
+    tokens = sentences_of(found, "他们爱我们。大狗爱大鸟。")
+    assert tokens == [["他们", "爱", "我们", "。"], ["大", "狗", "爱", "大鸟", "。"]]
+
+
+def test_columns_without_their_table_are_refused(plain):
+    table = WordTable.of("words", [("cat", ["x"])])
+    model = learn(PLAIN, "ends:words[0]", [table]).model
+    without = replace(model.compiled, tables={})
+    with pytest.raises(ModelFileError, match=r"some of the columns c1, .*found 'ends:words'"):
+        Segmenter(replace(model, compiled=without))
 
 
 def test_a_model_of_other_columns_is_no_segmenter():
