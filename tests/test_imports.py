@@ -69,7 +69,8 @@ corpus.read
 corpus.scanner
 corpus
 tables.learn tables.lexicon
-model.known_words model.embedded model.freeze model.calibration model.compact model.sentence_lengths
+model.known_words model.attested model.embedded model.freeze model.calibration
+model.compact model.sentence_lengths
 model.container
 tables.model_io
 model.model tables
@@ -80,6 +81,7 @@ segmentation.characters segmentation.unpunctuated
 segmentation.segmenter
 segmentation.reading
 segmentation
+tagging.unknown_lemmas
 tagging.arrays tagging.workspace tagging.parts tagging.document
 tagging.encode
 tagging.explain

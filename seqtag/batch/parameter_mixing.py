@@ -35,7 +35,7 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.candidates import AUTO
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import open_corpus
-from seqtag.training.problem import Problem, WordLabels, warn_about_many_labels
+from seqtag.training.problem import Problem, WordLabels, attested_lemmas, warn_about_many_labels
 from seqtag.training.runs import Epoch, Schedule, fit
 from seqtag.training.train import unlabeled_words
 
@@ -340,6 +340,7 @@ def _plan(
         labels,
         known_words=shared.words,
         parts=parts,
+        attested=attested_lemmas(task, compiled, [*dict.fromkeys(shared.pairs)]),
         tag_dictionary=(
             WordLabels.sum(words).kept_to(settings.known_labels, labels)
             if words

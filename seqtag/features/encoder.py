@@ -63,6 +63,10 @@ class Column(NamedTuple):
         """Return the value of every token."""
         return list(map(self.types.__getitem__, self.ids.tolist()))
 
+    def values_of(self, tokens: NDArray[np.intp]) -> list[str]:
+        """Return the values of some tokens."""
+        return list(map(self.types.__getitem__, self.ids[tokens].tolist()))
+
 
 def _sparse_zeros(rows: int, columns: int) -> NDArray[np.uint64]:
     """Return zeros whose memory the system gives, a small page at a time, when it is written."""

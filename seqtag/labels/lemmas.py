@@ -131,6 +131,15 @@ def lemma_of(form: str, script: str) -> str:
     return lemma if lemma and _OUTSIDE_FIELDS.isdisjoint(lemma) else _NO_LEMMA
 
 
+def keeps_form(script: str) -> bool:
+    """Return whether a script changes nothing but the case of a form.
+
+    >>> keeps_form("title 0 0  "), keeps_form("lower 0 1  ")
+    (True, False)
+    """
+    return not script.startswith(_WHOLE) and _parse(script)[1:] == (0, 0, "", "")
+
+
 def scripts_of(form: str, lemma: str) -> list[str]:
     """Return all scripts that make a lemma of a form, the simplest first.
 

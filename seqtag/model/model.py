@@ -34,6 +34,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn, is_column_name
 from seqtag.labels.lemmas import LemmaCoding, NormalLemmaCoding
 from seqtag.labels.schemes import SCHEMES
+from seqtag.model.attested import AttestedLemmas
 from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.container import expect, pack_strings, show, unpack_strings
 from seqtag.model.known_words import KnownWords, known_attribute
@@ -89,6 +90,8 @@ class Model:
         `seqtag.model.sentence_lengths`.
     first
         First-pass models, whose labels are input columns of its templates.
+    attested
+        Attested lemmas, which those of unknown words should be; None if they are not used.
     """
 
     column: LabelColumn
@@ -107,6 +110,7 @@ class Model:
     writer: str = f"seqtag {__version__}"
     sentence_lengths: Sequence[int] = ()
     first: Sequence[Model] = ()
+    attested: AttestedLemmas | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -174,6 +178,8 @@ class Model:
             config["calibration"] = self.calibration.to_dict()
         if self.sentence_lengths:
             config["sentence_lengths"] = list(self.sentence_lengths)
+        if self.attested is not None:
+            config["own_forms"] = self.attested.own_forms
         if self.tables:  # shown by `seqtag info`; a file lists numbers of tables instead
             config["tables"] = [
                 {**facts_of(table), "entries": len(table), "values": len(table.values)}
@@ -210,6 +216,8 @@ class Model:
         tensors["by_tags.keys"] = by_tags.keys if by_tags else np.zeros(0, np.uint64)
         tensors["by_tags.cells"] = np.diff(by_tags.row_ptr if by_tags else []).astype(np.uint16)
         tensors["by_tags.labels"] = by_tags.labels if by_tags else np.zeros(0, np.uint16)
+        if self.attested is not None:
+            tensors["attested"] = self.attested.hashes
         return tensors
 
     @classmethod
@@ -270,6 +278,11 @@ class Model:
                     source,
                 )
 
+            attested = None
+            if len(tensors["attested"]):
+                if not coding.needs_forms or compiled.order or compiled.edges:
+                    _refuse("expected attested lemmas in a model of lemmas alone", source)
+                attested = AttestedLemmas(tensors["attested"], config["own_forms"])
             counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
             # Each component is listed, so that a damaged file cannot ask for more.
             components = min(int(part.max(initial=-1)) + 1, len(part))
@@ -292,6 +305,7 @@ class Model:
                 config["calibration"] and Calibration.from_dict(config["calibration"]),
                 contents.writer,
                 config["sentence_lengths"],
+                attested=attested,
             )
 
 
@@ -364,6 +378,7 @@ TENSORS = {
     "by_tags.keys": ("u8", 1),
     "by_tags.cells": ("u2", 1),
     "by_tags.labels": ("u2", 1),
+    "attested": ("u4", 1),
 }
 """Data type and number of dimensions of each array of a file."""
 
@@ -373,6 +388,7 @@ _OLD_CONFIG: Mapping[str, Any] = {
     "coding": LabelCoding.name,
     "calibration": None,
     "sentence_lengths": [],
+    "own_forms": False,
 }
 """Default values of entries of the configuration that old files lack."""
 
@@ -380,6 +396,7 @@ _OLD_TENSORS: Tensors = {
     "by_tags.keys": np.zeros(0, np.uint64),
     "by_tags.cells": np.zeros(0, np.uint16),
     "by_tags.labels": np.zeros(0, np.uint16),
+    "attested": np.zeros(0, np.uint32),
 }
 """Arrays that old files lack."""
 
@@ -400,6 +417,7 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "key_bits": ("48 or 64", lambda value: type(value) is int and value in (48, 64)),
     "templates": ("a text", lambda value: isinstance(value, str)),
+    "own_forms": ("true or false", lambda value: isinstance(value, bool)),
     "training": ("an object of facts about the training", lambda value: _is_training(value)),
     "calibration": (
         "increasing margins with shares that do not decrease, or null",

@@ -12,6 +12,7 @@ from seqtag.caching import BoundedCache
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import SeqtagError
+from seqtag.features.encoder import Column
 from seqtag.model.bundle import input_columns, predicted_columns
 from seqtag.parallel import Pool, in_order
 from seqtag.tagging.encode import (
@@ -29,6 +30,7 @@ from seqtag.tagging.encode import (
     rows_of_columns,
     tokens_of,
 )
+from seqtag.tagging.unknown_lemmas import TokenIds, UnknownLemmas
 from seqtag.tagging.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import Allowed, Margins, Paths
-    from seqtag.features.encoder import Column, Encoder
+    from seqtag.features.encoder import Encoder
     from seqtag.model.model import Model
     from seqtag.tagging.arrays import Arrays
     from seqtag.tagging.explain import Explanation
@@ -90,6 +92,9 @@ class ModelRuntime:
         self._first = first
         self._decoder = model.decoder()
         self._workspaces: Pool[Workspace] = Pool(lambda workspace: workspace.is_full)
+        self._unknown = None
+        if model.attested is not None:
+            self._unknown = UnknownLemmas(model, model.attested, self._decoder)
 
     @cached_property
     def outputs(self) -> list[str]:
@@ -121,6 +126,7 @@ class ModelRuntime:
         sentence_ptr: NDArray[np.int64],
         workspace: Workspace,
         allowed: Allowed | None = None,
+        forms: Column | None = None,
     ) -> NDArray[np.int32]:
         """Decode sentences given as type ids.
 
@@ -135,6 +141,8 @@ class ModelRuntime:
             From `new_workspace`.
         allowed
             The label ids that each token may have; None for all.
+        forms
+            The form of each token; the lemmas of unknown words depend on it.
 
         Returns
         -------
@@ -142,8 +150,15 @@ class ModelRuntime:
             (tokens,) int32: label ids.
         """
         with workspace.borrow_buffers(self._decoder.workspace) as buffers:
-            hashes = workspace.encoder.hashes
-            return self._decoder.decode(types, hashes, sentence_ptr, buffers, allowed)
+            tokens = TokenIds(types, workspace.encoder.hashes, sentence_ptr)
+            ids = self._decoder.decode(*tokens, buffers, allowed)
+            if forms is not None and self._unknown is not None:
+                found = self._unknown.attested(
+                    tokens, ids, forms, workspace.lemmas, buffers, allowed
+                )
+                places, first = np.unique(found.tokens, return_index=True)
+                ids[places] = found.labels[first]
+            return ids
 
     def decode_columns(
         self, columns: Mapping[str, Column], lengths: NDArray[np.int64]
@@ -166,7 +181,7 @@ class ModelRuntime:
         for name in names:
             workspace.encoder.extend(name, 0, columns[name].types)
         types = np.array([columns[name].ids for name in names], np.int32)
-        return self.decode_types(types, pointers(lengths), workspace)
+        return self.decode_types(types, pointers(lengths), workspace, forms=columns.get("form"))
 
     # ----------------------------------------------------------------- one sentence, many
     def _run_one(
@@ -382,12 +397,33 @@ class ModelRuntime:
         """Return the batch and its label ids."""
         batch = self._with_predicted(batch)
         return batch, self.decode_types(
-            batch.types, batch.sentence_ptr, batch.workspace, batch.allowed
+            batch.types, batch.sentence_ptr, batch.workspace, batch.allowed, _forms_of(batch)
         )
+
+    def _with_attested(self, batch: Batch) -> Batch:
+        """Allow unknown words only their attested lemmas, where `decode_types` chooses one."""
+        batch = self._with_predicted(batch)
+        forms = _forms_of(batch)
+        if self._unknown is None or forms is None:
+            return batch
+        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
+            tokens = TokenIds(batch.types, batch.workspace.encoder.hashes, batch.sentence_ptr)
+            ids = self._decoder.decode(*tokens, buffers, batch.allowed)
+            found = self._unknown.attested(
+                tokens, ids, forms, batch.workspace.lemmas, buffers, batch.allowed
+            )
+        if not len(found.tokens):
+            return batch
+        lists: list[list[int]] = [[] for _ in ids]
+        if batch.allowed is not None:
+            lists = [batch.allowed.of(n).tolist() for n in range(len(ids))]
+        for token, label in zip(found.tokens.tolist(), found.labels.tolist(), strict=True):
+            lists[token].append(label)
+        return batch._replace(allowed=allowed_of(lists))
 
     def _decode_margins(self, batch: Batch) -> tuple[Batch, Margins]:
         """Return the batch, its label ids and their margins."""
-        batch = self._with_predicted(batch)
+        batch = self._with_attested(batch)
         hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
         with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
             return batch, self._decoder.margins(
@@ -396,7 +432,7 @@ class ModelRuntime:
 
     def _decode_nbest(self, batch: Batch, k: int) -> tuple[Batch, Paths]:
         """Return the batch and the k best sequences of label ids of each sentence."""
-        batch = self._with_predicted(batch)
+        batch = self._with_attested(batch)
         hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
         with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
             return batch, self._decoder.n_best(
@@ -503,3 +539,9 @@ class ModelRuntime:
         if other is None:
             margin = float("inf")
         return Explanation(token, columns[0][token], label, other_label, margin, tuple(rows))
+
+
+def _forms_of(batch: Batch) -> Column | None:
+    """Return the form of each token of a batch, if its labels depend on it."""
+    forms = [*chain.from_iterable(batch.forms)]
+    return Column(forms, np.arange(len(forms))) if forms else None

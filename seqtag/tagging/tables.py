@@ -19,6 +19,7 @@ from seqtag.corpus import FORMATS, SentenceStream
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value, find_column, split_key
+from seqtag.features.encoder import Column
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
 
@@ -87,19 +88,17 @@ class _Lemmas:
         self._written: dict[int, bytes] = {}
         self.nbytes = 0
 
-    def of(
-        self, form_ids: NDArray[np.int32], ids: NDArray[np.int32], forms: list[str]
-    ) -> tuple[_Values, list[str]]:
-        """Return the values of label ids, given the type ids of the forms and the types.
+    def of(self, forms: Column, ids: NDArray[np.int32]) -> tuple[_Values, list[str]]:
+        """Return the values of label ids, given the forms.
 
         The second result has those that did not occur before.
         """
         width = np.int64(len(self._labels))
-        pairs, which = np.unique(form_ids * width + ids, return_inverse=True)
+        pairs, which = np.unique(forms.ids * width + ids, return_inverse=True)
         numbers = pairs.tolist()
         new = [pair for pair in numbers if pair not in self._written]
         labels = [self._labels[pair % width] for pair in new]
-        written = self._coding.decode(labels, [forms[pair // width] for pair in new])
+        written = self._coding.decode(labels, [forms.types[pair // width] for pair in new])
         self._written.update(zip(new, map(str.encode, written), strict=True))
         self.nbytes += sum(map(getsizeof, written)) + _ENTRY_BYTES * len(new)
         names = list(map(self._written.__getitem__, numbers))
@@ -345,14 +344,17 @@ class TableTagger:
                         row[:] = workspace.encoder.number(column, [names], len(names))[ids]
                 else:
                     row[:] = scanned.types[plan.read.index(str(source))]
+            forms = None
+            if tagger.model.coding.needs_forms:
+                values = self._scanner.values[plan.read.index("form")]
+                forms = Column(values, types[columns.index("form")])
             with self._turns[number]:
-                labels.append(tagger.decode_types(types, scanned.sentence_ptr, workspace))
-            if number in self._lemmas:
-                form_ids = types[columns.index("form")]
-                forms = self._scanner.values[plan.read.index("form")]
+                ids = tagger.decode_types(types, scanned.sentence_ptr, workspace, forms=forms)
+            labels.append(ids)
+            if forms and number in self._lemmas:
                 is_written = any(target.tagger == number for target in plan.targets)
                 with self._numbering:
-                    lemmas[number], fresh = self._lemmas[number].of(form_ids, labels[-1], forms)
+                    lemmas[number], fresh = self._lemmas[number].of(forms, labels[-1])
                     self._is_spoiled |= is_written and not plan.can_write(fresh)
                 if self._is_spoiled:  # perhaps in another thread, which kept these values
                     return None

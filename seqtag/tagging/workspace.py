@@ -10,6 +10,7 @@ from seqtag.engine import backend
 from seqtag.features.encoder import Encoder
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
+from seqtag.tagging.unknown_lemmas import LemmaMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +38,8 @@ class Workspace:
     ----------
     encoder : Encoder
         Numbers the types.
+    lemmas : LemmaMemory
+        Unknown words, and which of their lemmas are attested.
     kernel : Pool
         Buffers of the kernel that are not in use.
     predicted : list of dict
@@ -49,6 +52,7 @@ class Workspace:
         self.encoder = encoder or Encoder(model.compiled, backend.hash_strings)
         self.kernel: Pool[Any] = Pool()
         self._buffer_bytes = 0
+        self.lemmas = LemmaMemory()
         self.first = first
         names = model.compiled.columns
         self.predicted: list[Mapping[int, NDArray[Any]]] = [
@@ -70,7 +74,7 @@ class Workspace:
     @property
     def nbytes(self) -> int:
         """Bytes held for types: their words and attributes, and the kernel's sums."""
-        return self.encoder.nbytes + self._buffer_bytes
+        return self.encoder.nbytes + self._buffer_bytes + self.lemmas.nbytes
 
     @property
     def is_full(self) -> bool:

@@ -96,6 +96,7 @@ def learning_task(
         constrain=constrain,
         encoding_given=given.get("encoding") is not None,
         name=str(templates),
+        attesting=tuple(tables) if column.is_lemma else (),
     )
 
 
@@ -127,7 +128,8 @@ def candidate_tasks(
         )
         for name in names
     ]
-    check_used(tables, [task.templates for task in tasks])
+    if not column.is_lemma:
+        check_used(tables, [task.templates for task in tasks])
     return tasks
 
 

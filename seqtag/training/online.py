@@ -204,6 +204,7 @@ class OnlineTagger:
             known_words=KnownWords.of(()),
             tag_dictionary=NO_TAG_DICTIONARY,
             by_tags=None,
+            attested=None,
             origin={"sentences": 0, "tokens": 0, "corpus_sha256": ""},
         )
         self._rows: dict[int, int] = {}  # of each feature key

@@ -121,7 +121,7 @@ def train_parts(
     dev
         Corpus to score every epoch on; each column keeps the epoch that scores best.
     tables
-        As for `seqtag.train`; the presets of columns other than lemmas use them.
+        As for `seqtag.train`. The lemmas of unknown words may be words of these tables.
     seed, patience, constrain, format, columns, limits
         As for `seqtag.train`.
     runs
@@ -232,7 +232,7 @@ def train_parts(
             task_of(name, ["form", *names[:n]], words._replace(labels=found[name]), settings)
             for n, name in enumerate(names)
         ]
-        if tasks:
+        if tasks and "lemma" not in names:  # lemmas may be words of any table
             check_used(given_tables, [task.templates for task in tasks])
 
         def text_model(name: str) -> Model | None:

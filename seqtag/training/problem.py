@@ -36,8 +36,9 @@ from seqtag.features.language import preset_names
 from seqtag.features.templates import TAG_COLUMNS, CompiledTemplates, TemplateSet
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import label_components
-from seqtag.labels.lemmas import lemma_coding
+from seqtag.labels.lemmas import LemmaCoding, lemma_coding
 from seqtag.labels.schemes import parse
+from seqtag.model.attested import AttestedLemmas
 from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords, known_attribute
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
     from seqtag.settings import Settings
+    from seqtag.tables.table import WordTable
     from seqtag.training.data import TrainingData
 
 _log = logging.getLogger("seqtag")
@@ -101,6 +103,8 @@ class LearningTask:
         The preset, or the origin of the templates.
     second
         The task of the second of two passes, which sees the labels predicted by the first.
+    attesting
+        Tables of words that lemmas may be.
     """
 
     column: LabelColumn
@@ -113,6 +117,7 @@ class LearningTask:
     encoding_given: bool = False
     name: str = ""
     second: LearningTask | None = None
+    attesting: tuple[WordTable, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -223,7 +228,9 @@ class Problem:
         The labels as they are learned, sorted; the index of a label is its id.
     settings
         The settings of training.
-    column, coding, templates, columns, compiled, known_words, parts, tag_dictionary, by_tags
+    column, coding, templates, columns, compiled, known_words, parts, tag_dictionary
+        As in `seqtag.model.model.Model`.
+    by_tags, attested
         As in `seqtag.model.model.Model`.
     origin
         Size and digest of the corpus, and the digest of the model to continue from.
@@ -250,6 +257,7 @@ class Problem:
     start: WarmStart | None = None
     choices: NDArray[np.bool_] | None = None
     by_tags: LabelsByTags | None = None
+    attested: AttestedLemmas | None = None
 
     @classmethod
     def of(
@@ -311,6 +319,7 @@ class Problem:
             self.tag_dictionary,
             self.by_tags,
             training | {"unit": weights.unit},
+            attested=self.attested,
         )
 
 
@@ -335,7 +344,8 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         nothing can be learned with the settings.
     """
     init, column = task.init, task.column
-    coding = task.coding_for(examples.transitions(), examples.pairs())
+    pairs = [*examples.pairs()] if column.is_lemma else []
+    coding = task.coding_for(examples.transitions(), pairs)
     gold_tags = {
         name: examples.columns[gold_name(name)]
         for name in TAG_COLUMNS
@@ -407,7 +417,24 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         start=WarmStart.of(init, corpus, labels) if init else None,
         choices=choices,
         by_tags=by_tags,
+        attested=attested_lemmas(task, compiled, pairs),
     )
+
+
+def attested_lemmas(
+    task: LearningTask, compiled: CompiledTemplates, pairs: Sequence[tuple[str, str]]
+) -> AttestedLemmas | None:
+    """Return the attested lemmas of a task; None if lemmas depend on each other, or are no scripts.
+
+    Those of a model to continue from are kept, if it has any.
+    """
+    free = not compiled.order and not compiled.edges
+    if not free or not isinstance(task.coding, LemmaCoding):
+        return None
+    if task.init is None:
+        return AttestedLemmas.of(pairs, task.attesting)
+    before = task.init.attested
+    return before and AttestedLemmas.of(pairs, task.attesting, before)
 
 
 def tag_dictionary_of(
@@ -460,7 +487,7 @@ def _judge_of_columns(problem: Problem, examples: TrainingData) -> Judge:
         model = problem.model(cells)
         tagger = Tagger(model)
         workspace = tagger.new_workspace(encoder)
-        ids = tagger.decode_types(types, pointers(examples.lengths), workspace)
+        ids = tagger.decode_types(types, pointers(examples.lengths), workspace, forms=forms)
         predicted = Column(list(model.labels), ids)
         if model.coding.needs_forms and forms is not None:
             pairs, which = np.unique(
