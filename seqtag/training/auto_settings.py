@@ -53,7 +53,6 @@ _RUN = 0  # run number of trials, whose random streams no other run has
 _LOOKS = (3, 5)  # epochs after which a trial may end: the tag dictionary helps early
 _CLEARLY = 0.0005  # loss of accuracy by then from which no measured corpus recovered
 _BIASES = [step / 10 for step in range(11)]  # values of recall-bias; the margin is 1
-_LITTLE = 0.005  # loss of F1 that more recall may cost: other text has more unknown names
 
 _log = logging.getLogger("seqtag")
 
@@ -394,17 +393,20 @@ def _choose_recall_bias(
     """Return the value of ``recall-bias`` to choose, and the F1 of the values tried.
 
     Text to tag has more unknown names than held-out training text, so that fewer are found in it.
-    Therefore the choice is the highest value that costs little of the best F1 here, as long as
-    recall is not above precision.
+    Therefore the choice is the highest value whose F1 is within one standard error of the best one
+    here (that of a share of the gold chunks), as long as recall is not above precision.
     """
     scores: dict[float, float] = {}
+    chunks = 1
     for bias in _BIASES:
         settings = replace(problem.settings, recall_bias=bias)
         report = judge_of(replace(problem, settings=settings), held_out)(cells)
         if scores and report.recall > report.precision:
             break
         scores[bias] = report.score
-    enough = max(scores.values()) - _LITTLE
+        chunks = max(1, report.chunks.gold)
+    best = max(scores.values())
+    enough = best - (best * (1 - best) / chunks) ** 0.5
     return max(bias for bias, score in scores.items() if score >= enough), scores
 
 
