@@ -108,6 +108,7 @@ training.problem training.checkpoints
 training.runs training.candidates
 training.stacking
 training.auto_settings training.sentence_trial
+training.word_trial
 training.pipeline
 training.raw_text
 training.train

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import io
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from seqtag.corpus import read
+from seqtag.training.text_examples import gather_words, word_examples
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from seqtag.corpus import Sentence
+    from seqtag.training.data import TrainingData
 
 
 def treebank(*sentences: str) -> list[Sentence]:
@@ -50,3 +55,9 @@ def annotated(*sentences: str) -> list[Sentence]:
                 lines.append([str(done), word, lemma, upos, *["_"] * 6])
         text += "".join("\t".join(line) + "\n" for line in lines) + "\n"
     return list(read(io.BytesIO(text.encode()), "conllu"))
+
+
+def examples_of_words(sentences: Sequence[Sentence], columns: Sequence[str]) -> TrainingData:
+    """The tokens of a treebank as examples of multiword tokens, with labels without tags."""
+    gathered, _ = gather_words(sentences)
+    return word_examples([*chain.from_iterable(gathered)], columns)

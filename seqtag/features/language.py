@@ -326,7 +326,7 @@ def preset_names() -> list[str]:
     Examples
     --------
     >>> preset_names()[:3]
-    ['chunk', 'feats', 'lemma']
+    ['chunk', 'clitics', 'feats']
     """
     return sorted(path.stem for path in _PRESETS.glob("*.txt"))
 

@@ -12,6 +12,9 @@ it:
 So ``im`` with the scripts ``=n|de`` and ``=`` becomes ``in`` and ``dem``.  Scripts are learned in
 lower case.  What they write is in upper case if the token is, and begins with an upper-case letter
 if it replaces one; a script that begins with ``^`` is written exactly.
+
+A label may also have the part of speech of the word that the character is in, as in ``=|\@ADP``. So
+the words of a token are decoded together: which ones follow which decides where they begin.
 """
 
 from __future__ import annotations
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
 
 COPY, END, EXACT, NOTHING = "=|^_"
+TAGGED = "\\@"
+"""Follows the script in a label with a part of speech; scripts escape no ``@``."""
 
 COLUMNS = ("char", "start", "end", "token", "form", "before", "after")
 """Columns that templates can use for each character of a token: see `Places`."""
@@ -52,6 +57,7 @@ _FARTHEST = 12  # distances from either end are counted up to this
 _ENTRY = 100  # bytes of an entry of a set or dict
 _BATCH_TOKENS = 5_000  # tokens decoded in one call of the kernel
 
+_SCRIPT = re.compile(r"(?:[^\\]|\\[^@])*")  # of a label
 _OUTSIDE_FIELDS = re.compile(r"[\t\r\n]")  # characters that a column cannot hold
 
 Words = tuple[str, ...]
@@ -115,6 +121,16 @@ def _item(item: Symbol) -> str:
     if item is None:
         return END
     return item if item == COPY or item[1:] in (COPY, END, EXACT, NOTHING, "\\") else item[1:]
+
+
+def script_of(label: str) -> str:
+    r"""Return the script of a label, without the part of speech.
+
+    >>> script_of(r"=|\@ADP"), script_of(r"=\\@|")
+    ('=|', '=\\\\@|')
+    """
+    found = _SCRIPT.match(label)
+    return found[0] if found else label
 
 
 _read = lru_cache(maxsize=10_000)(SplitScript.read)
@@ -334,8 +350,8 @@ class Splitter:
             raise ModelFileError(msg, source=source)
         self._compiled = model.compiled
         self._ambiguous = model.known_words
-        self._scripts = list(model.labels)
-        self._copy = self._scripts.index(COPY) if COPY in self._scripts else -1
+        self._scripts = [*map(script_of, model.labels)]
+        self._changes = np.array([script != COPY for script in self._scripts], np.bool_)
         with fitting(source):
             self._decoder = model.decoder()
         self._known = _Known()
@@ -416,7 +432,7 @@ class Splitter:
             ptr = pointers([len(letters_of(each.token)) for each in given])  # by token
             workspace = self._decoder.workspace()
             ids = self._decoder.decode(types, encoder.hashes, ptr, workspace)
-            changed = np.searchsorted(ptr, np.flatnonzero(ids != self._copy), "right") - 1
+            changed = np.searchsorted(ptr, np.flatnonzero(self._changes[ids]), "right") - 1
             for n in sorted({*changed.tolist()}):
                 scripts = [self._scripts[k] for k in ids[ptr[n] : ptr[n + 1]].tolist()]
                 answers[batch[n]] = words_of(tokens[batch[n]].token, scripts)

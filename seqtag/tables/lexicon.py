@@ -276,7 +276,7 @@ def build_lexicon(
     return header, [(word, *sorted(rows[word])) for word in sorted(rows)]
 
 
-_WITHOUT = ("lemma", "multiword", "sentences")
+_WITHOUT = ("clitics", "lemma", "multiword", "sentences")
 """Presets that look at no tables: lemmas follow from form and tags, words from characters."""
 
 _AROUND = """

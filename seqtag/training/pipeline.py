@@ -50,15 +50,16 @@ from seqtag.training.text_examples import (
     TreebankText,
     is_unpunctuated,
     token_examples,
-    word_examples,
     word_table,
 )
 from seqtag.training.warm_start import check_to_go_on, part_of
+from seqtag.training.word_trial import train_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus import ReadLimits, Sentence
+    from seqtag.features.templates import TemplateSet
     from seqtag.model.model import Model
     from seqtag.tables.lexicon import TableSource
     from seqtag.tables.table import WordTable
@@ -237,38 +238,36 @@ def train_parts(
 
         def text_model(name: str) -> Model | None:
             init, own = initial[name], component_schedule(schedule, name)
-            templates = load_templates(LabelColumn(name).preset) if init is None else init.templates
+            column = LabelColumn(name)
+            templates = load_templates(column.preset) if init is None else init.templates
+
+            def text_task(templates: TemplateSet) -> LearningTask:
+                given = None if init else templates
+                task = learning_task(column, templates.columns, given, settings, init=init)
+                return replace(task, coding=LabelCoding())
+
             try:
-                if name == "tokens":
-                    text = TreebankText.of(sentences())
-                    if init is None and is_unpunctuated(text):
-                        templates = load_templates("sentences")
-                    table = word_table(text) if init is None else None
-                    if table:
-                        templates = with_tables(templates, tables_of([table, *given_tables]))
-                    elif not tasks:
-                        check_used(given_tables, [templates])
-                    examples = token_examples(
-                        text, templates.columns, templates.tables, jackknifed=init is None
-                    )
-                else:
-                    examples = word_examples(sentences(), templates.columns)
+                if name == "words":
+                    return train_words(sentences(), text_task, own, init, quick=quick)
+                text = TreebankText.of(sentences())
+                if init is None and is_unpunctuated(text):
+                    templates = load_templates("sentences")
+                table = word_table(text) if init is None else None
+                if table:
+                    templates = with_tables(templates, tables_of([table, *given_tables]))
+                elif not tasks:
+                    check_used(given_tables, [templates])
+                examples = token_examples(
+                    text, templates.columns, templates.tables, jackknifed=init is None
+                )
             except CorpusError as error:
                 if labels is not None:
                     raise
                 _log.warning("%s: not learned (%s)", name, error.message.partition(";")[0])
                 return None
-            task = learning_task(
-                LabelColumn(name),
-                templates.columns,
-                None if init else templates,
-                settings,
-                init=init,
-            )
-            task = replace(task, coding=LabelCoding())
-            _, problem = select_templates([task], examples, schedule, quick=True)
+            _, problem = select_templates([text_task(templates)], examples, schedule, quick=True)
             model = fit(problem, own)
-            if quick or model.interrupted or "form" not in templates.columns or name != "tokens":
+            if quick or model.interrupted or "form" not in templates.columns:
                 return model
             return with_sentence_lengths(model, problem, own)
 

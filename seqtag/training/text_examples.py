@@ -28,6 +28,7 @@ from seqtag.segmentation.multiword import (
     END,
     LONGEST,
     NOTHING,
+    TAGGED,
     InContext,
     SplitScript,
     Symbol,
@@ -294,14 +295,31 @@ def _pieces(rows: int) -> NDArray[np.int64]:
 
 
 # --------------------------------------------------------------------------- words
-class _Example(NamedTuple):
-    """A token of the treebank and its words; None if it is a single word."""
+class WordExample(NamedTuple):
+    """Token of a treebank, and its words.
+
+    Attributes
+    ----------
+    place
+        The token and its neighbors.
+    words
+        Its words; None if it is a single word.
+    tags
+        Parts of speech of the words; empty if the treebank has none.
+    """
 
     place: InContext
     words: Words | None
+    tags: tuple[str, ...]
 
 
-def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> TrainingData:
+def word_examples(
+    examples: Sequence[WordExample],
+    columns: Sequence[str],
+    source: str | None = None,
+    *,
+    tagged: bool = False,
+) -> TrainingData:
     """Return the tokens of a treebank as sequences of characters, labeled with scripts.
 
     A token that always has the same words is one example. An ambiguous token is an example at
@@ -309,17 +327,21 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
 
     Parameters
     ----------
-    sentences
-        Sentences of a treebank; others than CoNLL-U have no ranges.
+    examples
+        The tokens.
     columns
         Columns that templates use, of `seqtag.segmentation.multiword.COLUMNS`.
+    source
+        Name of their file, for the message.
+    tagged
+        Whether labels have the parts of speech of the words: those that the words of a token have
+        most often.
 
     Raises
     ------
     CorpusError
         If there are no multiword tokens.
     """
-    examples, source = _gathered(sentences)
     seen: defaultdict[str, Counter[Words | None]] = defaultdict(Counter)
     for each in examples:
         seen[each.place.token][each.words] += 1
@@ -343,33 +365,62 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
             if form not in ambiguous:
                 plausible[form] = []  # once is enough
     scripts = scripts_of(sorted(pairs))
-    labels = (
-        script
-        for (token, *_), words in kept
-        for script in (scripts[token, words] if words else [COPY] * len(letters_of(token)))
-    )
-    found = columns_of([each.place for each in kept], ambiguous, columns)
+    tags = _usual_tags(examples) if tagged else {}
+    labels: list[str] = []
+    for (token, *_), words, _ in kept:
+        found = scripts[token, words] if words else [COPY] * len(letters_of(token))
+        labels += _with_tags(found, tags[token, words]) if tagged else found
+    values = columns_of([each.place for each in kept], ambiguous, columns)
     return TrainingData(
-        dict(zip(columns, found, strict=True)),
+        dict(zip(columns, values, strict=True)),
         Column.of(labels),
         np.array([len(letters_of(each.place.token)) for each in kept], np.int64),
     )
 
 
-def _gathered(sentences: Iterable[Sentence]) -> tuple[list[_Example], str | None]:
-    """Return the tokens that are short enough, with words that labels can hold, and the file."""
-    examples = []
+def _usual_tags(
+    examples: Iterable[WordExample],
+) -> dict[tuple[str, Words | None], tuple[str, ...]]:
+    """Return the parts of speech that the words of each token have most often; first of equals."""
+    counts: defaultdict[tuple[str, Words | None], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for place, words, tags in examples:
+        counts[place.token, words][tags] += 1
+    return {key: count.most_common(1)[0][0] for key, count in counts.items()}
+
+
+def _with_tags(scripts: Iterable[str], tags: Sequence[str]) -> list[str]:
+    """Return labels: scripts, and the part of speech of the word in which each begins."""
+    labels: list[str] = []
+    word = 0
+    for script in scripts:
+        labels.append(script + TAGGED + tags[word])
+        word += SplitScript.read(script).items.count(None)
+    return labels
+
+
+def gather_words(
+    sentences: Iterable[Sentence],
+) -> tuple[list[list[WordExample]], str | None]:
+    """Return the tokens of each sentence that are short enough, and the name of the file.
+
+    Words that labels cannot hold are left out.
+    """
+    found = []
     source = None
     for sentence in sentences:
         source = source or sentence.source
         words = sentence.words
+        tags = sentence.column("upos") if "upos" in sentence.columns else []
         tokens = surface_of(sentence).tokens
         forms = [token.form for token in tokens]
+        examples = []
         for i, (form, first, count, *_) in enumerate(tokens):
             several = tuple(words[first : first + count]) if count > 1 else None
+            of_words = tuple(tags[first : first + count])
             if len(form) <= LONGEST and not any(map(has_controls, several or ())):
-                examples.append(_Example(in_context(forms, i), several))
-    return examples, source
+                examples.append(WordExample(in_context(forms, i), several, of_words))
+        found.append(examples)
+    return found, source
 
 
 def _plausible(counts: Counter[Words | None]) -> list[Words | None]:

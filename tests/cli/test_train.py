@@ -211,7 +211,7 @@ def test_info(home, call):
 def test_templates(call, tmp_path):
     listed = call("templates", "list").out.decode().splitlines()
     assert [line.split()[0] for line in listed] == [
-        *("chunk", "feats", "lemma", "morph", "multiword"),
+        *("chunk", "clitics", "feats", "lemma", "morph", "multiword"),
         *("ner", "pos", "segment", "sentences", "xpos"),
     ]
     assert b"suffix(3)[0]\n" in call("templates", "show", "pos").out

@@ -385,6 +385,7 @@ def test_user_attribute(monkeypatch):
         ("ner", ["form"]),
         ("morph", ["form"]),
         ("multiword", ["char", "start", "end", "token", "form", "before", "after"]),
+        ("clitics", ["char", "start", "end", "token", "form", "before", "after"]),
     ],
 )
 def test_preset(name, columns):
@@ -404,7 +405,7 @@ def test_preset(name, columns):
 
 def test_preset_names():
     assert ", ".join(preset_names()) == (
-        "chunk, feats, lemma, morph, multiword, ner, pos, segment, sentences, xpos"
+        "chunk, clitics, feats, lemma, morph, multiword, ner, pos, segment, sentences, xpos"
     )
 
 
@@ -431,5 +432,6 @@ def test_load_unknown():
         load("chunks")
     assert str(caught.value) == (
         "expected a preset or a template file, found neither of the name 'chunks' (did you mean "
-        "'chunk'?); presets are chunk, feats, lemma, morph, multiword, ner, pos, segment, sentences, xpos"
+        "'chunk'?); presets are chunk, clitics, feats, lemma, morph, multiword, ner, pos, segment, "
+        "sentences, xpos"
     )

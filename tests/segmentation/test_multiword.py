@@ -19,14 +19,20 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
 from seqtag.segmentation import multiword
-from seqtag.segmentation.multiword import COLUMNS, SplitScript, Splitter, words_of
+from seqtag.segmentation.multiword import (
+    COLUMNS,
+    TAGGED,
+    SplitScript,
+    Splitter,
+    script_of,
+    words_of,
+)
 from seqtag.settings import Settings
 from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule, fit
-from seqtag.training.text_examples import word_examples
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, install, needs_native
-from tests.treebanks import treebank
+from tests.treebanks import examples_of_words, treebank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +45,7 @@ def learned(*sentences: str, templates: str | None = None) -> Model:
     """A model of the multiword tokens of a made-up treebank."""
     template_set = parse(templates) if templates else load("multiword")
     columns = template_set.compile(COLUMNS).columns
-    examples = word_examples(treebank(*sentences), columns)
+    examples = examples_of_words(treebank(*sentences), columns)
     settings = Settings().with_values(template_set.settings)
     column = LabelColumn("words")
     task = LearningTask(column, template_set, settings, COLUMNS, coding=LabelCoding())
@@ -131,6 +137,13 @@ def test_scripts_are_read_as_they_are_written(label):
 )
 def test_what_scripts_write(token, scripts, words):
     assert words_of(token, scripts) == words
+
+
+@given(st.text("=|_\\@a", max_size=6), st.text("=|_\\@A", max_size=4))
+def test_labels_have_a_script_and_a_tag(text, tag):
+    script = str(SplitScript.read(text))
+    assert script_of(script) == script
+    assert script_of(script + TAGGED + tag) == script
 
 
 # ----------------------------------------------------------------- made-up languages

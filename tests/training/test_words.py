@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
 from seqtag.segmentation.multiword import COLUMNS, words_of
-from seqtag.training.text_examples import scripts_of, word_examples
-from tests.treebanks import treebank
+from seqtag.training.text_examples import scripts_of
+from tests.treebanks import examples_of_words, treebank
 
 strings = st.text("aàbAÀB'=|^_\\ßİiIǆ\u0301 ", min_size=1, max_size=6)
 pairs = st.tuples(strings, st.lists(strings, min_size=1, max_size=4).map(tuple))
@@ -48,7 +48,7 @@ def test_few_scripts_do_for_many_tokens(pairs, labels):
 
 def examples_of(*sentences, columns=("token", "form", "before")):
     """The columns and scripts of each example of a made-up treebank."""
-    data = word_examples(treebank(*sentences), columns)
+    data = examples_of_words(treebank(*sentences), columns)
     values = list(zip(*(column.values() for column in data.columns.values()), strict=True))
     scripts, ends = data.labels.values(), data.lengths.cumsum().tolist()
     return [
@@ -80,7 +80,7 @@ def test_without_the_column_form_a_token_has_its_usual_words():
 def test_ranges_of_one_word_and_empty_nodes():
     rows = ["1-1\tdu", "1\tde", "1.1\tnull", "2-3\tal", "2\ta", "2.1\tnull", "3\tel", "3.1\tnull"]
     text = "".join(row + "\t_" * 8 + "\n" for row in rows)
-    data = word_examples(read(io.BytesIO(text.encode()), "conllu"), ["token"])
+    data = examples_of_words(read(io.BytesIO(text.encode()), "conllu"), ["token"])
     assert data.columns["token"].values() == ["du", "du", "al", "al"]
     assert data.labels.values() == ["=", "=", "=|e", "="]
 
@@ -92,7 +92,7 @@ def test_a_treebank_without_ranges_has_no_examples(sentences):
         match="expected multiword tokens, which CoNLL-U writes as ranges such as 1-2, found none; "
         "leave out the label words",
     ):
-        word_examples(treebank(*sentences), COLUMNS)
+        examples_of_words(treebank(*sentences), COLUMNS)
 
 
 def test_tokens_with_the_same_normal_form_are_ambiguous_together():
