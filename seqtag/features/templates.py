@@ -577,7 +577,7 @@ class CompiledTemplates:
 
     @property
     def tag_terms(self) -> tuple[tuple[int, int], ...]:
-        r"""Terms ``upos[0]`` and ``xpos[0]``, if they are templates; none above order 0.
+        r"""Terms ``upos[0]`` and ``xpos[0]``, if they are templates; none above order 1.
 
         A token has only labels that occur in training with the values of these columns, see
         `seqtag.engine.arrays.LabelsByTags`.
@@ -589,7 +589,7 @@ class CompiledTemplates:
         ((1, 0), (2, 0))
         """
         tags = [AttributeUse(column, "form") for column in TAG_COLUMNS]
-        single = [terms[0] for terms in self.templates if len(terms) == 1 and not self.order]
+        single = [terms[0] for terms in self.templates if len(terms) == 1 and not self.trigram]
         return tuple(
             (a, offset) for a, offset in single if not offset and self.attributes[a] in tags
         )

@@ -75,9 +75,10 @@ PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "
 COMPONENTS = (*TEXT_COMPONENTS, *PRESETS)
 """Components that a pipeline learns by default, in the order in which they run."""
 
+_MANY_FEATS = "morph-tags"  # preset for more values of FEATS than `_FEW_LABELS`
 _FOLDS = 2  # three, or five epochs, did not improve later components and took longer
 _FOLD_EPOCHS = 3
-_FEW_LABELS = 255  # values of FEATS up to which complete labels are learned
+_FEW_LABELS = 255  # values of FEATS up to which complete labels are learned, one by one
 
 _GOLD = tuple(map(gold_name, ("lemma", *TAG_COLUMNS)))
 """Columns that no template sees, of which the lemma table and the labels by tags are made."""
@@ -223,18 +224,18 @@ def train_parts(
             stage = folder.stage(",".join((*texts, *names)), shared)
             schedule = replace(schedule, checkpoints=stage)
 
-        def task_of(
+        def tasks_of(
             name: str, available: Sequence[str], examples: TrainingData, values: Mapping[str, Any]
-        ) -> LearningTask:
-            task = _component_task(name, available, examples, values, given_tables, initial[name])
-            return replace(task, constrain=constrain)
+        ) -> list[LearningTask]:
+            tasks = _component_tasks(name, available, examples, values, given_tables, initial[name])
+            return [replace(task, constrain=constrain) for task in tasks]
 
         tasks = [
-            task_of(name, ["form", *names[:n]], words._replace(labels=found[name]), settings)
+            tasks_of(name, ["form", *names[:n]], words._replace(labels=found[name]), settings)
             for n, name in enumerate(names)
         ]
         if tasks and "lemma" not in names:  # lemmas may be words of any table
-            check_used(given_tables, [task.templates for task in tasks])
+            check_used(given_tables, [task.templates for each in tasks for task in each])
 
         def text_model(name: str) -> Model | None:
             init, own = initial[name], component_schedule(schedule, name)
@@ -289,11 +290,11 @@ def train_parts(
                 seen = seen._replace(labels=found[name])
                 if dev_words and seen_dev:
                     seen_dev = seen_dev._replace(labels=dev_words.columns[name])
-                model = _fit(partial(task_of, name), seen, own, settings, seen_dev, quick=quick)
+                model = _fit(partial(tasks_of, name), seen, own, settings, seen_dev, quick=quick)
                 yield model
-                if any(name in later.columns for later in tasks[number + 1 :]):
+                if any(name in later.columns for each in tasks[number + 1 :] for later in each):
                     chosen = {**settings, "known_labels": model.training["known_labels"]}
-                    tags = _jackknifed(partial(task_of, name), seen, own, chosen)
+                    tags = _jackknifed(partial(tasks_of, name), seen, own, chosen)
                     seen = seen.with_columns({name: tags})
                     if seen_dev:
                         seen_dev = seen_dev.with_columns({name: _predict(model, seen_dev)})
@@ -349,36 +350,41 @@ def _components(
     return texts, [*(name for name in found if name in labels), *others]
 
 
-def _component_task(
+def _component_tasks(
     name: str,
     available: Sequence[str],
     examples: TrainingData,
     settings: Mapping[str, Any],
     tables: Sequence[WordTable],
     init: Model | None,
-) -> LearningTask:
-    """Return the task of a column, with other columns as input."""
+) -> list[LearningTask]:
+    """Return the candidate tasks of a column, with other columns as input; the first is usual."""
     column = LabelColumn(name)
     given = {key: value for key, value in settings.items() if value is not None}
+    make = partial(learning_task, column, settings=given, tables=tables)
     if init is not None:
-        task = learning_task(column, available, None, given, tables=tables, init=init)
+        tasks = [make(available, init=init)]
+    elif name == "feats" and len(examples.labels.types) > _FEW_LABELS:
+        templates = load_templates(_MANY_FEATS)
+        inputs = {tuple(each for each in available if each != "xpos"), tuple(available)}
+        tasks = [
+            replace(make(columns, templates.within(columns)), name=",".join(columns))
+            for columns in sorted(inputs, key=len)
+        ]
     elif name in PRESETS:
-        if name == "feats" and len(examples.labels.types) <= _FEW_LABELS:
-            given = {"label_parts": "whole"} | given  # measured on six corpora
-        templates = load_templates(PRESETS[name]).within(available)
-        task = learning_task(column, available, templates, given, tables=tables)
+        if name == "feats":
+            make = partial(make, settings={"label_parts": "whole"} | given)  # on six corpora
+        tasks = [make(available, load_templates(PRESETS[name]).within(available))]
     else:
         presets = [column.preset] if column.is_known else names_for(column, available)
-        tasks = [
-            learning_task(column, available, each, given, tables=tables)
-            for each in presets or [column.preset]
-        ]
-        task = fitting_labels(tasks, examples)[0]
-    return replace(task, encoding_given=False)  # the encoding is for components of chunk labels
+        tasks = [make(available, each) for each in presets or [column.preset]]
+        tasks = fitting_labels(tasks, examples)[:1]
+    # the encoding is for components of chunk labels
+    return [replace(task, encoding_given=False) for task in tasks]
 
 
 def _fit(
-    task_of: Callable[[Sequence[str], TrainingData, Mapping[str, Any]], LearningTask],
+    tasks_of: Callable[[Sequence[str], TrainingData, Mapping[str, Any]], list[LearningTask]],
     examples: TrainingData,
     schedule: Schedule,
     settings: Mapping[str, Any],
@@ -388,7 +394,7 @@ def _fit(
 ) -> Model:
     """Train a component on all columns that it may see."""
     available = [name for name in examples.columns if name not in _GOLD]
-    tasks = [task_of(available, examples, settings)]
+    tasks = tasks_of(available, examples, settings)
     gold = [gold_name(name) for name in LEMMA_COLUMNS]
     if {*gold} <= {*examples.columns} and lemma_sources(tasks, LEMMA_COLUMNS):
         tasks = with_lemmas(tasks, *(examples.columns[name] for name in gold))
@@ -398,7 +404,7 @@ def _fit(
 
 
 def _jackknifed(
-    task_of: Callable[[Sequence[str], TrainingData, Mapping[str, Any]], LearningTask],
+    tasks_of: Callable[[Sequence[str], TrainingData, Mapping[str, Any]], list[LearningTask]],
     examples: TrainingData,
     schedule: Schedule,
     settings: Mapping[str, Any],
@@ -409,7 +415,7 @@ def _jackknifed(
     fewer = {**settings, "epochs": min(_FOLD_EPOCHS, settings.get("epochs") or _FOLD_EPOCHS)}
 
     def tag(others: TrainingData, held_out: TrainingData, of_fold: Schedule) -> Column:
-        model = _fit(task_of, others, of_fold, fewer)
+        model = _fit(tasks_of, others, of_fold, fewer)
         if model.interrupted:
             raise KeyboardInterrupt
         return _predict(model, held_out)

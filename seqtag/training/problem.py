@@ -388,7 +388,8 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         bundled=not settings.dropout,
     )
     by_tags = None
-    if compiled.tag_terms and (init is None or init.by_tags is not None):
+    may_restrict = not compiled.order or (parts is not None and coding.scheme is None)
+    if compiled.tag_terms and may_restrict and (init is None or init.by_tags is not None):
         tags = tag_keys(compiled, examples.columns)
         gold = tag_keys(compiled, {**examples.columns, **gold_tags}) if gold_tags else tags
         learned_with = tags if coding.needs_forms else gold

@@ -405,7 +405,8 @@ def test_preset(name, columns):
 
 def test_preset_names():
     assert ", ".join(preset_names()) == (
-        "chunk, clitics, feats, lemma, morph, multiword, ner, pos, segment, sentences, xpos"
+        "chunk, clitics, feats, lemma, morph, morph-tags, multiword, ner, pos, segment, "
+        "sentences, xpos"
     )
 
 
@@ -432,6 +433,6 @@ def test_load_unknown():
         load("chunks")
     assert str(caught.value) == (
         "expected a preset or a template file, found neither of the name 'chunks' (did you mean "
-        "'chunk'?); presets are chunk, clitics, feats, lemma, morph, multiword, ner, pos, segment, "
-        "sentences, xpos"
+        "'chunk'?); presets are chunk, clitics, feats, lemma, morph, morph-tags, multiword, "
+        "ner, pos, segment, sentences, xpos"
     )

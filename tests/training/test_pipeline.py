@@ -117,6 +117,30 @@ def test_values_of_feats_are_those_of_gold_tags(predicted, monkeypatch):
     )
 
 
+def test_many_values_of_feats_are_learned_with_their_neighbors(monkeypatch):
+    """A trial chooses whether XPOS is seen; few values are learned one by one."""
+    few = train_parts(treebank(), ["upos", "xpos", "feats"])[2]
+    assert (few.compiled.order, few.training["label_parts"]) == (0, "whole")
+    monkeypatch.setattr(pipeline, "_FEW_LABELS", 1)
+    many = train_parts(treebank(), ["upos", "xpos", "feats"])[2]  # too few words for a trial
+    assert (many.compiled.order, many.training["label_parts"]) == (1, "split")
+    assert many.compiled.columns == ("form", "upos")
+    assert many.by_tags is not None
+    names = []
+
+    def last(tasks, examples, schedule, *, quick):
+        names.append([task.name for task in tasks])
+        return select(tasks[-1:], examples, schedule, quick=quick)
+
+    select = pipeline.select_templates
+    monkeypatch.setattr(pipeline, "select_templates", last)
+    feats = train_parts(treebank(), ["upos", "xpos", "feats"])[2]
+    assert feats.compiled.columns == ("form", "upos", "xpos")
+    assert names[-1] == ["form,upos", "form,upos,xpos"]
+    alone = train_parts(treebank(), ["feats"])[0]
+    assert (alone.compiled.columns, names[-1]) == (("form",), ["form"])
+
+
 def test_columns_that_are_missing_are_named():
     with pytest.raises(CorpusError) as error:
         train_parts([sentence_of({"form": ["a"], "tag": ["b"]})])

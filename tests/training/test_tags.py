@@ -34,7 +34,8 @@ def as_table(by_tags) -> dict[int, list[int]]:
         ("xpos[0]\nform[0] + upos[0]", ["xpos"]),
         ("form[0]\nsuffix(1)[0] + upos[0]", []),
         ("upos[-1]\nxpos[+1]\nlower[0]", []),
-        ("upos[0]\nlabel[-1]", []),
+        ("upos[0]\nlabel[-1]", ["upos"]),
+        ("upos[0]\nlabel[-1]\nlabel[-2] + label[-1]", []),
     ],
 )
 def test_templates_of_one_tag_at_the_token_are_its_tags(templates, names):
