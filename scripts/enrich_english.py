@@ -4,7 +4,7 @@ The treebank has few abbreviations before figures and names, and few hashtags, n
 currencies, and units. Each rule names the words that it replaces and what it writes for them: a
 title for a title, an address for a name after a preposition. A copy has one new word, a few have
 two; its other words, tags and borders are those of the treebank. Everything is drawn with a fixed
-seed. On EWT dev, tokens, sentences and UPOS stay the same (+.01, +.14, -.03, means of 3 seeds).
+seed. On EWT dev, tokens, sentences and words rise (+.06, +.36, +.06; means of 3 seeds), UPOS stays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = list[str]  # the ten columns of CoNLL-U
 Word = tuple[str, str, str, str, str]  # FORM, LEMMA, UPOS, XPOS, FEATS
 
 _SAME = 4  # copies of one sentence by a rule, at most
-_AGAIN = 0.25  # copies of copies, for each copy of a sentence of the treebank
+_AGAIN = 0.5  # copies of copies, for each copy of a sentence of the treebank
 
 _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _MISC = 1, 2, 3, 4, 5, 9
 
@@ -220,7 +220,7 @@ _MEASURES = (
 )
 _RULES = (
     _Rule(
-        25,
+        50,
         lambda rows, i: (
             rows[i][_XPOS] == "NNP"
             and i == 0
@@ -231,7 +231,7 @@ _RULES = (
         before=True,
     ),
     _Rule(
-        20,
+        40,
         lambda rows, i: (
             ((_is_digits(rows[i][_FORM]) and rows[i][_XPOS] == "CD") or rows[i][_FORM] == "$")
             and _tag(rows, i - 1) in ("VERB", "ADP", "PUNCT", "AUX")
@@ -241,7 +241,7 @@ _RULES = (
         before=True,
     ),
     _Rule(
-        20,
+        50,
         lambda rows, i: (
             _form(rows, i - 1) in ("(", ",")
             and rows[i][_UPOS] in ("NOUN", "DET", "ADJ", "PROPN", "VERB")
@@ -252,7 +252,7 @@ _RULES = (
         before=True,
     ),
     _Rule(
-        30,
+        40,
         lambda rows, i: (
             _is_one_of("Mr. Mrs. Ms. Dr. Lt. Gen. Rev. Sen.")(rows, i)
             and _tag(rows, i + 1) == "PROPN"
@@ -260,7 +260,7 @@ _RULES = (
         lambda names, _: _name(names.one_of(_TITLES)),
     ),
     _Rule(
-        30,
+        40,
         lambda rows, i: (
             rows[i][_XPOS] == "NNP"
             and _form(rows, i)
@@ -283,7 +283,7 @@ _RULES = (
         lambda names, _: _name(names.one_of(_TITLES)),
     ),
     _Rule(
-        15,
+        30,
         lambda rows, i: (
             rows[i][_XPOS] == "NNP"
             and _tag(rows, i + 1, _XPOS) == "NNP"
@@ -455,7 +455,7 @@ _RULES = (
     ),
     _Rule(15, _follows("to", "from", "with", "by", "at"), lambda names, _: _address(names.email())),
     _Rule(
-        7,
+        17,
         lambda rows, i: (
             re.fullmatch(r"\S+\.(doc|xls|pdf)", rows[i][_FORM], re.IGNORECASE) is not None
             and rows[i][_UPOS] == "NOUN"
@@ -463,14 +463,14 @@ _RULES = (
         lambda names, _: _word(names.file(), "NOUN", "NN", "Number=Sing"),
     ),
     _Rule(
-        10,
+        20,
         lambda rows, i: (
             _is_name_alone(rows, i) and _tag(rows, i - 1) in ("ADP", "VERB", "CCONJ", "AUX")
         ),
         lambda names, _: _word(names.file(), "NOUN", "NN", "Number=Sing"),
     ),
     _Rule(
-        10,
+        20,
         lambda rows, i: (
             rows[i][_FORM]
             in (
