@@ -234,7 +234,8 @@ def train_parts(
             tasks_of(name, ["form", *names[:n]], words._replace(labels=found[name]), settings)
             for n, name in enumerate(names)
         ]
-        if tasks and "lemma" not in names:  # lemmas may be words of any table
+        # Lemmas may be words of any table, and tokens too where nothing separates words.
+        if "lemma" not in names and (tasks or "tokens" not in texts):
             check_used(given_tables, [task.templates for each in tasks for task in each])
 
         def text_model(name: str) -> Model | None:
@@ -255,8 +256,9 @@ def train_parts(
                     templates = load_templates("sentences")
                 table = word_table(text) if init is None else None
                 if table:
-                    templates = with_tables(templates, tables_of([table, *given_tables]))
-                elif not tasks:
+                    lexicons = [each for each in given_tables if each.kind == "lexicon"]
+                    templates = with_tables(templates, tables_of([table, *lexicons]))
+                if not tasks:
                     check_used(given_tables, [templates])
                 examples = token_examples(
                     text, templates.columns, templates.tables, jackknifed=init is None

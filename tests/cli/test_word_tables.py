@@ -136,9 +136,17 @@ def test_a_segmenter_with_tables(folder, call):
     assert b"training-words (lexicon of 2 words" in info and b"table        names" in info
     (folder / "text.txt").write_text("你喺度")
     assert call("tag", "-m", "m.seqtag", "text.txt", "--to", "tokens").out == "你 喺度\n".encode()
-    separated = call("train", "train.conllu", *options, "--force")
-    assert separated.code == 1
-    assert "expected templates that use the table 'names', found none" in separated.err
+    again = ("--init", "m.seqtag", "--label", "tokens", *SHORT, "-o", "n.seqtag", "-q")
+    assert call("train", "glued.conllu", *again).code == 0
+    assert call("info", "n.seqtag", "--verbose").out.count(b"table        ") == 2
+    for train, label, table in (
+        ("train.conllu", "tokens", "--lexicon=names.tsv"),
+        ("glued.conllu", "tokens", "--classes=names.tsv"),
+        ("glued.conllu", "words", "--lexicon=names.tsv"),
+    ):
+        unused = call("train", train, "--label", label, table, *SHORT, "-o", "o.seqtag", "-q")
+        assert unused.code == 1
+        assert "expected templates that use the table 'names', found none" in unused.err
 
 
 @pytest.mark.parametrize(
