@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST = 64
 """Maximum number of lengths that have scores of their own; longer sentences have the last."""
-HORIZON = 64
+HORIZON = 32
 """Number of words that are looked at for the next break."""
 
 _LARGEST = 2**24

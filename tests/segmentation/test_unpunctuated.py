@@ -16,7 +16,7 @@ from seqtag.features.language import load
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model import sentence_lengths as lengths_module
-from seqtag.model.sentence_lengths import next_break
+from seqtag.model.sentence_lengths import HORIZON, next_break
 from seqtag.segmentation import unpunctuated as module
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
@@ -147,7 +147,8 @@ def test_breaks_are_those_of_the_highest_score(margins, lengths):
 
 def test_a_break_waits_for_the_words_it_depends_on():
     assert next_break([9, -9], [0], 0, 2, closed=False) is None
-    assert next_break([9] * 64, [0], 0, 64, closed=False) == 1
+    assert next_break([9] * HORIZON, [0], 0, HORIZON, closed=False) == 1
+    assert next_break([9] * HORIZON, [0], 0, HORIZON - 1, closed=False) is None
     assert next_break([-9] * 200, [0], 0, 200, closed=False) is None
     assert next_break([-9] * 200, [0], 0, 200, closed=True) == 200
     assert next_break([-9] * 150 + [9] * 100, [0], 0, 250, closed=False) == 151
