@@ -2,8 +2,8 @@
 
 Scripts make *explor* of *explored* as well as *explore*. If the lemma of an unknown word is not an
 attested one (`seqtag.model.attested`), the best script of an attested lemma is taken instead, as
-long as its score is not much lower. Without one, the lemma is the word itself where that is often
-so, on the same condition.
+long as its score is not much lower. Where most words are their own lemmas, lists of words have
+inflected forms, too, and a word itself comes after other attested lemmas; it need not be attested.
 """
 
 from __future__ import annotations
@@ -139,6 +139,7 @@ class UnknownLemmas:
         labels, words = labels[near], words[near]
         with memory.lock:
             found = self._attested(form_ids[words], labels, words, forms, memory)
+        found &= self._changes[labels]
         own = ~self._changes[labels] & ~np.isin(words, words[found])
         return AttestedLabels(words[found | own], labels[found | own])
 

@@ -20,6 +20,7 @@ from seqtag.model.attested import AttestedLemmas
 from seqtag.model.container import Contents
 from seqtag.model.model import Model
 from seqtag.tables.table import WordTable
+from seqtag.tagging import unknown_lemmas
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.unknown_lemmas import LemmaMemory, TokenIds, UnknownLemmas
 
@@ -98,6 +99,17 @@ def test_a_word_may_be_its_own_lemma_where_most_are():
     more = AttestedLemmas.of(pairs[1:], before=AttestedLemmas.of(pairs))
     assert more.own_forms
     assert more.among(["a", "DO", "_"]).tolist() == [True, True, False]
+
+
+def test_the_word_itself_comes_after_other_attested_lemmas(monkeypatch):
+    monkeypatch.setattr(unknown_lemmas, "_NEAR", 1000)
+    same = [word for word in ("bus", "day", "pea", "tea", "sea", "fifed", "beded") for _ in "12"]
+    data = read(io.BytesIO(treebank(PAIRS[:4] + PAIRS[8:12] + same).encode()), "conllu")
+    table = WordTable.of("words", [(word, ["yes"]) for word in ("talved", "talv")])
+    templates = load("lemma").within(["form", "upos"])
+    own = seqtag.train(data, label="lemma", templates=templates, tables=[table])
+    assert own.model.attested.own_forms
+    assert own.tag([("talved", "VERB")]) == ["talv"]
 
 
 def test_a_file_keeps_attested_lemmas(tmp_path):
