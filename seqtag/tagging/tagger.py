@@ -615,6 +615,8 @@ def training_size(model: Model) -> str:
     """Describe the size of the training data of a model."""
     training = model.training
     unit, part = _UNITS.get(model.column.name, ("sentences", "tokens"))
+    if model.column.name == TOKENS and model.compiled.columns == ("form",):
+        part = "words"
     found = f"{training.get('sentences', 0):,} {unit}, {training.get('tokens', 0):,} {part}"
     shards = training.get("shards")
     if type(shards) is not int:

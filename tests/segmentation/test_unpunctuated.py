@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from seqtag.corpus import read
 from seqtag.errors import ModelFileError
-from seqtag.features.language import load
+from seqtag.features.language import load as load_templates
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model import sentence_lengths as lengths_module
@@ -21,6 +21,8 @@ from seqtag.segmentation import unpunctuated as module
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
+from seqtag.tagging.pipeline import Pipeline, load
+from seqtag.tagging.tagger import training_size
 from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule, fit
 from seqtag.training.sentence_trial import with_sentence_lengths
@@ -48,7 +50,7 @@ def treebank(sentences, after="_") -> TreebankText:
 
 
 def problem_of(sentences):
-    templates = load("sentences")
+    templates = load_templates("sentences")
     values = Settings().with_values(templates.settings)
     task = LearningTask(LabelColumn("tokens"), templates, values, ("form",), coding=LabelCoding())
     return build_problem(task, token_examples(treebank(sentences), ["form"]))
@@ -77,6 +79,14 @@ def test_a_treebank_is_segmented_as_it_was_learned(plain):
         assert sentences_of(plain, nothing) == []
 
 
+def test_its_file_has_the_scores_of_lengths(plain, tmp_path):
+    Pipeline([plain.model]).save(tmp_path / "m.seqtag")
+    again = load(tmp_path / "m.seqtag").segmenter
+    assert [*again.model.sentence_lengths] == [-30, 5, 10, 10, 0]
+    assert sentences_of(again, "iþ is qaþ") == sentences_of(plain, "iþ is qaþ")
+    assert training_size(again.model) == "1 paragraphs, 72 words"
+
+
 def test_treebanks_with_marks_are_not_unpunctuated():
     assert is_unpunctuated(treebank(SENTENCES))
     assert not is_unpunctuated(treebank(SENTENCES, "SpaceAfter=No"))
@@ -86,7 +96,7 @@ def test_treebanks_with_marks_are_not_unpunctuated():
 
 
 def test_other_columns_are_refused(plain):
-    templates = load("sentences")
+    templates = load_templates("sentences")
     compiled = templates.compile(["form"])
     labels = ["a", "sentence"]
     with pytest.raises(ModelFileError, match="with some of the labels"):
