@@ -32,7 +32,7 @@ def list_presets() -> int:
 
     for name in preset_names():
         templates = load(name)
-        say(f"{name:<10}{len(templates.templates)} templates, order {templates.order}\n")
+        say(f"{name:<12}{len(templates.templates)} templates, order {templates.order}\n")
     return 0
 
 

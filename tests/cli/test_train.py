@@ -211,8 +211,8 @@ def test_info(home, call):
 def test_templates(call, tmp_path):
     listed = call("templates", "list").out.decode().splitlines()
     assert [line.split()[0] for line in listed] == [
-        *("chunk", "clitics", "feats", "lemma", "morph", "multiword"),
-        *("ner", "pos", "segment", "sentences", "xpos"),
+        *("chunk", "clitics", "feats", "lemma", "morph", "morph-tags"),
+        *("multiword", "ner", "pos", "segment", "sentences", "xpos"),
     ]
     assert b"suffix(3)[0]\n" in call("templates", "show", "pos").out
     (tmp_path / "mine.txt").write_text("form[0] # why\nlabel[-1]\n")
