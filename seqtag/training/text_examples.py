@@ -60,6 +60,10 @@ _LEAST_UNSEPARATED = 0.05  # of the tokens: those with a space inside, or with n
 
 _LABELS = (INSIDE, JOINED, TOKEN, SENTENCE)
 _PIECE = 16  # characters learned from at a time
+_ALL_SPACED = (
+    "tokens: white space follows every token of the treebank, so that what it separates will be "
+    "tokens, words and punctuation together; where there is none, MISC should have SpaceAfter=No"
+)
 _MARKED = 0.8  # F1 of breaks after marks from which on characters are learned
 
 _MOST_WRITTEN = 5  # symbols of one script, in addition to the length difference of words and token
@@ -165,6 +169,7 @@ def token_examples(
     ['inside', 'token', 'token', 'inside', 'token', 'sentence']
     """
     if [*columns] == ["form"]:
+        _log.warning(_ALL_SPACED)
         return _break_examples(treebank)
     text, token_ends, sentence_ends = treebank
     tables = tables or {}
@@ -175,11 +180,7 @@ def token_examples(
     for ends, label in ((token_ends, TOKEN), (sentence_ends, SENTENCE)):
         labels[np.searchsorted(rows.starts, ends) - 1] = _LABELS.index(label)
     if not (labels[:-1] >= _LABELS.index(TOKEN))[rows.gaps[1:] == 0].any():
-        _log.warning(
-            "tokens: white space follows every token of the treebank, so that what it "
-            "separates will be tokens, words and punctuation together; where there is none, MISC "
-            "should have SpaceAfter=No"
-        )
+        _log.warning(_ALL_SPACED)
         labels[labels == _LABELS.index(TOKEN)] = _LABELS.index(INSIDE)  # white space ends them all
     found, ids = np.unique(labels, return_inverse=True)
     pieces = _pieces(len(labels))

@@ -299,7 +299,7 @@ def test_parts_that_do_not_fit_are_refused_in_a_sentence(pipeline):
         "m: expected a segmenter with some of the labels inside, joined, token, sentence, found "
         "'x'; train one with --label tokens"
     )
-    tagger = replace(named["upos"], column=LabelColumn("tokens"), labels=["token"])
+    tagger = replace(named["lemma"], column=LabelColumn("tokens"), labels=["token"])
     assert refused(tagger).startswith("m: expected a segmenter with some of the columns c1, c2, ")
     assert ", found 'form'; train one with --label tokens" in refused(tagger)
     segmenter = replace(named["tokens"], column=LabelColumn("words"))
