@@ -21,6 +21,7 @@ LEFT, RIGHT = "<s>", "</s>"
 class Word(NamedTuple):
     """What the templates ask about one word; `own` are the features of the word by itself."""
 
+    form: str
     normal: str
     suffix: str | None  # of three letters
     outline: str
@@ -69,21 +70,23 @@ def pos_word(word: str) -> Word:
         for n in range(3, min(5, len(lower)) + 1)
         if bones[-n:] != lower[-n:]
     ]
-    return Word(normal, lower[-3:] if len(lower) >= 3 else None, _outline(word), tuple(own))
+    suffix = lower[-3:] if len(lower) >= 3 else None
+    return Word(word, normal, suffix, _outline(word), tuple(own))
 
 
 @cache
 def chunk_word(word: str) -> Word:
-    """A word as the preset ``chunk`` sees it (22 to 27: endings, beginnings, spelling)."""
+    """A word as the preset ``chunk`` sees it (29 to 34: endings, beginnings, spelling)."""
     lower = word.lower()
-    own = [f"2={word}"]
-    own += [f"{20 + n}={lower[-n:]}" for n in (2, 3, 4) if len(lower) >= n]
-    own += [f"{23 + n}={lower[:n]}" for n in (2, 3) if len(lower) >= n]
-    own.append(f"27={_outline(word)}")
-    return Word(word, None, _outline(word), tuple(own))
+    normal = "".join("0" if c.isdecimal() else c for c in lower)
+    own = [f"2={word}", f"26={normal}"]
+    own += [f"{27 + n}={lower[-n:]}" for n in (2, 3, 4) if len(lower) >= n]
+    own += [f"{30 + n}={lower[:n]}" for n in (2, 3) if len(lower) >= n]
+    own.append(f"34={_outline(word)}")
+    return Word(word, normal, None, _outline(word), tuple(own))
 
 
-_LEFT, _RIGHT = Word(LEFT, LEFT, LEFT, ()), Word(RIGHT, RIGHT, RIGHT, ())
+_LEFT, _RIGHT = Word(LEFT, LEFT, LEFT, LEFT, ()), Word(RIGHT, RIGHT, RIGHT, RIGHT, ())
 
 
 def pos_features(words: Sequence[str]) -> list[list[str]]:
@@ -117,23 +120,23 @@ def pos_features(words: Sequence[str]) -> list[list[str]]:
 
 
 def chunk_features(sentence: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Features of each (word, part of speech) of a sentence, by the 30 templates of ``chunk``."""
+    """Features of each (word, part of speech) of a sentence, by the 37 templates of ``chunk``."""
     row = [_LEFT, _LEFT, *(chunk_word(word) for word, _ in sentence), _RIGHT, _RIGHT]
     pos = [LEFT] * 3 + [tag for _, tag in sentence] + [RIGHT] * 3
     found = []
     for i in range(len(sentence)):
         a, b, word, c, d = row[i : i + 5]
         p, q, r, s, t, u, v = pos[i : i + 7]
-        form = word.normal
+        form = word.form
         found.append(
             [
                 *word.own,
-                f"0={a.normal}",
-                f"1={b.normal}",
-                f"3={c.normal}",
-                f"4={d.normal}",
-                f"5={b.normal} {form}",
-                f"6={form} {c.normal}",
+                f"0={a.form}",
+                f"1={b.form}",
+                f"3={c.form}",
+                f"4={d.form}",
+                f"5={b.form} {form}",
+                f"6={form} {c.form}",
                 f"7={p}",
                 f"8={q}",
                 f"9={r}",
@@ -149,8 +152,14 @@ def chunk_features(sentence: Sequence[tuple[str, str]]) -> list[list[str]]:
                 f"19={r} {s} {t}",
                 f"20={s} {t} {u}",
                 f"21={s} {form}",
-                f"28={b.outline}",
-                f"29={c.outline}",
+                f"22={b.form} {s}",
+                f"23={s} {c.form}",
+                f"24={r} {form}",
+                f"25={form} {t}",
+                f"27={b.normal}",
+                f"28={c.normal}",
+                f"35={b.outline}",
+                f"36={c.outline}",
             ]
         )
     return found

@@ -219,7 +219,9 @@ def page(results: dict[str, Any]) -> str:
                     *("" if score is None else f"{score:.2f}" for score in old),
                 ]
             )
-    shown = table([results["part"], "", "score", "model", "training", "0.1.0", "0.2.0"], rows, left=2)
+    shown = table(
+        [results["part"], "", "score", "model", "training", "0.1.0", "0.2.0"], rows, left=2
+    )
     return "\n".join(
         [
             INTRODUCTION.format(**results, more=" and ".join(f"{n:,}" for n in MORE_CLASSES)),

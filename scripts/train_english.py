@@ -15,6 +15,7 @@ import io
 import statistics
 import time
 from collections import Counter
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from seqtag.evaluation import score_aligned
 from seqtag.evaluation.scoring import score
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
-from seqtag.training.pipeline import train_parts
+from seqtag.training.pipeline import COMPONENTS, train_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 CLASSES = 300
+SEGMENTER_DROPOUT = 0.2  # EWT dev, 3 seeds: sentences 91.00 -> 91.39, tokens 99.43 -> 99.41
 CARD = """\
 # Model card: `en`
 
@@ -333,7 +335,11 @@ def main() -> None:
         text = train.read_text(encoding="utf-8")
         text += enriched(text.splitlines(keepends=True))
         sentences = list(read(io.BytesIO(text.encode()), "conllu"))
-        models = train_parts(sentences, runs=options.runs, tables=tables, on_component=print)
+        train_components = partial(
+            train_parts, sentences, runs=options.runs, tables=tables, on_component=print
+        )
+        models = train_components(["tokens"], tables=(), dropout=SEGMENTER_DROPOUT)
+        models += train_components([name for name in COMPONENTS if name != "tokens"])
         Pipeline(models).save(path)
     card = card_of(path, options.corpora)
     (options.out / "en.md").write_text(card, encoding="utf-8")
