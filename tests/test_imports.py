@@ -76,7 +76,8 @@ tables.model_io
 model.model tables
 model.bundle
 model
-segmentation.multiword segmentation.paragraphs
+segmentation.paragraphs segmentation.word_parts
+segmentation.multiword
 segmentation.characters segmentation.unpunctuated
 segmentation.segmenter
 segmentation.reading

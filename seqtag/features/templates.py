@@ -23,7 +23,7 @@ from seqtag.features.attributes import (
 )
 from seqtag.features.normal_forms import FORMS
 from seqtag.settings import SETTINGS, Value, check_setting
-from seqtag.tables.table import bind, text_columns
+from seqtag.tables.table import bind, text_columns, token_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -307,7 +307,7 @@ class TemplateSet:
         names = dict.fromkeys(term.table for term in terms if term.table is not None)
         columns = {term.column for term in terms}
         for name in self.tables:
-            if not columns.isdisjoint(text_columns(name)):
+            if not columns.isdisjoint((*text_columns(name), *token_columns(name))):
                 names[name] = None
         return list(names)
 

@@ -35,6 +35,8 @@ from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column, Encoder
 from seqtag.model.container import show
 from seqtag.model.model import fitting
+from seqtag.segmentation.word_parts import find_in, part_columns, rows_of
+from seqtag.tables.table import token_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
@@ -201,7 +203,10 @@ def in_context(tokens: Sequence[str], i: int) -> InContext:
 
 
 def columns_of(
-    tokens: Sequence[InContext], ambiguous: Set[str], names: Sequence[str]
+    tokens: Sequence[InContext],
+    ambiguous: Set[str],
+    names: Sequence[str],
+    parts: Mapping[str, Column] | None = None,
 ) -> list[Column]:
     """Return the characters of tokens as rows of numbered columns.
 
@@ -215,7 +220,9 @@ def columns_of(
         Which of `COLUMNS`: ``char``, the character; ``start`` and ``end``, how many there are
         before and after it, 12 for more; ``token``, the token; and of ambiguous tokens alone
         ``form``, the token again, ``before`` and ``after``, its neighbors. They are empty for
-        others.
+        others. Or some of `parts`.
+    parts
+        Other columns, by name.
 
     Examples
     --------
@@ -230,6 +237,8 @@ def columns_of(
     places = np.arange(ptr[-1])
 
     def column(name: str) -> Column:
+        if parts and name in parts:
+            return parts[name]
         if name == "char":
             return _characters(letters)
         if name == "start":
@@ -333,7 +342,9 @@ class Splitter:
     """
 
     def __init__(self, model: Model, source: str = "<model>"):
-        unknown = [name for name in model.compiled.columns if name not in COLUMNS]
+        tables = model.compiled.tables
+        columns = {*COLUMNS, *chain.from_iterable(map(token_columns, tables))}
+        unknown = [name for name in model.compiled.columns if name not in columns]
         if unknown:
             msg = (
                 f"expected a model of multiword tokens, which looks at {', '.join(COLUMNS)}, "
@@ -349,6 +360,7 @@ class Splitter:
             )
             raise ModelFileError(msg, source=source)
         self._compiled = model.compiled
+        self._find = {name: find_in(table) for name, table in tables.items()}
         self._ambiguous = model.known_words
         self._scripts = [*map(script_of, model.labels)]
         self._changes = np.array([script != COPY for script in self._scripts], np.bool_)
@@ -425,7 +437,11 @@ class Splitter:
             encoder = Encoder(self._compiled, backend.hash_strings)
             names = self._compiled.columns
             ambiguous = {each.token for each in given} if is_open else frozenset[str]()
-            columns = columns_of(given, ambiguous, names)
+            parts: dict[str, Column] = {}
+            for table, find in self._find.items():
+                rows = {t: rows_of(letters_of(t), find) for t in {each.token for each in given}}
+                parts |= part_columns((rows[each.token] for each in given), table)
+            columns = columns_of(given, ambiguous, names, parts)
             for name, column in zip(names, columns, strict=True):
                 encoder.extend(name, 0, column.types)
             types = np.array([column.ids for column in columns], np.int32)

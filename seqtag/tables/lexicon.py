@@ -276,7 +276,7 @@ def build_lexicon(
     return header, [(word, *sorted(rows[word])) for word in sorted(rows)]
 
 
-_WITHOUT = ("clitics", "lemma", "multiword", "sentences")
+_WITHOUT = ("lemma", "multiword", "sentences")
 """Presets that look at no tables: lemmas follow from form and tags, words from characters."""
 
 _AROUND = """
@@ -308,6 +308,21 @@ covers:{1}[0] + c1[0]
 covers:{1}[0] + c1[+1]
 """
 """For characters. Measured on Cantonese, Vietnamese, and languages whose spaces were left out."""
+
+_PARTS = """
+rest:{1}[0]
+head:{1}[0]
+rest:{1}[0] + head:{1}[0]
+rest:{1}[0] + normal(char)[0]
+head:{1}[0] + normal(char)[0] + normal(char)[+1]
+begins:{1}[0] + begins-as:{1}[0]
+ends:{1}[0] + ends-as:{1}[0]
+covers:{1}[0] + covers-as:{1}[0]
+begins:{1}[0] + ends:{1}[0] + covers:{1}[0]
+whole:{1}[0]
+whole:{1}[0] + normal(char)[0] + start[0]
+"""
+"""For the characters of a token. Measured on Coptic, Turkish, and a made-up treebank."""
 
 
 def preset_of(templates: TemplateSet) -> str | None:
@@ -352,6 +367,8 @@ def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> Template
             lines += _CLASSES_OF_CHUNKS
         if preset == "segment":
             lines = _CANDIDATES
+        if preset == "clitics":
+            lines = _PARTS
         new = parse(lines.format(f"{table.kind}({table.name})", table.name)).templates
         added += [replace(template, line=None) for template in new]
     return replace(found, templates=(*found.templates, *added))

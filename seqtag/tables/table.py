@@ -49,6 +49,12 @@ TEXT_COLUMNS = ("ends", "begins", "covers")
 """Columns of characters that tell which words of a table are in a text: ``ends:NAME`` and so on,
 see `seqtag.segmentation.characters`."""
 
+TOKEN_COLUMNS = (
+    *("rest", "head", "whole"),
+    *("begins", "begins-as", "ends", "ends-as", "covers", "covers-as"),
+)
+"""Columns of the characters of a token, see `seqtag.segmentation.word_parts`."""
+
 LONGEST_STEM = 40
 """Most code points of a stem."""
 
@@ -250,6 +256,15 @@ def text_columns(table: str) -> tuple[str, ...]:
     ('ends:words', 'begins:words', 'covers:words')
     """
     return tuple(f"{name}:{table}" for name in TEXT_COLUMNS)
+
+
+def token_columns(table: str) -> tuple[str, ...]:
+    """Return the columns of the characters of a token for the words of a table.
+
+    >>> token_columns("words")[:4]
+    ('rest:words', 'head:words', 'whole:words', 'begins:words')
+    """
+    return tuple(f"{name}:{table}" for name in TOKEN_COLUMNS)
 
 
 def _looked_up_by(words: str) -> BoundAttribute:

@@ -10,7 +10,7 @@ import logging
 import re
 from collections import Counter, defaultdict
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
@@ -41,6 +41,14 @@ from seqtag.segmentation.multiword import (
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import INSIDE, JOINED, SENTENCE, TOKEN
 from seqtag.segmentation.unpunctuated import LONGEST_WORD
+from seqtag.segmentation.word_parts import (
+    PARTS,
+    PartCounts,
+    find_in,
+    folded,
+    part_columns,
+    rows_of,
+)
 from seqtag.tables.table import WordTable, text_columns
 from seqtag.training.data import TrainingData
 
@@ -51,6 +59,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
     from seqtag.segmentation.characters import CharacterRows
+    from seqtag.segmentation.word_parts import Find
 
 WORDS = "training-words"
 """Name of the table of the words of the training data."""
@@ -320,6 +329,8 @@ def word_examples(
     source: str | None = None,
     *,
     tagged: bool = False,
+    tables: Mapping[str, WordTable] | None = None,
+    jackknifed: bool = True,
 ) -> TrainingData:
     """Return the tokens of a treebank as sequences of characters, labeled with scripts.
 
@@ -331,22 +342,26 @@ def word_examples(
     examples
         The tokens.
     columns
-        Columns that templates use, of `seqtag.segmentation.multiword.COLUMNS`.
+        Columns that templates use, of `seqtag.segmentation.multiword.COLUMNS`, or columns for the
+        words of `tables`.
     source
         Name of their file, for the message.
     tagged
         Whether labels have the parts of speech of the words: those that the words of a token have
         most often.
+    tables
+        Word tables by name, see `seqtag.segmentation.word_parts`.
+    jackknifed
+        Whether `PARTS` is the table of these examples. If so, each token is looked up in the counts
+        of all others: its parts are known as those of a new token.
 
     Raises
     ------
     CorpusError
         If there are no multiword tokens.
     """
-    seen: defaultdict[str, Counter[Words | None]] = defaultdict(Counter)
-    for each in examples:
-        seen[each.place.token][each.words] += 1
-    plausible = {form: _plausible(counts) for form, counts in seen.items()}
+    plausible = _readings(examples)
+    counts = _part_counts(plausible) if tables else None
     pairs = {(form, words) for form, readings in plausible.items() for words in readings if words}
     if not pairs:
         msg = (
@@ -371,12 +386,47 @@ def word_examples(
     for (token, *_), words, _ in kept:
         found = scripts[token, words] if words else [COPY] * len(letters_of(token))
         labels += _with_tags(found, tags[token, words]) if tagged else found
-    values = columns_of([each.place for each in kept], ambiguous, columns)
+    parts: dict[str, Column] = {}
+    for name, table in (tables or {}).items():
+        finds: Iterable[Find] = repeat(find_in(table))
+        if counts and name == PARTS and jackknifed:
+            finds = (counts.without(_folded_words(each.place.token, each.words)) for each in kept)
+        letters = (letters_of(each.place.token) for each in kept)
+        parts |= part_columns(map(rows_of, letters, finds), name)
+    values = columns_of([each.place for each in kept], ambiguous, columns, parts)
     return TrainingData(
         dict(zip(columns, values, strict=True)),
         Column.of(labels),
         np.array([len(letters_of(each.place.token)) for each in kept], np.int64),
     )
+
+
+def part_table(examples: Iterable[WordExample]) -> WordTable:
+    """Return the table of the standings of words in the tokens of a treebank."""
+    return _part_counts(_readings(examples)).table()
+
+
+def _part_counts(readings: Mapping[str, Iterable[Words | None]]) -> PartCounts:
+    """Return in how many types of tokens texts are words."""
+    types = {
+        (folded(letters_of(token)), _folded_words(token, words))
+        for token, each in readings.items()
+        for words in each
+    }
+    return PartCounts(words for _, words in types)
+
+
+def _readings(examples: Iterable[WordExample]) -> dict[str, list[Words | None]]:
+    """Return the plausible readings of each token, the most frequent first."""
+    seen: defaultdict[str, Counter[Words | None]] = defaultdict(Counter)
+    for each in examples:
+        seen[each.place.token][each.words] += 1
+    return {form: _plausible(counts) for form, counts in seen.items()}
+
+
+def _folded_words(token: str, words: Words | None) -> Words:
+    """Return the words of a token as they are looked up."""
+    return tuple(folded(letters_of(word)) for word in words or (token,))
 
 
 def _usual_tags(

@@ -1,8 +1,8 @@
 """Choice of the model of multiword tokens, by a trial on sentences held out of the training data.
 
-The presets of `PRESETS` are tried in order. Labels with parts of speech find more words in
-languages whose tokens hide many of them (Coptic, Turkish), and fewer where few scripts decide
-(English, Armenian).
+The presets of `PRESETS` are tried in order. Labels with parts of speech, and how often the parts of
+a token are words elsewhere, find more words in languages whose tokens hide many of them (Coptic,
+Turkish), and fewer where few scripts decide (English, Armenian).
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.language import load as load_templates
 from seqtag.segmentation.multiword import TAGGED, Splitter
+from seqtag.tables.lexicon import with_tables
 from seqtag.training.auto_settings import holdout_split, select_templates
 from seqtag.training.runs import fit
-from seqtag.training.text_examples import gather_words, word_examples
+from seqtag.training.text_examples import gather_words, part_table, word_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from seqtag.training.text_examples import WordExample
 
 PRESETS = ("multiword", "clitics")
-"""Presets to try; the labels of all but the first have parts of speech."""
+"""Presets to try. All but the first look at the parts of tokens, see
+`seqtag.segmentation.word_parts`, and their labels have parts of speech if the treebank does."""
 
 _GOOD_ENOUGH = 0.997  # of the tokens have the right words: nothing else is tried
 
@@ -73,15 +75,38 @@ def train_words(
     """
     gathered, source = gather_words(sentences)
     examples = [*chain.from_iterable(gathered)]
-    if init is not None:
-        task, tagged = task_of(init.templates), any(TAGGED in label for label in init.labels)
-    else:
+    if init is None:
         name = PRESETS[0] if quick else _best_preset(gathered, task_of, schedule)
-        task, tagged = task_of(load_templates(name)), name != PRESETS[0]
-    return _fitted(task, word_examples(examples, task.columns, source, tagged=tagged), schedule)
+        return _fitted(name, examples, task_of, schedule, source)
+    templates, tagged = init.templates, any(TAGGED in label for label in init.labels)
+    data = word_examples(
+        *(examples, templates.columns, source),
+        tagged=tagged,
+        tables=templates.tables,
+        jackknifed=False,
+    )
+    return _model_of(task_of(templates), data, schedule)
 
 
-def _fitted(task: LearningTask, examples: TrainingData, schedule: Schedule) -> Model:
+def _fitted(
+    preset: str,
+    examples: Sequence[WordExample],
+    task_of: Callable[[TemplateSet], LearningTask],
+    schedule: Schedule,
+    source: str | None = None,
+) -> Model:
+    """Return a model of examples, trained with a preset."""
+    templates, tagged = load_templates(preset), False
+    if preset != PRESETS[0]:
+        templates = with_tables(templates, [part_table(examples)])
+        tagged = len({tag for each in examples for tag in each.tags}) > 1
+    data = word_examples(
+        examples, templates.columns, source, tagged=tagged, tables=templates.tables
+    )
+    return _model_of(task_of(templates), data, schedule)
+
+
+def _model_of(task: LearningTask, examples: TrainingData, schedule: Schedule) -> Model:
     """Return a model of examples."""
     _, problem = select_templates([task], examples, schedule, quick=True)
     return fit(problem, schedule)
@@ -94,20 +119,17 @@ def _best_preset(
 ) -> str:
     """Return the preset with the most held-out tokens right; the first if there is no trial."""
     cut = holdout_split(np.array([len(each) for each in gathered], np.int64))
-    has_tags = len({tag for each in chain.from_iterable(gathered) for tag in each.tags}) > 1
-    if cut is None or not has_tags:
+    if cut is None:
         return PRESETS[0]
     training = [*chain.from_iterable(compress(gathered, cut.training.tolist()))]
     held_out = [*compress(gathered, cut.held_out.tolist())]
     alone = replace(schedule, runs=1, checkpoints=None, on_epoch=None)
     scores: dict[str, float] = {}
     for name in PRESETS:
-        task = task_of(load_templates(name))
         try:
-            found = word_examples(training, task.columns, tagged=name != PRESETS[0])
+            model = _fitted(name, training, task_of, alone)
         except CorpusError:  # all multiword tokens are held out
             return PRESETS[0]
-        model = _fitted(task, found, alone)
         if model.interrupted:
             raise KeyboardInterrupt
         scores[name] = tokens_right(Splitter(model), held_out)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 
 import pytest
 
-from seqtag.model import bundle
-from seqtag.segmentation.multiword import COPY, TAGGED, Splitter, script_of
+from seqtag.model import bundle, container
+from seqtag.segmentation import multiword, word_parts
+from seqtag.segmentation.multiword import COPY, TAGGED, Splitter, in_context, script_of
+from seqtag.segmentation.word_parts import PARTS
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.training import word_trial
 from seqtag.training.pipeline import train_parts
-from seqtag.training.text_examples import gather_words, word_examples
+from seqtag.training.text_examples import WordExample, gather_words, part_table, word_examples
 from seqtag.training.word_trial import tokens_right
 from tests.clitics import clitics
 from tests.treebanks import annotated, treebank
@@ -24,6 +27,10 @@ def words_model(sentences, **settings):
 
 def is_tagged(model):
     return any(TAGGED in label for label in model.labels)
+
+
+def example(token):
+    return WordExample(in_context([token], 0), None, ())
 
 
 def test_the_treebank_is_always_the_same():
@@ -41,6 +48,20 @@ def test_tags_are_the_usual_ones():
     gathered, _ = gather_words(annotated(*lines))
     data = word_examples([*chain.from_iterable(gathered)], ["char"], tagged=True)
     assert data.labels.values()[:2] == [r"=\@ADP"] * 2
+
+
+def test_tokens_are_looked_up_in_all_others():
+    lines = ["du=de/de/ADP+le/le/DET", "DU=DE/de/ADP+LE/le/DET", "auxle=aux/x/X+le/le/DET le/le/X"]
+    examples = [*chain.from_iterable(gather_words(annotated(*lines))[0])]
+    tables, columns = {PARTS: part_table(examples)}, [f"rest:{PARTS}", f"head:{PARTS}"]
+    data = word_examples(examples, columns, tables=tables)
+    rest, head = (column.values() for column in data.columns.values())
+    assert rest == [*"-.-.--", "F1L1", *"-.-."]
+    assert head == [*"-" * 10, "L2"]
+    data = word_examples(examples, columns, tables=tables, jackknifed=False)
+    rest, head = (column.values() for column in data.columns.values())
+    assert rest == [*"-.-.--", "F1L2", *"-.-."]
+    assert head == [*"-" * 6, "B1", *"---", "L2"]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +94,55 @@ def test_few_scripts_have_labels_without_tags():
     assert not is_tagged(words_model(annotated(*lines)))
 
 
-def test_without_tags_there_is_no_trial():
+def test_without_tags_labels_have_none():
     model = words_model(treebank(*["le du=de+le bois"] * 800))
     assert [*map(script_of, model.labels)] == [*model.labels]
     assert COPY in model.labels
+
+
+def test_treebanks_without_tags_look_at_parts(hidden, caplog):
+    caplog.set_level("INFO", "seqtag")
+    training = annotated(*(re.sub("/[A-Z]+", "/_", line) for line in clitics(145)))
+    model = words_model(training)
+    assert "words: preset clitics" in caplog.text
+    assert not is_tagged(model)
+    assert [table.name for table in model.tables] == [PARTS]
+
+
+def test_parts_find_more_words(hidden, monkeypatch):
+    training, held_out = hidden
+    monkeypatch.setattr(word_trial, "_best_preset", lambda *_: "clitics")
+    found = tokens_right(Splitter(words_model(training)), held_out)
+    monkeypatch.setattr(word_trial, "with_tables", lambda templates, _: templates)
+    without = words_model(training)
+    assert not without.tables
+    assert found > tokens_right(Splitter(without), held_out) + 0.01
+
+
+def test_models_with_parts_are_saved_and_read(hidden, monkeypatch):
+    monkeypatch.setattr(word_trial, "_best_preset", lambda *_: "clitics")
+    training, held_out = hidden
+    model = words_model(training[:60])
+    data = bundle.to_bytes([model])
+    [again] = bundle.models_of(container.from_bytes(data))
+    assert len(again.tables[0]) == len(model.tables[0]) > 100
+    assert bundle.to_bytes([again]) == data
+    ours, theirs = (tokens_right(Splitter(each), held_out) for each in (model, again))
+    assert ours == theirs
+
+
+def test_long_tokens_are_not_looked_up(hidden, monkeypatch):
+    looked_up = []
+
+    def find_in(table):
+        find = word_parts.find_in(table)
+        return lambda texts: looked_up.extend(texts) or find(texts)
+
+    monkeypatch.setattr(word_trial, "_best_preset", lambda *_: "clitics")
+    monkeypatch.setattr(multiword, "find_in", find_in)
+    splitter = Splitter(words_model(hidden[0][:60]))
+    assert tokens_right(splitter, [[example("x" * 10_000)], [example("w" * 1_000_000)]]) == 1
+    assert not looked_up
+    tokens = [chr(ord("a") + i) + "h" * (multiword.LONGEST - 1) for i in range(20)]
+    tokens_right(splitter, [[*map(example, tokens)]])
+    assert len(looked_up) < 20 * sum(map(len, tokens))
