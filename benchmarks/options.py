@@ -225,7 +225,7 @@ def page(results: dict[str, Any]) -> str:
             INTRODUCTION.format(**results, more=" and ".join(f"{n:,}" for n in MORE_CLASSES)),
             shown,
             CONCLUSION,
-            (DOCS / "benchmarks" / "options-without-effect.md").read_text(encoding="utf-8"),
+            (DOCS / "benchmarks" / "options-without-effect.txt").read_text(encoding="utf-8"),
         ]
     )
 
