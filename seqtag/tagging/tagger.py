@@ -221,8 +221,8 @@ class Tagger(ModelRuntime):
         >>> tagger = seqtag.load("en-ewt-xpos")
         >>> tagger.tag("The cat sat on the mat .".split())
         ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
-        >>> tagger.tag(["Fish", "fish"], fixed_labels=["NN", None])
-        ['NN', 'NNS']
+        >>> tagger.tag(["Fish", "swim"], fixed_labels=["NN", None])
+        ['NN', 'VBP']
         >>> scored = tagger.tag(["the", "Sing"], scores=True)
         >>> scored.labels, scored.margins[0] > scored.margins[1], scored.probabilities
         (['DT', 'NN'], True, None)
