@@ -129,7 +129,7 @@ def command(
     from seqtag.training.train import train as train_model
 
     notes = Notes(quiet)
-    inputs = [*train, *([dev] if dev else [])]
+    inputs = [*train, *([dev] if dev else []), *options["raw"]]
     check_stdin(context, inputs)
     check_training(context, inputs, output, options, force=force, as_json=as_json)
     train, dev = _by_name(train, dev, options, notes)

@@ -7,6 +7,7 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from seqtag.corpus import read
 from seqtag.storage.output import is_read_once
 from seqtag.tables.learn import CLASSES, MIN_COUNT, PASSES, WordBigrams, cluster, source_of
 from seqtag.tagging.pipeline import Pipeline
@@ -52,7 +53,7 @@ def classes_of(
     paths = [os.fspath(path) for path in ([raw] if isinstance(raw, (str, os.PathLike)) else raw)]
     counted = WordBigrams()
     with ExitStack() as files:
-        opened = [files.enter_context(type(reading)().open(path)) for path in paths]
+        opened = [files.enter_context(read(path)) for path in paths]
         streams: Sequence[AnyStream] = opened
         if any(stream.is_raw for stream in opened):
             treebank = [data] if isinstance(data, (str, os.PathLike)) else data

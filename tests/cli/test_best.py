@@ -71,6 +71,15 @@ def test_text_is_cut_by_rules_for_files_without_spaces(tmp_path, raw, call: Call
     assert "raw.txt: tokenized by NLTK's rules for English" in done.err + " ".join(done.notes)
 
 
+def test_raw_text_is_never_the_output_nor_standard_input_twice(tmp_path, raw, call: Caller):
+    before = raw.read_bytes()
+    done = call("train", SAMPLE, "--label", "upos", "--raw", raw, "-o", raw, "--force")
+    assert "no file was changed" in done.err
+    assert raw.read_bytes() == before
+    twice = call("train", "-", "--label", "upos", "--raw", "-", "-o", tmp_path / "m.seqtag")
+    assert twice.code == 2, twice.err
+
+
 def test_too_little_raw_text_is_refused(tmp_path, call: Caller):
     raw, model = tmp_path / "raw.txt", tmp_path / "m.seqtag"
     raw.write_text("dogs run\n" * 3, encoding="utf-8")
