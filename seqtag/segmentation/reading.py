@@ -239,6 +239,9 @@ class SegmentedText(_Conllu):
         Whether the text continues a document after a paragraph, so that no new one begins.
     threads
         Threads to segment on; the result is the same.
+    presegmented
+        Whether each line is one sentence, and only tokens are searched for; blank lines end
+        paragraphs.
 
     Raises
     ------
@@ -257,11 +260,13 @@ class SegmentedText(_Conllu):
         writer: ConlluWriter | None = None,
         continues: bool = False,
         threads: int = 1,
+        presegmented: bool = False,
     ):
         self.source = stream.source
         self._opening = _PARAGRAPH if continues else _OPENING
         self._stream, self._segmenter, self._splitter = stream, segmenter, splitter
-        self._mode, self._threads = check_mode(paragraphs), threads
+        self._mode, self._threads = "line" if presegmented else check_mode(paragraphs), threads
+        self._presegmented = presegmented
         self._writer = writer or ConlluWriter()
         # Two threads take turns, so that the segmenter sums the weights of a word once for both.
         self._turns = Semaphore((threads + 1) // 2)
@@ -278,7 +283,7 @@ class SegmentedText(_Conllu):
     @property
     def is_bare(self) -> bool:
         """True if its blocks can be scanned for words before they are written."""
-        return not self._writer.has_ranges
+        return self._writer.is_default
 
     def block_tasks(self) -> Iterator[Callable[[], SegmentedBlock]]:
         """Yield functions that make the blocks, numbering their sentences from 1.
@@ -346,12 +351,20 @@ class SegmentedText(_Conllu):
             with self._turns:
                 found = self._find(window, final=True)
         starts, ends, bounds, end = found
-        words = self._splitter.split(window.original, *found[:3]) if self._splitter else {}
+        separators = 1  # that end a paragraph
+        if self._presegmented:
+            separators = 2  # a line break, and that of a blank line
+            gaps = (window.text[ends[at - 1] : starts[at]] for at in bounds[:-1].tolist())
+            is_last = [SEPARATOR in gap for gap in gaps]
+            bounds = self._shortened(starts, ends, bounds[[*is_last, True]])
+        words = (
+            self._splitter.split(window.original, starts, ends, bounds) if self._splitter else {}
+        )
         opens = {}
         firsts = np.append(0, bounds[:-1])
         last_ends = np.append(window.last_end, ends[firsts[1:] - 1]).tolist()
         for number, start in enumerate(starts[firsts].tolist()):
-            if SEPARATOR in window.text[last_ends[number] : start]:
+            if window.text.count(SEPARATOR, last_ends[number], start) >= separators:
                 opens[number] = _PARAGRAPH
         if not window.opened:
             opens[0] = self._opening
@@ -574,7 +587,8 @@ class _Window:
         if at < 0 or not text[self.begin : at].strip():
             return None
         end = len(text) - len(text[at:].lstrip())
-        taken = self.take(end, at, at)
+        last_end = len(text[:at].rstrip())
+        taken = self.take(end, last_end, last_end)
         taken.text, taken.original = taken.text[:end], taken.original[:end]
         return taken
 
@@ -591,11 +605,11 @@ class ConlluWriter:
     ----------
     token_ranges
         Whether MISC has the positions of each token in the text, in characters.
+    normalized_spaces
+        Whether MISC has ``SpaceAfter=No`` only, and no other white space.
 
     Attributes
     ----------
-    has_ranges : bool
-        Whether MISC has these positions.
     number : int
         Number of sentences written into earlier blocks, which the stream counts.
 
@@ -611,10 +625,15 @@ class ConlluWriter:
     <BLANKLINE>
     """
 
-    def __init__(self, *, token_ranges: bool = False):
-        self.has_ranges = token_ranges
+    def __init__(self, *, token_ranges: bool = False, normalized_spaces: bool = False):
+        self._has_ranges, self._normalized = token_ranges, normalized_spaces
         self.number = 0
         self._misc: dict[str, str] = {" ": "_", "": "SpaceAfter=No"}  # by the white space after
+
+    @property
+    def is_default(self) -> bool:
+        """True if MISC has all white space, and no positions."""
+        return not (self._has_ranges or self._normalized)
 
     def write(
         self,
@@ -653,7 +672,7 @@ class ConlluWriter:
         before, opens = before or {}, opens or {}
         if numbers is None:
             numbers = np.arange(1, 1 + len(sentence_ends))
-        if backend.WordScanner is not None and not self.has_ranges:
+        if backend.WordScanner is not None and self.is_default:
             block = SegmentedBlock(
                 self, text, starts, ends, sentence_ends, words, opens, before, offset, numbers
             )
@@ -687,16 +706,17 @@ class ConlluWriter:
         for place, (form, spaces, (start, end)) in enumerate(tokens):
             misc = self._misc.get(spaces)
             if misc is None:
-                misc = f"SpacesAfter={escape_spaces(spaces)}"
+                misc = "_" if self._normalized else f"SpacesAfter={escape_spaces(spaces)}"
                 if len(self._misc) < _MOST_KNOWN:
                     self._misc[spaces] = misc
             items = [misc]
-            if self.has_ranges:
+            if self._has_ranges:
                 items.append(f"TokenRange={start + offset}:{end + offset}")
-            if before and not place:
+            if before and not place and not self._normalized:
                 items.insert(0, f"SpacesBefore={escape_spaces(before)}")
             if _OTHER_SPACE.search(form):
-                items.insert(0, f"SpacesInToken={escape_spaces(form)}")
+                if not self._normalized:
+                    items.insert(0, f"SpacesInToken={escape_spaces(form)}")
                 form = " ".join(form.split())
             forms.append(form)
             miscs.append("|".join(item for item in items if item != "_") or "_")

@@ -359,7 +359,35 @@ def cut_by_rules(
 ) -> list[Sentence]:
     r"""Cut a text by the rules of `seqtag.corpus.text`; return sentences of CoNLL-U.
 
-    `watched` gets the sentences as they are found, and may stop there.
+    The arguments and errors are those of `conllu_by_rules`.
+
+    Examples
+    --------
+    >>> [sentence.column("misc") for sentence in cut_by_rules("Stop!  Now\n")]
+    [['SpaceAfter=No', 'SpacesAfter=\\s\\s'], ['SpacesAfter=\\n']]
+    """
+    return list(read(io.BytesIO(conllu_by_rules(text, watched).encode()), "conllu"))
+
+
+def conllu_by_rules(
+    text: str,
+    watched: Callable[[Iterable[Sentence]], Iterable[Sentence]] = iter,
+    writer: ConlluWriter | None = None,
+    *,
+    presegmented: bool = False,
+) -> str:
+    r"""Return the CoNLL-U of a text that is cut by the rules of `seqtag.corpus.text`.
+
+    Parameters
+    ----------
+    text
+        The text.
+    watched
+        Gets the sentences as they are found, and may stop there.
+    writer
+        Writes the sentences.
+    presegmented
+        Whether each line is one sentence.
 
     Raises
     ------
@@ -368,20 +396,26 @@ def cut_by_rules(
 
     Examples
     --------
-    >>> [sentence.column("misc") for sentence in cut_by_rules("Stop!  Now\n")]
-    [['SpaceAfter=No', 'SpacesAfter=\\s\\s'], ['SpacesAfter=\\n']]
+    >>> print(conllu_by_rules("Stop! Now\n", presegmented=True).splitlines()[1])
+    # text = Stop! Now
     """
-    starts, ends, sentence_ends = [], [], []
+    starts: list[int] = []
+    ends: list[int] = []
+    sentence_ends: list[int] = []
     at = 0
     for sentence in watched(read(TextBytes(encoded(text)), "text")):
+        if not len(sentence):
+            continue
         for word in sentence.words:
             starts.append(text.index(word, at))
             ends.append(at := starts[-1] + len(word))
-        if len(sentence):
-            sentence_ends.append(len(starts))
+        first = starts[-len(sentence)]
+        if presegmented and sentence_ends and "\n" not in text[ends[sentence_ends[-1] - 1] : first]:
+            sentence_ends.pop()
+        sentence_ends.append(len(starts))
     if not starts:
-        return []
-    written = ConlluWriter().write(
+        return ""
+    return (writer or ConlluWriter()).write(
         text,
         np.array(starts, np.int64),
         np.array(ends, np.int64),
@@ -389,7 +423,6 @@ def cut_by_rules(
         {},
         before={0: text[: starts[0]]},
     )
-    return list(read(io.BytesIO(written.encode()), "conllu"))
 
 
 def with_columns(

@@ -397,6 +397,7 @@ class Pipeline:
         writer: ConlluWriter | None = None,
         continues: bool = False,
         threads: int = 1,
+        presegmented: bool = False,
     ) -> SegmentedText:
         """Return an open text as CoNLL-U without annotation; see `SegmentedText`.
 
@@ -414,6 +415,7 @@ class Pipeline:
             writer=writer,
             continues=continues,
             threads=threads,
+            presegmented=presegmented,
         )
 
     def _checked_segmenter(self) -> Segmenter:

@@ -115,6 +115,29 @@ def test_token_ranges_count_characters_of_the_text():
         assert all(text[int(a) : int(b)] == form for form, a, b in rows)
 
 
+@pytest.mark.parametrize("size", [1, 1000])
+def test_presegmented_lines_are_sentences(size, monkeypatch):
+    """Each line is one sentence; a blank line ends a paragraph, also where blocks meet."""
+    monkeypatch.setattr(reading, "_BLOCK", 20)
+    text = "One. Two! b\n" * 3 + " \n\nThree. Four\r\n" * 3
+    conllu = conllu_of(text, size, presegmented=True)
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    assert re.findall(r"# text = (.*)", conllu) == lines
+    assert re.findall(r"# newpar\n# sent_id = (\d)", conllu) == ["1", "4", "5", "6"]
+    assert rebuilt(conllu) == text
+
+
+@pytest.mark.parametrize("ranges", [False, True])
+def test_normalized_spaces(ranges):
+    writer = ConlluWriter(token_ranges=ranges, normalized_spaces=True)
+    conllu = conllu_of(" One  two.\n", writer=writer)
+    misc = [line.split("\t")[9] for line in conllu.splitlines() if line[:1].isdigit()]
+    if ranges:
+        assert misc == ["TokenRange=1:4", "SpaceAfter=No|TokenRange=6:9", "TokenRange=9:10"]
+    else:
+        assert misc == ["_", "SpaceAfter=No", "_"]
+
+
 def test_nothing_gives_nothing():
     assert conllu_of("") == conllu_of(" \n\t\n") == ""
 
