@@ -127,8 +127,8 @@ report.analysis
 report.page
 report
 serve.connections serve.forms serve.work_queue
-serve.annotation
-serve.models
+serve.annotation serve.languages
+serve.models serve.udpipe
 serve.server
 serve
 classifiers.vectors

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import socket
 from contextlib import contextmanager
 from ipaddress import ip_address
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from seqtag.serve.models import ModelRegistry
 
+_NAME = re.compile(r"[\w.-]+")
 _BACKLOG = 128  # connections accepted at a time, which limits file handles
 
 
@@ -35,9 +38,9 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     "--model",
     "models",
     multiple=True,
-    help="Model to serve; repeat for several.",
+    help="Model to serve, under the name NAME or that of its file; repeat for several.",
     shown="en",
-    metavar="MODEL",
+    metavar="[NAME=]MODEL",
 )
 @option("--host", default="127.0.0.1", help="Address to listen on.", metavar="HOST")
 @option(
@@ -103,6 +106,7 @@ def command(
     Examples:
       seqtag serve
       seqtag serve -m en -m french.seqtag --port 9000
+      seqtag serve -m english-ewt-ud-2.15=en
     """
     try:
         import uvicorn
@@ -116,10 +120,13 @@ def command(
 
     notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
-    names = dict.fromkeys(models or ("en",))
-    registry = ModelRegistry(
-        lambda: ServedModels({name: load_model(name) for name in names}), notes, complain
-    )
+    named = [_named(model) for model in dict.fromkeys(models or ("en",))]
+
+    def read() -> ServedModels:
+        loaded = {file: load_model(file) for _, file in named}
+        return ServedModels([(name or file, loaded[file]) for name, file in named])
+
+    registry = ModelRegistry(read, notes, complain)
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
     try:
         loopback = ip_address(host).is_loopback
@@ -130,7 +137,11 @@ def command(
 
     connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
     app = application(
-        registry, limits, loopback=loopback, unsent=connections.unsent, complain=complain
+        registry,
+        limits,
+        loopback=loopback,
+        unsent=connections.unsent,
+        complain=complain,
     )
     with _listening(host, port) as listener, _reading_again(registry):
         where = listener.getsockname()
@@ -152,6 +163,14 @@ def command(
         _run(config, listener)
     notes("stopped")
     return 0
+
+
+def _named(model: str) -> tuple[str, str]:
+    """Return the name of NAME=FILE, which may be missing, and the file."""
+    name, mark, file = model.partition("=")
+    if not mark or not file or not _NAME.fullmatch(name) or Path(model).exists():
+        return "", model
+    return name, file
 
 
 def _run(config: uvicorn.Config, listener: socket.socket) -> None:

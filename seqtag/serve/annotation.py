@@ -11,7 +11,6 @@ from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
-from seqtag.segmentation.reading import ConlluWriter
 from seqtag.tagging.document import DocumentSentence, cut_by_rules
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_stream, tag_text
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from seqtag.corpus import Sentence
-    from seqtag.corpus.read import AnyStream
     from seqtag.serve.work_queue import Deadline
     from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.tagger import Tagger
@@ -29,8 +27,6 @@ _MOST_WORDS = 2000  # of a sentence that is explained
 _MOST_NBEST = 50
 _BATCH = 64  # sentences between two checks of the deadline
 _MOST_ROWS = 15
-_INPUTS = {"conllu": "conllu", "horizontal": "tokens", "vertical": "columns"}
-_OUTPUTS = ("conllu", "horizontal", "vertical")
 
 
 def taggers_in(loaded: Loaded) -> Sequence[Tagger]:
@@ -38,52 +34,7 @@ def taggers_in(loaded: Loaded) -> Sequence[Tagger]:
     return loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
 
 
-# ----------------------------------------------------------------- UDPipe's interface
-def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tuple[str, list[str]]:
-    """Return the answer to the fields of UDPipe's ``/process``, and remarks on it.
-
-    Raises
-    ------
-    SeqtagError
-        If a field has a value that is not supported, or the data are malformed.
-    """
-    remarks = []
-    output = fields.get("output", "conllu") or "conllu"
-    if output not in _OUTPUTS:
-        msg = f"expected output {', '.join(_OUTPUTS)}, found {output[:80]!r}"
-        raise SeqtagError(msg)
-    if "parser" in fields:
-        remarks.append("This model does not parse: HEAD and DEPREL are unchanged.")
-    stream = _input(loaded, fields)
-    taggers = taggers_in(loaded) if "tagger" in fields else []
-    if output == "conllu":
-        return b"".join(deadline.watch(tag_text(taggers, stream, "conllu"))).decode(), remarks
-    end = "\n" if output == "horizontal" else "\n\n"
-    gap = " " if output == "horizontal" else "\n"
-    words = (sentence.words for sentence in deadline.watch(stream) if len(sentence))
-    return "".join(gap.join(each) + end for each in words), remarks
-
-
-def _input(loaded: Loaded, fields: Mapping[str, str]) -> AnyStream:
-    """Return the data as a stream of sentences."""
-    data = TextBytes(_text(fields.get("data")).encode())
-    wanted = fields.get("input", "") or "conllu"
-    if "tokenizer" in fields or wanted == "generic_tokenizer":
-        options = {each.partition("=")[0] for each in fields.get("tokenizer", "").split(";")}
-        if unknown := options - {"", "ranges", "normalized_spaces"}:
-            msg = f"expected tokenizer options ranges or none, found {sorted(unknown)[0][:80]!r}"
-            raise SeqtagError(msg)
-        stream = read(data, "text")
-        if isinstance(loaded, Pipeline) and loaded.segmenter:
-            return loaded.segmented(stream, writer=ConlluWriter(token_ranges="ranges" in options))
-        return stream
-    if wanted not in _INPUTS:
-        msg = f"expected input {', '.join(_INPUTS)}, or a tokenizer, found {wanted[:80]!r}"
-        raise SeqtagError(msg)
-    return read(data, _INPUTS[wanted], columns=["form"] if wanted == "vertical" else None)
-
-
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """Return a text that can be encoded in UTF-8."""
     if not isinstance(value, str):
         msg = "expected text in the field data, found none"
@@ -96,7 +47,6 @@ def _text(value: object) -> str:
     return value
 
 
-# ----------------------------------------------------------------- the JSON interface
 def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[str, Any]]:
     """Yield the sentences of a text: tokens, their words, and labels with margins and scores.
 
@@ -105,7 +55,7 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
     SeqtagError
         If it is not a text.
     """
-    data = _text(text)
+    data = text_of(text)
     taggers = taggers_in(loaded)
     if isinstance(loaded, Pipeline) and loaded.segmenter:
         stream = loaded.segmented(read(TextBytes(data.encode()), "text"))
@@ -180,7 +130,7 @@ def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> d
     if not isinstance(rival, str | None):
         msg = "expected a label in the field rival, found another value"
         raise SeqtagError(msg)
-    forms = [_text(word) for word in words]
+    forms = [text_of(word) for word in words]
     columns, part = [tagger.label for tagger in taggers_in(loaded)], request.get("part")
     wanted = columns[0] if part is None and columns else part
     if wanted not in columns:

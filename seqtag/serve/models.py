@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from seqtag.errors import SeqtagError
 from seqtag.serve.annotation import annotate, taggers_in
+from seqtag.serve.languages import parts_of
 from seqtag.serve.work_queue import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
 
     from seqtag.tagging.pipeline import Loaded
 
@@ -28,19 +29,19 @@ class ServedModels:
     Parameters
     ----------
     loaded
-        Taggers and pipelines, by the path or name of their model files.
+        Pairs of a name, or the path of a model file, and the tagger or pipeline.
 
     Examples
     --------
     >>> import seqtag
-    >>> models = ServedModels({"some/en-ewt-upos.seqtag": seqtag.load("en-ewt-upos")})
+    >>> models = ServedModels([("some/en-ewt-upos.seqtag", seqtag.load("en-ewt-upos"))])
     >>> models.default, models.abilities()
     ('en-ewt-upos', {'en-ewt-upos': ['tokenizer', 'tagger']})
     """
 
-    def __init__(self, loaded: Mapping[str, Loaded]):
+    def __init__(self, loaded: Iterable[tuple[str, Loaded]]):
         self._models: dict[str, Loaded] = {}
-        for path, each in loaded.items():
+        for path, each in loaded:
             name = Path(path).name.removesuffix(".seqtag")
             if name in self._models:
                 msg = f"expected distinct model names, found {name} twice; rename one"
@@ -69,6 +70,10 @@ class ServedModels:
     def find(self, name: str | None) -> tuple[str, Loaded]:
         """Return the name and the model of a name or its beginning; the default for None.
 
+        If there is none, the first model counts that has the language of the name, and whose other
+        parts do not differ: ``en``, ``en_ewt`` and ``english-ewt-ud-2.15`` are found for
+        ``eng``, and for each other.
+
         Raises
         ------
         UnknownModelError
@@ -76,8 +81,14 @@ class ServedModels:
         """
         if not name:
             return self.default, self._models[self.default]
-        for known in (*(each for each in self._models if each == name), *self._models):
+        if name in self._models:
+            return name, self._models[name]
+        for known in self._models:
             if known.startswith(name):
+                return known, self._models[known]
+        parts = parts_of(name)
+        for known in self._models:
+            if all(a == b for a, b in zip(parts, parts_of(known), strict=False)):
                 return known, self._models[known]
         msg = f"expected one of the models {', '.join(self._models)}, found {name[:80]!r}"
         raise UnknownModelError(msg)
@@ -111,7 +122,7 @@ class ModelRegistry:
     --------
     >>> import seqtag
     >>> en = seqtag.load("en-ewt-upos")
-    >>> registry = ModelRegistry(lambda: ServedModels({"en": en}), print, print)
+    >>> registry = ModelRegistry(lambda: ServedModels([("en", en)]), print, print)
     >>> registry.models.default
     'en'
     """

@@ -22,9 +22,10 @@ from starlette.routing import Route
 
 from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
-from seqtag.serve.annotation import annotate, explain, process
+from seqtag.serve.annotation import annotate, explain
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 from seqtag.serve.models import UnknownModelError
+from seqtag.serve.udpipe import process
 from seqtag.serve.work_queue import BusyError, Deadline, DeadlineError, WorkQueue
 from seqtag.storage import strict_json
 from seqtag.version import __version__
@@ -54,6 +55,8 @@ _ASSETS = {
 }
 _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 _ENCODINGS = ("", "identity")
+_UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
+_ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _MOST_UNSENT = 1 << 28  # bytes of answers that clients have not read; above it requests are refused
 
 
@@ -142,8 +145,8 @@ def application(
 
     routes = [
         *(Route(path, static(*page)) for path, page in _ASSETS.items()),
-        Route("/models", service.models, methods=["GET", "POST"]),
-        Route("/process", service.process, methods=["GET", "POST"]),
+        *(Route(f"{at}/models", service.models, methods=["GET", "POST"]) for at in _UDPIPE),
+        *(Route(f"{at}/process", service.process, methods=["GET", "POST"]) for at in _UDPIPE),
         Route("/api/models", service.api_models),
         Route("/api/tag", service.api(service.tag), methods=["POST"]),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
@@ -187,7 +190,7 @@ class _Service:
             found = await self._work(answer)
         except SeqtagError as error:
             status = 400 if isinstance(error, UnknownModelError) else _status_of(error)
-            return PlainTextResponse(f"{error}\n", status, _retry(status))
+            return PlainTextResponse(f"{_message(error)}\n", status, _retry(status))
         except UnicodeDecodeError:
             return PlainTextResponse("expected a query in UTF-8, found other bytes\n", 400)
         return Response(found, media_type=_JSON)
@@ -231,7 +234,7 @@ class _Service:
                 found = await self._work(lambda deadline: answer(name, loaded, value, deadline))
             except SeqtagError as error:
                 status = _status_of(error)
-                return JSONResponse({"error": str(error)}, status, _retry(status))
+                return JSONResponse({"error": _message(error)}, status, _retry(status))
             return Response(found, media_type=_JSON)
 
         return endpoint
@@ -294,6 +297,11 @@ def to_json(value: object) -> bytes:
 
 def _status_of(error: SeqtagError) -> int:
     return next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
+
+
+def _message(error: SeqtagError) -> str:
+    """Return the message of an error without advice about options, which no client can give."""
+    return _ADVICE.sub("", str(error))
 
 
 def _retry(status: int) -> dict[str, str] | None:

@@ -100,7 +100,7 @@ _HEADS: dict[str, Callable[[], list[bytes]]] = {
         for path in (0, 2, 4, 6)
         for method in (0, 3)
         for kind in range(4)
-        for query in range(5)
+        for query in range(10)
         for shape in range(6)
     ],
     "command-line": lambda: [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _PATHS = [
     "/process",
-    "/process",
+    "/services/udpipe/api/process",
     "/api/tag",
     "/api/tag",
     "/api/explain",
@@ -51,6 +51,9 @@ _QUERIES = [
     b"data=%ff&model=%00",
     b"a&" * 101,
     b"tokenizer=x;ranges&data",
+    b"model=pipeline&tokenizer=presegmented;normalized_spaces&output=plaintext&data=a.%0A%0AIm",
+    b"model=deu&tagger&input=horizontal&output=plaintext%3Dnormalized_spaces&data=a%C2%A0b%0A%0Ac",
+    b"input=vertical&output=vertical%3Dparagraphs&data=a%09b%0Ac",
 ]
 _TEXTS = ["Im Haus. Wer ist hier?\n\n e\u0301", "", "\ud800", "\x1b[2J\u202e a", "the man runs", 7]
 _WORDS = [
@@ -85,7 +88,7 @@ def _served() -> Any:
     loaded = {
         name: Tagger(*bundle.models_of(from_bytes(good_files()[n]))) for name, n in files.items()
     }
-    models = ServedModels({"pipeline": good_pipeline(), **loaded})
+    models = ServedModels([("pipeline", good_pipeline()), *loaded.items()])
     registry = ModelRegistry(lambda: models, print, print)
     return application(registry, ServerLimits(body=_BODY, seconds=1e6))
 
@@ -105,7 +108,7 @@ def serve(data: bytes) -> str:
         body = _object(choices, path)
     if choices.below(64) == 63:
         body += b" " * _BODY
-    elif path == "/process" and method == "GET":
+    elif path.endswith("/process") and method == "GET":
         query += b"&" + choices.rest()
     headers = {b"host": host, b"content-type": kind}
     status, answered, body_back = asyncio.run(answer(path, method, query, headers, body, piece))

@@ -166,12 +166,12 @@ def test_who_closes_the_terminal_ends_the_server(model):
 # ----------------------------------------------------------------- the registry itself
 def test_the_line_of_an_error_is_one_line(home):
     loaded = seqtag.load(home / "upos.seqtag")
-    kept = ServedModels({"x": loaded})
+    kept = ServedModels([("x", loaded)])
     found = [
         kept,
         ModelFileError("a\nb", source="x"),
         ValueError("c\nd"),
-        ServedModels({"y": loaded}),
+        ServedModels([("y", loaded)]),
     ]
     lines = Queue()
 
@@ -216,7 +216,7 @@ class _Late(SimpleQueue):
 
 def test_an_end_that_comes_among_other_requests_is_not_overlooked(home):
     """The thread takes several requests as one: the last of them may be that to end."""
-    kept = ServedModels({"x": seqtag.load(home / "upos.seqtag")})
+    kept = ServedModels([("x", seqtag.load(home / "upos.seqtag"))])
     registry = ModelRegistry(lambda: kept, print, print)
     closing = threading.Thread(target=registry.close, daemon=True)
 
@@ -235,7 +235,7 @@ def test_an_end_that_comes_among_other_requests_is_not_overlooked(home):
 
 def test_a_signal_starts_no_thread(home):
     """Starting one takes locks that the interrupted thread may hold; two might be started."""
-    kept = ServedModels({"x": seqtag.load(home / "upos.seqtag")})
+    kept = ServedModels([("x", seqtag.load(home / "upos.seqtag"))])
     registry = ModelRegistry(lambda: kept, print, print)
     registry.start()
     before = set(threading.enumerate())

@@ -108,11 +108,7 @@ def test_parts_inputs_and_outputs(client):
         ),
         (
             {"data": "x", "output": "epe"},
-            "expected output conllu, horizontal, vertical, found 'epe'",
-        ),
-        (
-            {"data": "x", "tokenizer": "presegmented"},
-            "expected tokenizer options ranges or none, found 'presegmented'",
+            "plaintext, plaintext=normalized_spaces, found 'epe'",
         ),
         ({"data": "/etc/passwd", "input": "/etc/passwd"}, "expected input conllu"),
     ],
@@ -365,10 +361,10 @@ def test_without_the_extra(call, monkeypatch):
 def test_models_of_one_name(home):
     with pytest.raises(SeqtagError) as error:
         ServedModels(
-            {
-                "a/x.seqtag": seqtag.load(home / "upos.seqtag"),
-                "x": seqtag.load(home / "xpos.seqtag"),
-            }
+            [
+                ("a/x.seqtag", seqtag.load(home / "upos.seqtag")),
+                ("x", seqtag.load(home / "xpos.seqtag")),
+            ]
         )
     assert str(error.value) == "expected distinct model names, found x twice; rename one"
 
@@ -446,7 +442,7 @@ def test_errors_of_the_server_itself_are_said_once(home):
     from seqtag.serve.server import application
 
     registry = ModelRegistry(
-        lambda: ServedModels({"x": seqtag.load(home / "upos.seqtag")}), print, print
+        lambda: ServedModels([("x", seqtag.load(home / "upos.seqtag"))]), print, print
     )
     app = application(registry, complain=said.append)
     registry.models = None  # what should not be
@@ -465,7 +461,7 @@ def test_answers_that_wait_for_their_clients_stop_new_ones(home):
     from seqtag.serve.server import application
 
     registry = ModelRegistry(
-        lambda: ServedModels({"x": seqtag.load(home / "upos.seqtag")}), print, print
+        lambda: ServedModels([("x", seqtag.load(home / "upos.seqtag"))]), print, print
     )
     waiting = [2**28 + 1]
     app = application(registry, unsent=lambda: waiting[0])
