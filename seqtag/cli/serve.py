@@ -81,6 +81,15 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     help="Time limit of a request; then it gets status 503.",
     group=ADVANCED,
 )
+@option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Web site whose pages may use the server, such as https://example.org, or * for all; "
+    "repeat for several.",
+    group=ADVANCED,
+)
 @quiet_option
 @attributes_option
 @click.pass_context
@@ -93,6 +102,7 @@ def command(
     waiting: int,
     max_body: int,
     max_seconds: float,
+    origins: tuple[str, ...],
     quiet: bool,
 ) -> int:
     """Serve models over HTTP: a web page to try them, plain JSON, and the API of UDPipe.
@@ -140,6 +150,7 @@ def command(
         registry,
         limits,
         loopback=loopback,
+        allow_origins=origins,
         unsent=connections.unsent,
         complain=complain,
     )

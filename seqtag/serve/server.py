@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -31,7 +32,7 @@ from seqtag.storage import strict_json
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -57,6 +58,7 @@ _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re
 _ENCODINGS = ("", "identity")
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
+_ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
 _MOST_UNSENT = 1 << 28  # bytes of answers that clients have not read; above it requests are refused
 
 
@@ -104,6 +106,7 @@ def application(
     limits: ServerLimits | None = None,
     *,
     loopback: bool = True,
+    allow_origins: Collection[str] = (),
     unsent: Callable[[], int] = lambda: 0,
     complain: Callable[[str], None] = print,
 ) -> ASGIApp:
@@ -118,12 +121,26 @@ def application(
     loopback
         Whether only this machine is served. Requests in the name of another host and requests sent
         by pages of other sites are then refused.
+    allow_origins
+        Origins whose pages may send requests and read the answers; ``*`` allows all.
     unsent
         Returns the number of bytes of answers not yet taken by clients; while it is above 2^28,
         work is refused.
     complain
         Is passed a line about each kind of internal error, once.
+
+    Raises
+    ------
+    SeqtagError
+        If an origin is malformed.
     """
+    for origin in allow_origins:
+        if not _ORIGIN.fullmatch(origin):
+            msg = (
+                "expected an origin without a path, such as https://example.org or "
+                f"http://localhost:3000, or *, found {origin!r}"
+            )
+            raise SeqtagError(msg)
     limits = limits or ServerLimits()
     queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
     service = _Service(registry, limits, queue, unsent)
@@ -153,7 +170,15 @@ def application(
     ]
     app = Starlette(routes=routes, lifespan=lifespan)
     app.router.redirect_slashes = False  # it would redirect to a host named by the request
-    return _Guard(app, errors, loopback=loopback)
+    shared: ASGIApp = app
+    if allow_origins:
+        shared = CORSMiddleware(
+            app,
+            allow_origins=[origin.lower() for origin in allow_origins],
+            allow_methods=["GET", "POST"],
+            allow_headers=["Content-Type"],
+        )
+    return _Guard(shared, errors, allow_origins, loopback=loopback)
 
 
 class _Service:
@@ -338,8 +363,11 @@ class _ErrorReporter:
 class _Guard:
     """Adds headers to every answer, and refuses requests sent by pages of other sites."""
 
-    def __init__(self, app: ASGIApp, errors: _ErrorReporter, *, loopback: bool):
+    def __init__(
+        self, app: ASGIApp, errors: _ErrorReporter, origins: Collection[str], *, loopback: bool
+    ):
         self._app, self._errors, self._loopback = app, errors, loopback
+        self._origins = {origin.lower() for origin in origins}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -365,7 +393,7 @@ class _Guard:
                 app = PlainTextResponse(
                     "expected a request with a host name of this machine\n", 421
                 )
-            elif site == "cross-site":
+            elif site == "cross-site" and not self._allows(origin):
                 app = PlainTextResponse(
                     "expected a request from this site, found one from another site\n", 403
                 )
@@ -373,3 +401,6 @@ class _Guard:
             await app(scope, receive, send_with_headers)
         except Exception as error:
             self._errors.report(error)
+
+    def _allows(self, origin: str | None) -> bool:
+        return origin is not None and not self._origins.isdisjoint(("*", origin.lower()))

@@ -187,7 +187,8 @@ pytestmark = posix
 
 @pytest.fixture(scope="module")
 def address(home):
-    with server("-m", f"{NAME}=en", "-m", home / "upos.seqtag") as (_, where):
+    allowed = "--allow-origin", "https://Example.org"
+    with server("-m", f"{NAME}=en", "-m", home / "upos.seqtag", *allowed) as (_, where):
         yield where.removesuffix("/")
 
 
@@ -270,6 +271,37 @@ def test_errors_do_not_speak_of_options(address, data):
     assert found.status_code == 400
     assert "expected" in found.text and ", found" in found.text
     assert "--" not in found.text
+
+
+def test_pages_of_other_sites(address):
+    ours = {"Origin": "https://example.org", "Sec-Fetch-Site": "cross-site"}
+    found = httpx.get(f"{address}/models", headers=ours)
+    assert found.status_code == 200
+    assert found.headers["access-control-allow-origin"] == "https://example.org"
+    asks = {
+        **ours,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type",
+    }
+    found = httpx.options(f"{address}/api/tag", headers=asks)
+    assert found.status_code == 200
+    assert found.headers["access-control-allow-methods"] == "GET, POST"
+    assert "content-type" in found.headers["access-control-allow-headers"].lower()
+    for other in ({"Origin": "https://evil.example"}, {}):
+        headers = {"Sec-Fetch-Site": "cross-site", **other}
+        assert httpx.get(f"{address}/models", headers=headers).status_code == 403
+    evil = {**ours, "Host": "evil.example"}
+    assert httpx.get(f"{address}/models", headers=evil).status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["example.org", "https://example.org/", "", "https://a b"])
+def test_malformed_origins(call, home, origin):
+    done = call("serve", "-m", home / "upos.seqtag", "--port", 0, "--allow-origin", origin)
+    assert done.code == 1
+    assert done.err == (
+        "seqtag: expected an origin without a path, such as https://example.org or "
+        f"http://localhost:3000, or *, found {origin!r}\n"
+    )
 
 
 def test_files_with_an_equals_sign(home, tmp_path, monkeypatch):
