@@ -94,13 +94,14 @@ def _input(
         msg = f"expected input {', '.join(_INPUTS)}, or a tokenizer, found {wanted[:80]!r}"
         raise SeqtagError(msg)
     else:
+        data = data.replace("\r\n", "\n")  # as Python's email package sends line breaks in forms
         conllu = data if wanted == "conllu" else "".join(_read_tokens(data, wanted))
     return read(io.BytesIO(conllu.encode()), "conllu")
 
 
 def _read_tokens(data: str, kind: str) -> Iterator[str]:
     """Yield tokenized sentences as CoNLL-U; a no-break space is a space within a word."""
-    lines = data.replace("\r\n", "\n").split("\n")
+    lines = data.split("\n")
     if kind == "horizontal":
         sentences: Iterable[list[str]] = (re.split("[ \t]+", line) for line in lines)
     else:

@@ -129,6 +129,8 @@ def test_inputs(en):
     assert found == "It does\nso\u00a0x y\nnew\n"
     found = answer(en, data="a b.\nc", input="generic_tokenizer=presegmented", output="horizontal")
     assert found == "a b .\nc\n"
+    conllu = answer(en, data=TEXT, tokenizer="")
+    assert answer(en, data=conllu.replace("\n", "\r\n"), input="conllu") == conllu
     assert answer(en, data="1\ta" + "\t_" * 8 + "\n\n", output="plaintext") == "a "
 
 
@@ -220,6 +222,13 @@ def multipart(**fields):
         (
             'multipart/form-data; boundary="=1="',
             multipart(model="eng", data="Time flies.\r\nNo.", tokenizer="presegmented", tagger=""),
+            2,
+            True,
+        ),
+        # anonymize-mcp 0.10.3, with httpx
+        (
+            "application/x-www-form-urlencoded",
+            f"data={DATA}&model=english&tokenizer=ranges&tagger=&parser=none&output=conllu",
             2,
             True,
         ),
