@@ -79,9 +79,9 @@ def _input(
             if generic in ("horizontal", "vertical"):
                 remarks.append(f"The tokenizer reads raw text: the input {generic} is ignored.")
         names = {each.partition("=")[0] for each in options.split(";")}
-        for name in sorted(names - _IGNORED_OPTIONS - {*_TOKENIZER_OPTIONS}):
-            known = ", ".join(_TOKENIZER_OPTIONS)
-            remarks.append(f"Unknown option of the tokenizer: {name[:80]!r} (known: {known}).")
+        if unknown := names - _IGNORED_OPTIONS - {*_TOKENIZER_OPTIONS}:
+            found, known = min(unknown)[:80], ", ".join(_TOKENIZER_OPTIONS)
+            remarks.append(f"Unknown option of the tokenizer: {found!r} (known: {known}).")
         presegmented = "presegmented" in names
         writer = ConlluWriter(
             token_ranges="ranges" in names, normalized_spaces="normalized_spaces" in names
@@ -95,7 +95,7 @@ def _input(
         raise SeqtagError(msg)
     else:
         data = data.replace("\r\n", "\n")  # as Python's email package sends line breaks in forms
-        conllu = data if wanted == "conllu" else "".join(_read_tokens(data, wanted))
+        conllu = data if wanted == "conllu" else "".join(deadline.watch(_read_tokens(data, wanted)))
     return read(io.BytesIO(conllu.encode()), "conllu")
 
 

@@ -135,7 +135,11 @@ def test_inputs(en):
 
 
 def test_remarks(en):
-    fields = {"data": "a b.", "tokenizer": "presegmented;x;joint_with_parsing", "input": "vertical"}
+    fields = {
+        "data": "a b.",
+        "tokenizer": "presegmented;y;x;joint_with_parsing",
+        "input": "vertical",
+    }
     assert process(en, fields, Deadline(60))[1] == [
         "The tokenizer reads raw text: the input vertical is ignored.",
         "Unknown option of the tokenizer: 'x' (known: presegmented, ranges, normalized_spaces).",
