@@ -70,9 +70,8 @@ class ServedModels:
     def find(self, name: str | None) -> tuple[str, Loaded]:
         """Return the name and the model of a name or its beginning; the default for None.
 
-        If there is none, the first model counts that has the language of the name, and whose other
-        parts do not differ: ``en``, ``en_ewt`` and ``english-ewt-ud-2.15`` are found for
-        ``eng``, and for each other.
+        Codes and names of a language are equal: ``eng`` is the beginning of ``english-ewt``. If no
+        name begins so, the first one counts that is a beginning: ``en`` for ``english-ewt``.
 
         Raises
         ------
@@ -83,13 +82,15 @@ class ServedModels:
             return self.default, self._models[self.default]
         if name in self._models:
             return name, self._models[name]
-        for known in self._models:
-            if known.startswith(name):
-                return known, self._models[known]
         parts = parts_of(name)
-        for known in self._models:
-            if all(a == b for a, b in zip(parts, parts_of(known), strict=False)):
-                return known, self._models[known]
+        served = {known: parts_of(known) for known in self._models}
+        for found in (
+            [known for known, its in served.items() if its[: len(parts)] == parts],
+            [known for known in served if known.startswith(name)],
+            [known for known, its in served.items() if parts[: len(its)] == its],
+        ):
+            if found:
+                return found[0], self._models[found[0]]
         msg = f"expected one of the models {', '.join(self._models)}, found {name[:80]!r}"
         raise UnknownModelError(msg)
 

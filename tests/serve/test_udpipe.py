@@ -172,11 +172,14 @@ def test_unknown_outputs(en, output):
         ("grc_proiel", "ancient_greek-proiel-ud-2.15-241121"),
         ("ancient_greek-proiel-ud-2.15", "ancient_greek-proiel-ud-2.15-241121"),
         ("up", "upos"),
+        ("de", "german-gsd"),
+        ("dem", "demo"),
         (None, "fr-gsd"),
     ],
 )
 def test_names_of_models(en, name, found):
     names = ["fr-gsd", "en", "ancient_greek-proiel-ud-2.15-241121", "upos"]
+    names += ["demo", "german-gsd"]
     assert ServedModels([(each, en) for each in names]).find(name)[0] == found
 
 
