@@ -21,7 +21,7 @@ function explanationTable(why, colors) {
   const row = (name, a, b) => {
     const side = a > b ? colors[0] : a < b ? colors[1] : null;
     return make("tr", {},
-      make("td", { class: "text" }, name),
+      make("td", { class: "text" }, make("bdi", {}, name)),
       make("td", {}, number(a)),
       make("td", {}, number(b)),
       make("td", { class: side }, signed(a - b)));
@@ -32,13 +32,13 @@ function explanationTable(why, colors) {
   const rival = why.rival === null ? "–" : why.rival;
   const margin = why.margin === null ? "no other label is allowed here" : `margin ${number(why.margin)}`;
   return make("div", { class: "explanation" },
-    make("p", {}, make("b", { class: colors[0] }, why.label), " rather than ",
-      make("b", { class: colors[1] }, rival), `: ${margin}`),
+    make("p", {}, make("b", { class: colors[0], dir: "auto" }, why.label), " rather than ",
+      make("b", { class: colors[1], dir: "auto" }, rival), `: ${margin}`),
     make("div", { class: "wide" }, make("table", {},
       make("thead", {}, make("tr", {},
         make("th", { scope: "col", class: "text" }, "feature"),
-        make("th", { scope: "col" }, why.label),
-        make("th", { scope: "col" }, rival),
+        make("th", { scope: "col" }, make("bdi", {}, why.label)),
+        make("th", { scope: "col" }, make("bdi", {}, rival)),
         make("th", { scope: "col" }, "difference"))),
       make("tbody", {}, ...rows))));
 }

@@ -124,7 +124,8 @@ def _matrix_section(analysis: Analysis) -> str:
         )
     pairs = "".join(
         f'<li><button type="button" data-gold="{escape(a)}" data-predicted="{escape(b)}"'
-        f"{_off(shown[a, b])}><span>{_short(a)} → {_short(b)}</span><span>{n}</span></button></li>"
+        f"{_off(shown[a, b])}><span>{_isolated(a)} → {_isolated(b)}</span><span>{n}</span>"
+        "</button></li>"
         for (a, b), n in most_frequent(wrong)[:_MOST_PAIRS]
     )
     more = max(0, len(wrong) - _MOST_PAIRS)
@@ -156,7 +157,10 @@ def _matrix(confusion: Mapping[tuple[str, str], int], shown: Mapping[tuple[str, 
     if len(worst) > len(labels):
         labels.append(_OTHER)
     most = max((n for (a, b), n in cells.items() if a != b), default=1)
-    head = "".join(f'<th scope="col"><span>{_named(label, worst)}</span></th>' for label in labels)
+    head = "".join(
+        f'<th scope="col"{_title(label)}><span>{_named(label, worst)}</span></th>'
+        for label in labels
+    )
     rows = []
     for a in labels:
         rows.append(f'<tr><th scope="row">{_named(a, worst)}</th>')
@@ -164,7 +168,7 @@ def _matrix(confusion: Mapping[tuple[str, str], int], shown: Mapping[tuple[str, 
             n = cells[a, b]
             heat = 1 + min(4, int(5 * (n / most) ** 0.5 - 1e-9))
             if not n:
-                cell = '<span class="zero">0</span>'
+                cell = ""
             elif a == b:
                 cell = f'<span class="right">{n}</span>'
             elif _OTHER in (a, b):
@@ -189,7 +193,16 @@ def _off(shown: int) -> str:
 
 
 def _named(label: str, labels: Sequence[str]) -> str:
-    return f"<i>{len(labels) - _MOST_LABELS} others</i>" if label == _OTHER else _short(label)
+    return f"<i>{len(labels) - _MOST_LABELS} others</i>" if label == _OTHER else _isolated(label)
+
+
+def _title(label: str) -> str:
+    return "" if label == _OTHER else f' title="{escape(label)}"'
+
+
+def _isolated(text: str) -> str:
+    """Return shortened text of a corpus, isolated from the direction of what surrounds it."""
+    return f"<bdi>{_short(text)}</bdi>"
 
 
 def _short(text: str) -> str:
@@ -216,7 +229,7 @@ def _counts_table(name: str, rows: Sequence[tuple[str, Counts]]) -> str:
     heading = (name, "precision", "recall", "F1", "gold", "found", "errors")
     head = "".join(f'<th scope="col">{text}</th>' for text in heading)
     body = "".join(
-        f'<tr><th scope="row">{_short(label)}</th>'
+        f'<tr><th scope="row">{_isolated(label)}</th>'
         + "".join(f"<td>{100 * x:.2f}</td>" for x in (counts.precision, counts.recall, counts.f1))
         + "".join(f"<td>{x}</td>" for x in (counts.gold, counts.found, counts.errors))
         + "</tr>"

@@ -16,7 +16,8 @@
   const totals = new Map(data.totals.map(([gold, predicted, n]) => [key(gold, predicted), n]));
 
   function labels(gold, predicted) {
-    return [make("small", { class: "gold" }, gold), make("small", { class: "predicted" }, predicted)];
+    // The direction of a sentence is that of its words: labels with their own do not count.
+    return [make("small", { class: "gold", dir: "auto" }, gold), make("small", { class: "predicted", dir: "auto" }, predicted)];
   }
 
   function sentenceOf(error) {
@@ -64,8 +65,8 @@
     close.addEventListener("click", hide);
     extend();
     browser.replaceChildren(
-      make("h3", {}, "Gold ", make("span", { class: "gold" }, gold), ", predicted ",
-        make("span", { class: "predicted" }, predicted)),
+      make("h3", {}, "Gold ", make("bdi", { class: "gold" }, gold), ", predicted ",
+        make("bdi", { class: "predicted" }, predicted)),
       make("div", { class: "bar" },
         make("span", { class: "quiet" },
           errors.length === total ? `${total} tokens` : `${errors.length} of ${total} tokens; the others are not on this page`,

@@ -9,6 +9,7 @@ from seqtag.labels.column import LabelColumn
 from seqtag.report.analysis import analyze
 from seqtag.report.page import report_page
 from seqtag.training.train import train
+from tests.browser.contrast import faint_text
 
 EVIL = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"&'<!--", "\u2028"]
 
@@ -131,3 +132,42 @@ def test_hostile_words_are_words(new_page, report):
         button.nth(golds.index(word)).click()
         assert word.split()[:1] == page.locator("#browser h3 .gold").inner_text().split()[:1]
         page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_can_be_read(new_page, report, scheme):
+    page = new_page(color_scheme=scheme)
+    page.goto(report)
+    page.click('.matrix button[data-gold="VERB"][data-predicted="NOUN"]')
+    page.locator("#errors .target").first.click()
+    assert page.locator(".matrix .h5").count() and page.locator(".explanation").count()
+    assert faint_text(page) == {}
+
+
+def test_a_bar_marks_the_side_on_which_a_table_goes_on(new_page, report):
+    """The last column of pixels of a table that is scrolled has the accent color, or not."""
+    page = new_page(viewport={"width": 390, "height": 700})
+    page.goto(report)
+    table = page.locator(".wide").first
+    assert table.evaluate("e => e.scrollWidth > e.clientWidth")
+    colors = table.evaluate("e => getComputedStyle(e).backgroundImage.match(/rgb[^)]*./g)")
+    assert len({*colors}) == 2
+    attachment = table.evaluate("e => getComputedStyle(e).backgroundAttachment")
+    assert attachment == "local, local, scroll, scroll"
+
+
+def test_arabic_runs_from_right_to_left(new_page, tmp_path):
+    """Also in sentences that begin with a number, among Latin labels."""
+    words = ["12", "كتب", "الولد", "رسالة"]
+    tagger = train([sentence(words, ["NUM", "VERB", "NOUN", "NOUN"])], label="upos", epochs=2)
+    gold = [sentence(words, ["NUM", "VERB", "VERB", "فعل"])]
+    path = tmp_path / "page.html"
+    found = analyze([tagger], gold, LabelColumn("upos"))
+    path.write_text(report_page(found, model="m", gold="g"), encoding="utf-8")
+    page = new_page()
+    page.goto(path.as_uri())
+    page.click('.matrix button[data-gold="VERB"][data-predicted="NOUN"]')
+    shown = page.locator(".sentence > *")
+    left = shown.evaluate_all("all => all.map(each => each.getBoundingClientRect().x)")
+    assert left == sorted(left, reverse=True)
+    assert page.locator("html").get_attribute("lang") == "en"
