@@ -123,7 +123,7 @@ batch.split batch.ray_data batch.jobs
 batch.ray_tagging
 batch.ray_training batch.results
 batch
-report.analysis
+report.analysis report.segmentation
 report.page
 report
 serve.connections serve.forms serve.work_queue

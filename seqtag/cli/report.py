@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,14 @@ from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.storage import strict_json
 from seqtag.storage.output import Output
+from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from seqtag.cli.options import InputOptions
+    from seqtag.corpus import Sentence
+    from seqtag.tagging.pipeline import Loaded
 
 _POINTS = 5  # of a learning curve
 
@@ -36,7 +42,7 @@ _POINTS = 5  # of a learning curve
 @option(
     "-o",
     "--output",
-    required=True,
+    default="report.html",
     metavar="FILE",
     help='Output file ("-": standard output).',
     group=OUTPUT,
@@ -45,8 +51,8 @@ _POINTS = 5  # of a learning curve
 @option(
     "--label",
     metavar="COLUMN",
-    help="Component of a pipeline to analyze.",
-    shown="the first that labels words",
+    help="Component of a pipeline to analyze by itself.",
+    shown="all, and the segmentation of raw text",
 )
 @option(
     "--errors",
@@ -85,37 +91,49 @@ def command(
 ) -> int:
     """Write an HTML page about a model on GOLD: scores, confusions, errors and explanations.
 
+    The page has all components of a pipeline whose labels GOLD has. If the pipeline segments text
+    and GOLD is CoNLL-U, the page also has the errors of tokens, words and sentences.
+
     The page is one file without external resources; it contains sentences of GOLD.
 
     \b
     Examples:
-      seqtag report -m english.seqtag dev.conllu -o report.html
-      seqtag report -m en dev.conllu --label xpos -o report.html
+      seqtag report -m english.seqtag dev.conllu
+      seqtag report -m en dev.conllu --label xpos -o xpos.html
     """
     from seqtag.model.embedded import find_model
     from seqtag.report.analysis import analyze
     from seqtag.report.page import report_page
+    from seqtag.report.segmentation import analyze_segmentation
 
     notes = Notes(quiet)
     read_too = [gold, str(find_model(model)), *filter(None, [curve])]
     check_target(context, output, read_too, force=force)
-    taggers = taggers_of(load_model(model), label, model)
+    loaded = load_model(model)
+    chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with reading.open(gold) as stream:
-        column = column_in(stream, LabelColumn(label or taggers[-1].label))
+        columns = [column_in(stream, LabelColumn(label or each[-1].label)) for each in chains]
         sentences = [each for each in notes.progress(stream, " sentences") if len(each)]
     if not sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold)
-    found = analyze(
-        taggers,
-        sentences,
-        column,
-        errors=errors,
-        threads=threads,
-        resamples=resamples,
-        seed=seed,
-    )
+    pairs = list(zip(chains, columns, strict=True))
+    if len(pairs) > 1:
+        kept = [pair for pair in pairs if _has_labels(pair[1], sentences)]
+        if without := [pair[1].name for pair in pairs if pair not in kept]:
+            notes(f"{gold} has no labels in {', '.join(without)}: not in the report")
+        pairs = kept or pairs[:1]
+    sampling: Any = {"resamples": resamples, "seed": seed}
+    each_errors = errors // len(pairs)
+    found = [
+        analyze(taggers, sentences, column, errors=each_errors, threads=threads, **sampling)
+        for taggers, column in pairs
+    ]
+    segmentation = None
+    pipeline = loaded if isinstance(loaded, Pipeline) and label is None else None
+    if pipeline and pipeline.segmenter and "id" in sentences[0].columns:
+        segmentation = analyze_segmentation(pipeline, sentences, **sampling)
     if curve and drawn is None:
         from seqtag.training.selection import Point, curve_of_tagger
 
@@ -123,13 +141,38 @@ def command(
             notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
 
         training_data = reading.sentences([curve])
-        drawn = curve_of_tagger(taggers[-1], training_data, sentences, _POINTS, note_size)
-    page = report_page(found, model=printable(model), gold=printable(gold), curve=drawn)
+        drawn = curve_of_tagger(pairs[0][0][-1], training_data, sentences, _POINTS, note_size)
+    page = report_page(
+        found,
+        model=printable(model),
+        gold=printable(gold),
+        segmentation=segmentation,
+        curve=drawn,
+    )
     with Output(output) as out:
         out.write(page.encode())
     if output != "-":
-        notes(f"{output}: {found.report.metric} {100 * found.report.score:.2f}")
+        scores = (
+            f"{each.report.task} " * (len(found) > 1)
+            + f"{each.report.metric} {100 * each.report.score:.2f}"
+            for each in found
+        )
+        notes(f"{output}: {', '.join(scores)}")
     return 0
+
+
+def _components(loaded: Loaded, label: str | None) -> list[str | None]:
+    """Return the components to analyze; None is the first one."""
+    if label or not isinstance(loaded, Pipeline):
+        return [label]
+    return [each.label for each in loaded.taggers if not each.hidden] or [None]
+
+
+def _has_labels(column: LabelColumn, sentences: Iterable[Sentence]) -> bool:
+    """Return whether there are gold labels in a column."""
+    with suppress(CorpusError):
+        return any({*column.of(sentence)} - {"_"} for sentence in sentences)
+    return False
 
 
 def _drawn(name: str) -> dict[str, Any]:

@@ -210,7 +210,7 @@ def score_aligned(
     places = PlacedSamples() if samples else None
     left: list[_Word] = []
     right: list[_Word] = []
-    for expected, guessed in _segments(_placed(gold), _placed(predicted)):
+    for expected, guessed in segments(placed(gold), placed(predicted)):
         for count, sentences in ((total, expected), (found, guessed)):
             count["sentences"] += len(sentences)
             count["tokens"] += sum(len(sentence.tokens) for sentence in sentences)
@@ -281,7 +281,7 @@ class _Word(NamedTuple):
     labels: _Labels
 
 
-class _PlacedSentence(NamedTuple):
+class PlacedSentence(NamedTuple):
     """Sentence with the offsets of it and its tokens in the text without white space."""
 
     start: int
@@ -298,7 +298,7 @@ class _PlacedSentence(NamedTuple):
         return self.sentence.line_of(surface[number].first) - surface[number].is_range
 
 
-def _placed(sentences: Iterable[Sentence]) -> Iterator[_PlacedSentence]:
+def placed(sentences: Iterable[Sentence]) -> Iterator[PlacedSentence]:
     """Yield the sentences with words, with their offsets."""
     start = 0
     for sentence in filter(len, sentences):
@@ -325,7 +325,7 @@ def _placed(sentences: Iterable[Sentence]) -> Iterator[_PlacedSentence]:
                 known = _Labels(upos, xpos, _universal(feats), lemma)
                 form = forms[i] if token.is_range else written
                 words.append(_Word(begin, end, token.is_range, form.lower(), known))
-        yield _PlacedSentence(start, end, text, tokens, words, sentence)
+        yield PlacedSentence(start, end, text, tokens, words, sentence)
         start = end
 
 
@@ -338,11 +338,11 @@ def _universal_features(feats: str) -> str:
 _universal = BoundedCache(_universal_features).__getitem__
 
 
-def _segments(
-    gold: Iterator[_PlacedSentence], predicted: Iterator[_PlacedSentence]
-) -> Iterator[tuple[list[_PlacedSentence], list[_PlacedSentence]]]:
+def segments(
+    gold: Iterator[PlacedSentence], predicted: Iterator[PlacedSentence]
+) -> Iterator[tuple[list[PlacedSentence], list[PlacedSentence]]]:
     """Yield the shortest runs of sentences that end at the same character; compare the texts."""
-    sides: tuple[list[_PlacedSentence], list[_PlacedSentence]] = ([], [])
+    sides: tuple[list[PlacedSentence], list[PlacedSentence]] = ([], [])
     pending = ["", ""]  # text that has no counterpart yet
     while True:
         side = int(len(pending[0]) > len(pending[1]))  # the shorter one
@@ -365,7 +365,7 @@ def _segments(
 
 
 def _text_mismatch(
-    gold: Sequence[_PlacedSentence], predicted: Sequence[_PlacedSentence]
+    gold: Sequence[PlacedSentence], predicted: Sequence[PlacedSentence]
 ) -> CorpusError:
     """Return the error for texts that differ within a segment; one side has sentences."""
     texts = ["".join(sentence.text for sentence in side) for side in (gold, predicted)]
@@ -388,7 +388,7 @@ def _text_mismatch(
     return CorpusError(msg, source=known and known[0], line=known and known[1])
 
 
-def _shown(side: Sequence[_PlacedSentence], at: int) -> tuple[str, tuple[str, int] | None]:
+def _shown(side: Sequence[PlacedSentence], at: int) -> tuple[str, tuple[str, int] | None]:
     """Return a quotation of one side from a character on, and its source and line."""
     rest = [sentence for sentence in side if at < sentence.end]
     if not rest:

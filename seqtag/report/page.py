@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seqtag.evaluation.counts import Counts, most_frequent
 from seqtag.evaluation.significance import NAMES
 from seqtag.report.analysis import finite
+from seqtag.report.segmentation import PIECES
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from seqtag.evaluation.reliability import Bin
     from seqtag.report.analysis import Analysis
+    from seqtag.report.segmentation import Segmentation
 
 _PACKAGE = Path(__file__).parent.parent
 _WIDTH, _HEIGHT = 340, 220  # of a chart
@@ -33,16 +35,23 @@ _OTHER = "\0other"
 
 
 def report_page(
-    analysis: Analysis, *, model: str, gold: str, curve: Mapping[str, Any] | None = None
+    analyses: Sequence[Analysis],
+    *,
+    model: str,
+    gold: str,
+    segmentation: Segmentation | None = None,
+    curve: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the report of an analysis.
+    """Return the report of the components of a model.
 
     Parameters
     ----------
-    analysis
-        Result of `seqtag.report.analysis.analyze`.
+    analyses
+        Results of `seqtag.report.analysis.analyze` on the same sentences, one for each component.
     model, gold
         Names of the model and of the file; folders are not shown.
+    segmentation
+        Result of `seqtag.report.segmentation.analyze_segmentation`.
     curve
         Learning curve, as printed by ``seqtag tune --curve --json``.
 
@@ -52,30 +61,149 @@ def report_page(
         HTML without references to other files. The tables need no scripts; the browser of errors
         does.
     """
-    report = analysis.report
-    label_rows = sorted(report.labels.items(), key=lambda item: -item[1].errors)
-    title = f"{report.task} of {Path(model).name} on {Path(gold).name}"
+    task = f"{analyses[0].report.task} of " if len(analyses) == 1 else ""
+    names = [Path(name).name for name in (model, gold)]
+    heading = "{} on {}".format(*map(_isolated, names))
+    signatures = [each.report.signature for each in (segmentation, *analyses) if each]
     body = "\n".join(
         (
-            f"<header><h1>{escape(title)}</h1>"
-            f'<p class="quiet"><code>{escape(report.signature)}</code></p></header><main>',
-            _cards(analysis),
-            _matrix_section(analysis),
-            f"<section><h2>Labels</h2>{_counts_table('label', label_rows)}</section>",
-            _chunks_section(analysis),
-            _confidence_section(analysis),
+            f"<header><h1>{escape(task)}{heading}</h1></header><main>",
+            _overview(analyses, segmentation),
+            _segmentation_section(segmentation),
+            *(_component(each, i) for i, each in enumerate(analyses, 1)),
             _curve_section(curve),
+            '<div id="browser" tabindex="-1" hidden aria-live="polite"></div>',
             f'</main><footer class="quiet"><p>Made by seqtag {__version__}. Intervals are 95% '
-            "(bootstrap over sentences).</p></footer>",
+            "(bootstrap over sentences).</p>",
+            *(f"<p><code>{escape(each)}</code></p>" for each in signatures),
+            "</footer>",
         )
     )
     return self_contained(
-        title,
+        f"{task}{names[0]} on {names[1]}",
         body,
-        _data(analysis),
+        _data(analyses),
         styles=("report/common.css", "report/report.css"),
         scripts=("report/explanation.js", "report/report.js"),
     )
+
+
+def _component(analysis: Analysis, number: int) -> str:
+    """Return the section of a component."""
+    task = analysis.report.task
+    label_rows = sorted(analysis.report.labels.items(), key=lambda item: -item[1].errors)
+    return (
+        f'<section class="component" id="component-{number}" data-component="{escape(task)}">'
+        f"<h2>{_isolated(task)}</h2>{_cards(analysis)}"
+        f'<div class="sides">{_matrix_section(analysis)}'
+        f"<section><h3>Labels</h3>{_counts_table('label', label_rows)}</section></div>"
+        f"{_chunks_section(analysis)}{_confidence_section(analysis)}</section>"
+    )
+
+
+# ----------------------------------------------------------------- all components
+def _overview(analyses: Sequence[Analysis], segmentation: Segmentation | None) -> str:
+    """Return the scores of all components; none if there is only one, whose scores follow."""
+    if len(analyses) < 2 and segmentation is None:
+        return ""
+    heading = ["component", "score", "95% interval", "errors", "known words", "unknown words"]
+    rows = []
+    if segmentation:
+        heading.append("from raw text")
+        for kind in PIECES:
+            counts = segmentation.report.metrics[kind]
+            low, high = segmentation.intervals[kind]
+            score = f"{100 * counts.f1:.2f}"
+            cells = [score, _range(low, high), str(counts.errors), "", "", score]
+            rows.append((f'<a href="#segmentation">{kind}</a> F1', cells))
+    for i, each in enumerate(analyses, 1):
+        report = each.report
+        metric = "accuracy" if report.scheme is None else "f1"
+        cells = [
+            f"{100 * report.score:.2f}",
+            _range(*each.intervals[metric]) if metric in each.intervals else "",
+            f"{each.wrong}",
+            *(
+                "" if value is None else f"{100 * value:.2f}"
+                for value in (report.known_accuracy, report.unknown_accuracy)
+            ),
+        ]
+        if segmentation:
+            raw = segmentation.report.metrics.get(report.task)
+            cells.append("" if raw is None else f"{100 * raw.f1:.2f}")
+        shown = "F1" if metric == "f1" else "accuracy"
+        rows.append((f'<a href="#component-{i}">{_isolated(report.task)}</a> {shown}', cells))
+    head = "".join(f'<th scope="col">{name}</th>' for name in heading)
+    body = "".join(
+        f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for name, cells in rows
+    )
+    note = (
+        '<p class="quiet">Labels are scored on gold tokens; in the last column, the pipeline '
+        "segments the raw text itself, and a label is correct if its word is too (F1).</p>"
+    )
+    return (
+        f'<section aria-label="Scores"><div class="wide"><table class="scores"><thead><tr>{head}'
+        f"</tr></thead><tbody>{body}</tbody></table></div>{note if segmentation else ''}</section>"
+    )
+
+
+def _range(low: float, high: float) -> str:
+    return f"{100 * low:.2f} to {100 * high:.2f}"
+
+
+def _segmentation_section(segmentation: Segmentation | None) -> str:
+    """Return the errors of tokens, words and sentences on raw text."""
+    if segmentation is None:
+        return ""
+    parts = []
+    for kind in PIECES:
+        rows = [
+            [
+                *(
+                    ["missed" if each.gold else "added"]
+                    if kind == "sentences"
+                    else [_pieces(each.gold), _pieces(each.predicted), str(n)]
+                ),
+                f"{_isolated(each.before)} <b>{_pieces(each.gold or each.predicted)}</b> "
+                f"{_isolated(each.after)}",
+                escape(each.at),
+            ]
+            for each, n in segmentation.most_frequent(kind)
+        ]
+        heading = ["gold", "predicted", "times", "first", "at"]
+        if kind == "sentences":
+            heading = ["boundary", "text", "at"]
+        head = "".join(f'<th scope="col" class="text">{name}</th>' for name in heading)
+        body = "".join(
+            f"<tr>{''.join(f'<td class=text>{cell}</td>' for cell in row)}</tr>"
+            for row in rows[:_MOST_ROWS]
+        )
+        table = (
+            f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+            f"</div>{_and_more(len(rows))}"
+        )
+        errors = sum(each.kind == kind for each in segmentation.differences)
+        parts.append(
+            f"<details{' open' if len(rows) <= 10 else ''}><summary>{kind}: {errors} "
+            f"errors</summary>{table}</details>"
+            if rows
+            else f"<p>{kind}: no errors</p>"
+        )
+    return (
+        '<section id="segmentation"><h2>Segmentation of raw text</h2><p class="quiet">A vertical '
+        "bar separates tokens, words or sentences.</p>"
+        f"{''.join(parts)}</section>"
+    )
+
+
+def _pieces(pieces: Sequence[str]) -> str:
+    return f"<bdi>{_short(' | '.join(pieces))}</bdi>"
+
+
+def _and_more(rows: int) -> str:
+    more = rows - _MOST_ROWS
+    return f'<p class="quiet">and {more} more with fewer errors</p>' if more > 0 else ""
 
 
 # ----------------------------------------------------------------- scores
@@ -114,7 +242,7 @@ def _matrix_section(analysis: Analysis) -> str:
     report = analysis.report
     wrong = {pair: n for pair, n in report.confusion.items() if pair[0] != pair[1]}
     if not wrong:
-        return "<section><h2>Errors</h2><p>There are none.</p></section>"
+        return "<section><h3>Errors</h3><p>There are none.</p></section>"
     shown = Counter((each.gold, each.predicted) for each in analysis.mistakes)
     left_out = ""
     if len(analysis.mistakes) < analysis.wrong:
@@ -130,14 +258,13 @@ def _matrix_section(analysis: Analysis) -> str:
     )
     more = max(0, len(wrong) - _MOST_PAIRS)
     rest = f'<p class="quiet">and {more} more confusions</p>' if more else ""
-    return f"""<section><h2>Confusions</h2>
+    return f"""<section><h3>Confusions</h3>
 <p class="quiet">Rows are gold labels, columns predicted ones. Select a cell to list its sentences:
 with the mouse, or with the arrow keys and <kbd>Enter</kbd>; <kbd>Esc</kbd> hides the list.
 {left_out}</p>
 <div class="wide">{_matrix(report.confusion, shown)}</div>
 <details><summary>The most frequent confusions as a list</summary><ul class="pairs">{pairs}</ul>
 {rest}</details>
-<div id="browser" tabindex="-1" hidden aria-live="polite"></div>
 <noscript><p>Listing sentences requires JavaScript.</p></noscript></section>"""
 
 
@@ -219,7 +346,7 @@ def _chunks_section(analysis: Analysis) -> str:
     if report.chunk_types.keys() != {""}:
         rows += [(name or "(no type)", counts) for name, counts in report.chunk_types.items()]
     return (
-        f"<section><h2>Chunks ({escape(report.scheme)})</h2>{_counts_table('type', rows)}"
+        f"<section><h3>Chunks ({escape(report.scheme)})</h2>{_counts_table('type', rows)}"
         f'<p class="quiet">Transitions that the scheme does not allow: {report.invalid_gold} in '
         f"gold, {report.invalid_predicted} in predicted labels.</p></section>"
     )
@@ -235,11 +362,9 @@ def _counts_table(name: str, rows: Sequence[tuple[str, Counts]]) -> str:
         + "</tr>"
         for label, counts in rows[:_MOST_ROWS]
     )
-    more = len(rows) - _MOST_ROWS
-    foot = f'<p class="quiet">and {more} more with fewer errors</p>' if more > 0 else ""
     return (
         f'<div class="wide"><table class="sorts"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>{foot}"
+        f"<tbody>{body}</tbody></table></div>{_and_more(len(rows))}"
     )
 
 
@@ -278,7 +403,7 @@ def _confidence_section(analysis: Analysis) -> str:
             '<p class="quiet">The model is not calibrated. Calibrate it on a development set with '
             "<code>seqtag calibrate</code> to see here how reliable its scores are.</p>"
         )
-    return f"""<section><h2>Confidence</h2>
+    return f"""<section><h3>Confidence</h3>
 <p class="quiet">The margin of a label is the difference between the score of the best label
 sequence and that of the best sequence with another label for this word.</p>
 <div class="figures">{"".join(drawn)}</div>
@@ -328,24 +453,31 @@ def _curve_section(curve: Mapping[str, Any] | None) -> str:
 
 
 # ----------------------------------------------------------------- data for the script
-def _data(analysis: Analysis) -> dict[str, Any]:
+def _data(analyses: Sequence[Analysis]) -> dict[str, Any]:
     """Return the errors that are shown, and their sentences, for the script."""
-    numbers = {
-        s: i for i, s in enumerate(dict.fromkeys(each.sentence for each in analysis.mistakes))
-    }
-    totals = analysis.report.confusion
-    pairs = dict.fromkeys((each.gold, each.predicted) for each in analysis.mistakes)
+    shown = {each.sentence: analysis for analysis in analyses for each in analysis.mistakes}
+    numbers = {s: i for i, s in enumerate(sorted(shown))}
     return {
         "sentences": [
             {
                 "words": [_clipped(word) for word in sentence.words],
-                "gold": list(analysis.gold[s]),
-                "predicted": list(analysis.predicted[s]),
                 "at": f"{Path(sentence.source).name}:{sentence.line_of(0)}",
             }
             for s in numbers
-            for sentence in [analysis.sentences[s]]
+            for sentence in [shown[s].sentences[s]]
         ],
+        "components": {each.report.task: _component_data(each, numbers) for each in analyses},
+    }
+
+
+def _component_data(analysis: Analysis, numbers: Mapping[int, int]) -> dict[str, Any]:
+    totals = analysis.report.confusion
+    pairs = dict.fromkeys((each.gold, each.predicted) for each in analysis.mistakes)
+    return {
+        "labels": {
+            numbers[s]: [list(analysis.gold[s]), list(analysis.predicted[s])]
+            for s in dict.fromkeys(each.sentence for each in analysis.mistakes)
+        },
         "errors": [
             {
                 "sentence": numbers[each.sentence],

@@ -6,27 +6,20 @@
   let opener = null; // the button that the browser was opened by
 
   // ------------------------------------------------------------- sentences with their errors
-  const key = (gold, predicted) => JSON.stringify([gold, predicted]);
-  const byPair = new Map();
-  for (const error of data.errors) {
-    const name = key(error.gold, error.predicted);
-    if (!byPair.has(name)) byPair.set(name, []);
-    byPair.get(name).push(error);
-  }
-  const totals = new Map(data.totals.map(([gold, predicted, n]) => [key(gold, predicted), n]));
 
   function labels(gold, predicted) {
     // The direction of a sentence is that of its words: labels with their own do not count.
     return [make("small", { class: "gold", dir: "auto" }, gold), make("small", { class: "predicted", dir: "auto" }, predicted)];
   }
 
-  function sentenceOf(error) {
+  function sentenceOf(error, component) {
     const sentence = data.sentences[error.sentence];
+    const [golds, predictions] = component.labels[error.sentence];
     const rival = error.why.rival === error.gold ? "gold" : null;
     const why = explanationTable(error.why, ["predicted", rival]);
     why.hidden = true;
     const words = sentence.words.map((word, i) => {
-      const gold = sentence.gold[i], predicted = sentence.predicted[i];
+      const gold = golds[i], predicted = predictions[i];
       if (i === error.token) {
         const button = make("button", {
           type: "button", class: "target", "aria-expanded": "false",
@@ -48,13 +41,17 @@
   }
 
   function show(gold, predicted, button) {
-    const errors = byPair.get(key(gold, predicted)) || [];
-    const total = totals.get(key(gold, predicted)) || errors.length;
+    const section = button.closest(".component");
+    const component = data.components[section.dataset.component];
+    const matches = (a, b) => a === gold && b === predicted;
+    const errors = component.errors.filter((error) => matches(error.gold, error.predicted));
+    const [, , total] = component.totals.find(([a, b]) => matches(a, b)) || [0, 0, errors.length];
+    button.closest("section").after(browser);
     const list = make("ol", { id: "errors" });
     const more = make("button", { type: "button" }, "Show more");
     let shown = 0;
     const extend = () => {
-      const next = errors.slice(shown, shown + SHOWN_AT_ONCE).map(sentenceOf);
+      const next = errors.slice(shown, shown + SHOWN_AT_ONCE).map((error) => sentenceOf(error, component));
       list.append(...next);
       shown += next.length;
       more.hidden = shown >= errors.length;
@@ -65,7 +62,7 @@
     close.addEventListener("click", hide);
     extend();
     browser.replaceChildren(
-      make("h3", {}, "Gold ", make("bdi", { class: "gold" }, gold), ", predicted ",
+      make("h3", {}, `${section.dataset.component}: gold `, make("bdi", { class: "gold" }, gold), ", predicted ",
         make("bdi", { class: "predicted" }, predicted)),
       make("div", { class: "bar" },
         make("span", { class: "quiet" },
@@ -74,7 +71,7 @@
         close),
       list, more);
     document.querySelectorAll("[aria-pressed]").forEach((each) => each.removeAttribute("aria-pressed"));
-    if (button) button.setAttribute("aria-pressed", "true");
+    button.setAttribute("aria-pressed", "true");
     opener = button;
     browser.hidden = false;
     browser.focus({ preventScroll: true });
@@ -99,8 +96,7 @@
 
   // ------------------------------------------------------------- moving in the matrix
   // One cell is a tab stop; arrow keys go to the next cell with errors in their direction.
-  const matrix = document.querySelector(".matrix");
-  if (matrix) {
+  for (const matrix of document.querySelectorAll(".matrix")) {
     const grid = [...matrix.tBodies[0].rows].map((row) =>
       [...row.cells].slice(1).map((cell) => cell.querySelector("button:not(:disabled)")));
     const buttons = grid.flat().filter(Boolean);

@@ -30,7 +30,7 @@ def report(tmp_path_factory):
     ]
     found = analyze([tagger], gold, LabelColumn("upos"))
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(report_page(found, model="m", gold="g"), encoding="utf-8")
+    path.write_text(report_page([found], model="m", gold="g"), encoding="utf-8")
     return path.as_uri()
 
 
@@ -45,7 +45,7 @@ def test_a_click_on_a_cell_shows_its_sentences_and_a_click_on_a_word_why(new_pag
     page.goto(report)
     assert page.locator("#browser").is_hidden()
     page.click('.matrix button[data-gold="VERB"][data-predicted="NOUN"]')
-    assert page.locator("#browser h3").inner_text() == "Gold VERB, predicted NOUN"
+    assert page.locator("#browser h3").inner_text() == "upos: gold VERB, predicted NOUN"
     assert page.locator("#errors > li").count() == 20
     page.click("text=Show more")
     assert page.locator("#errors > li").count() == 31
@@ -163,7 +163,7 @@ def test_arabic_runs_from_right_to_left(new_page, tmp_path):
     gold = [sentence(words, ["NUM", "VERB", "VERB", "فعل"])]
     path = tmp_path / "page.html"
     found = analyze([tagger], gold, LabelColumn("upos"))
-    path.write_text(report_page(found, model="m", gold="g"), encoding="utf-8")
+    path.write_text(report_page([found], model="m", gold="g"), encoding="utf-8")
     page = new_page()
     page.goto(path.as_uri())
     page.click('.matrix button[data-gold="VERB"][data-predicted="NOUN"]')

@@ -29,6 +29,14 @@ def test_a_page(home, folder, call):
     assert (again.out.decode(), again.err) == (page, "")
 
 
+def test_the_page_is_report_html_unless_another_is_named(home, folder, call):
+    done = call("report", "-m", home / "upos.seqtag", "gold.conllu")
+    assert done.err == "seqtag: report.html: accuracy 97.73\n"
+    assert (folder / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
+    again = call("report", "-m", home / "upos.seqtag", "gold.conllu")
+    assert again.code != 0 and "report.html" in again.err and "--force" in again.err
+
+
 @linux
 def test_a_name_that_is_no_utf8(home, folder, call):
     name = os.fsdecode(b"\xff\x1b.conllu")
@@ -39,7 +47,12 @@ def test_a_name_that_is_no_utf8(home, folder, call):
 
 
 def test_parts_of_a_pipeline(folder, call):
-    assert call("report", "-m", "en", "gold.conllu", "-o", "-").out.count(b"upos of en on") == 2
+    done = call("report", "-m", "en", "gold.conllu", "-o", "-")
+    assert b"<title>en on gold.conllu</title>" in done.out
+    assert b'id="component-1"' in done.out and b'id="segmentation"' in done.out
+    assert "gold.conllu has no labels in feats: not in the report" in done.err
+    done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--label", "upos")
+    assert b'id="segmentation"' not in done.out
     done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--label", "feats")
     assert b"task:feats|" in done.out
     wrong = call("report", "-m", "en", "gold.conllu", "-o", "x.html", "--label", "words")
@@ -73,7 +86,6 @@ def test_refusals(home, folder, call):
     model = home / "upos.seqtag"
     (folder / "empty").write_bytes(b"")
     assert "Missing option '-m' / '--model'" in call("report", "gold.conllu", "-o", "x").err
-    assert "Missing option '-o' / '--output'" in call("report", "gold.conllu", "-m", model).err
     done = call("report", "-m", model, "empty", "-o", "x.html")
     assert done.err == "seqtag: empty: expected sentences to score, found none\n"
     done = call("report", "-m", model, "gold.conllu", "-o", "gold.conllu")

@@ -14,6 +14,7 @@ import pytest
 
 import seqtag
 from seqtag.corpus import sentence_of
+from seqtag.evaluation.systems import taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
 from seqtag.report.analysis import analyze
@@ -27,6 +28,7 @@ from seqtag.report.page import (
     report_page,
     self_contained,
 )
+from seqtag.report.segmentation import analyze_segmentation
 from tests.command_line import home
 
 EVIL = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"&'<!--", "\u2028"]
@@ -54,6 +56,10 @@ class Reader(HTMLParser):
     def data(self):
         return json.loads(self.text["script", "data"])
 
+    @property
+    def upos(self):
+        return self.data["components"]["upos"]
+
     def cells(self):
         """Whether the button of each pair of labels in the matrix works."""
         return {
@@ -77,7 +83,7 @@ def tagger(home):
 
 def report_of(tagger, data, **more):
     found = analyze([tagger], data, LabelColumn("upos"), **more)
-    return found, report_page(found, model="m/odel", gold="folder/gold.conllu")
+    return found, report_page([found], model="m/odel", gold="folder/gold.conllu")
 
 
 def test_what_is_shown(tagger):
@@ -89,21 +95,21 @@ def test_what_is_shown(tagger):
     found, page = report_of(tagger, data)
     assert found.wrong == len(found.mistakes) == 2 + (found.predicted[2] != ["DET", "NOUN"])
     read = Reader(page)
-    assert "upos of odel on gold.conllu" in page and "folder/" not in page
+    assert "<title>upos of odel on gold.conllu</title>" in page and "folder/" not in page
     assert f"<b>{100 * found.report.accuracy:.2f}</b>" in page
     assert "not in the training data" in page
     assert read.cells()["NOUN", "VERB"] and read.cells()["VERB", "NOUN"]
-    error = next(each for each in read.data["errors"] if each["gold"] == "VERB")
+    error = next(each for each in read.upos["errors"] if each["gold"] == "VERB")
     assert read.data["sentences"][error["sentence"]]["words"][error["token"]] == "cat"
     assert error["why"]["label"] == "NOUN" and error["why"]["rival"] == "VERB"
     rows, (_, a, b) = error["why"]["rows"], error["why"]["rest"]
     assert sum(x - y for _, x, y in rows) + a - b == error["why"]["margin"] > 0
-    assert read.data["totals"].count(["VERB", "NOUN", 1]) == 1
+    assert read.upos["totals"].count(["VERB", "NOUN", 1]) == 1
 
 
 def test_nothing_wrong_and_nothing_at_all(tagger):
     _, page = report_of(tagger, sentences([("the", "DET"), ("dog", "NOUN")]))
-    assert "<h2>Errors</h2><p>There are none.</p>" in page
+    assert "<h3>Errors</h3><p>There are none.</p>" in page
     _, page = report_of(tagger, [])
     assert "There are none" in page and "Confidence" not in page
 
@@ -141,7 +147,10 @@ def test_errors_are_left_out_evenly_and_it_says_so(tagger):
     assert sorted(Reader(page).cells().values()) == [False, True, True]
     _, page = report_of(tagger, data, errors=0)
     assert not any(Reader(page).cells().values())
-    assert Reader(page).data == {"sentences": [], "errors": [], "totals": []}
+    assert Reader(page).data == {
+        "sentences": [],
+        "components": {"upos": {"labels": {}, "errors": [], "totals": []}},
+    }
 
 
 def test_a_large_corpus_makes_no_large_page(tagger, monkeypatch):
@@ -171,7 +180,7 @@ def test_chunks_and_a_curve(home):
         "by_epoch": [{"epoch": i, "train_error": 0.2 / i, "dev_error": 0.1} for i in (1, 2)],
         "by_size": [{"sentences": i, "train_error": 0, "dev_error": 1 / i} for i in (2, 4)],
     }
-    page = report_page(found, model="m", gold="g", curve=curve)
+    page = report_page([found], model="m", gold="g", curve=curve)
     assert "Chunks (iob2)" in page and "chunk F1" in page
     assert page.count("<figure>") == 3 and "Error by training size" in page
 
@@ -183,6 +192,36 @@ def test_calibrated_scores(tagger):
     assert found.calibration.tokens == found.margins.tokens == 2
     assert sum(each.tokens * each.accuracy for each in found.calibration.bins) == 1
     assert "Calibration: " in page and "seqtag calibrate" not in page
+
+
+def test_scores_come_first_and_signatures_last(tagger):
+    _, page = report_of(tagger, sentences([("the", "DET"), ("dog", "X")]))
+    places = [page.index(each) for each in ('class="cards"', "Confusions", "task:upos|")]
+    assert places == sorted(places) and page.index("<footer") < places[-1]
+
+
+def test_all_components_on_one_page(home):
+    pipeline = seqtag.load("en")
+    path = home / "train.conllu"
+    gold = list(seqtag.read(path))
+    found = [
+        analyze(taggers_of(pipeline, name, "en"), gold, LabelColumn(name))
+        for name in ("upos", "xpos")
+    ]
+    segmentation = analyze_segmentation(pipeline, gold, resamples=10)
+    page = report_page(found, model="en", gold="g", segmentation=segmentation)
+    read = Reader(page)
+    links = [attrs["href"] for tag, attrs in read.elements if tag == "a"]
+    assert links == ["#segmentation"] * 3 + ["#component-1", "#component-2"]
+    assert {link[1:] for link in links} <= {attrs.get("id") for _, attrs in read.elements}
+    assert page.index('class="scores"') < page.index("Segmentation of raw text")
+    assert {*read.data["components"]} == {"upos", "xpos"}
+    for analysis in found:
+        component = read.data["components"][analysis.report.task]
+        for error, mistake in zip(component["errors"], analysis.mistakes, strict=True):
+            golds, _ = component["labels"][str(error["sentence"])]
+            words = read.data["sentences"][error["sentence"]]["words"]
+            assert golds[error["token"]] == mistake.gold and len(words) == len(golds)
 
 
 # ----------------------------------------------------------------- parts
