@@ -20,6 +20,7 @@ from seqtag.cli.options import (
     threads_option,
 )
 from seqtag.errors import CorpusError, printable
+from seqtag.evaluation.significance import compare
 from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.storage import strict_json
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from seqtag.cli.options import InputOptions
     from seqtag.corpus import Sentence
+    from seqtag.report.segmentation import Segmentation
     from seqtag.tagging.pipeline import Loaded
 
 _POINTS = 5  # of a learning curve
@@ -53,6 +55,11 @@ _POINTS = 5  # of a learning curve
     metavar="COLUMN",
     help="Component of a pipeline to analyze by itself.",
     shown="all, and the segmentation of raw text",
+)
+@option(
+    "--against",
+    metavar="MODEL",
+    help="Other model: shows the scores of both, and the significance of the differences.",
 )
 @option(
     "--errors",
@@ -81,6 +88,7 @@ def command(
     output: str,
     force: bool,
     label: str | None,
+    against: str | None,
     errors: int,
     curve: str | None,
     reading: InputOptions,
@@ -100,16 +108,18 @@ def command(
     Examples:
       seqtag report -m english.seqtag dev.conllu
       seqtag report -m en dev.conllu --label xpos -o xpos.html
+      seqtag report -m mine.seqtag dev.conllu --against en
     """
     from seqtag.model.embedded import find_model
     from seqtag.report.analysis import analyze
-    from seqtag.report.page import report_page
+    from seqtag.report.page import Against, report_page
     from seqtag.report.segmentation import analyze_segmentation
 
     notes = Notes(quiet)
-    read_too = [gold, str(find_model(model)), *filter(None, [curve])]
+    models = [model, *filter(None, [against])]
+    read_too = [gold, *(str(find_model(name)) for name in models), *filter(None, [curve])]
     check_target(context, output, read_too, force=force)
-    loaded = load_model(model)
+    loaded, *others = map(load_model, models)
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with reading.open(gold) as stream:
@@ -130,10 +140,30 @@ def command(
         analyze(taggers, sentences, column, errors=each_errors, threads=threads, **sampling)
         for taggers, column in pairs
     ]
-    segmentation = None
-    pipeline = loaded if isinstance(loaded, Pipeline) and label is None else None
-    if pipeline and pipeline.segmenter and "id" in sentences[0].columns:
-        segmentation = analyze_segmentation(pipeline, sentences, **sampling)
+
+    def segmentation_of(loaded: Loaded) -> Segmentation | None:
+        pipeline = loaded if isinstance(loaded, Pipeline) and label is None else None
+        if pipeline and pipeline.segmenter and "id" in sentences[0].columns:
+            return analyze_segmentation(pipeline, sentences, **sampling)
+        return None
+
+    segmentation = segmentation_of(loaded)
+    versus = None
+    for name, other in zip(models[1:], others, strict=True):
+        comparisons = {}
+        raw = segmentation_of(other) if segmentation else None
+        if segmentation and raw:
+            comparisons["raw text"] = compare(segmentation.report, raw.report, **sampling)
+        for (chain, column), ours in zip(pairs, found, strict=True):
+            if chain[-1].label in _labels(other):
+                taggers = taggers_of(other, chain[-1].label, name)
+                theirs = analyze(taggers, sentences, column, errors=0, threads=threads, **sampling)
+                comparisons[column.name] = compare(ours.report, theirs.report, **sampling)
+        if not comparisons:
+            wanted, known = ", ".join(each.report.task for each in found), ", ".join(_labels(other))
+            msg = f"expected a model with one of the components {wanted}, found {known}"
+            raise CorpusError(msg, source=name)
+        versus = Against(printable(name), comparisons)
     if curve and drawn is None:
         from seqtag.training.selection import Point, curve_of_tagger
 
@@ -147,6 +177,7 @@ def command(
         model=printable(model),
         gold=printable(gold),
         segmentation=segmentation,
+        against=versus,
         curve=drawn,
     )
     with Output(output) as out:
@@ -166,6 +197,12 @@ def _components(loaded: Loaded, label: str | None) -> list[str | None]:
     if label or not isinstance(loaded, Pipeline):
         return [label]
     return [each.label for each in loaded.taggers if not each.hidden] or [None]
+
+
+def _labels(loaded: Loaded) -> list[str]:
+    """Return the columns that a model fills."""
+    taggers = loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
+    return [each.label for each in taggers]
 
 
 def _has_labels(column: LabelColumn, sentences: Iterable[Sentence]) -> bool:

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seqtag.evaluation.aligned import METRICS
 from seqtag.evaluation.counts import Counts, most_frequent
 from seqtag.evaluation.significance import NAMES
 from seqtag.report.analysis import finite
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from seqtag.evaluation.reliability import Bin
+    from seqtag.evaluation.significance import Comparison
     from seqtag.report.analysis import Analysis
     from seqtag.report.segmentation import Segmentation
 
@@ -40,6 +42,7 @@ def report_page(
     model: str,
     gold: str,
     segmentation: Segmentation | None = None,
+    against: Against | None = None,
     curve: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the report of the components of a model.
@@ -52,6 +55,8 @@ def report_page(
         Names of the model and of the file; folders are not shown.
     segmentation
         Result of `seqtag.report.segmentation.analyze_segmentation`.
+    against
+        Comparison with another model.
     curve
         Learning curve, as printed by ``seqtag tune --curve --json``.
 
@@ -65,10 +70,13 @@ def report_page(
     names = [Path(name).name for name in (model, gold)]
     heading = "{} on {}".format(*map(_isolated, names))
     signatures = [each.report.signature for each in (segmentation, *analyses) if each]
+    if against:
+        signatures += [each.signature for each in against.comparisons.values()]
     body = "\n".join(
         (
             f"<header><h1>{escape(task)}{heading}</h1></header><main>",
             _overview(analyses, segmentation),
+            _comparison_section(against, model),
             _segmentation_section(segmentation),
             *(_component(each, i) for i, each in enumerate(analyses, 1)),
             _curve_section(curve),
@@ -99,6 +107,54 @@ def _component(analysis: Analysis, number: int) -> str:
         f"<section><h3>Labels</h3>{_counts_table('label', label_rows)}</section></div>"
         f"{_chunks_section(analysis)}{_confidence_section(analysis)}</section>"
     )
+
+
+# ----------------------------------------------------------------- two models
+class Against(NamedTuple):
+    """Comparison with another model.
+
+    Attributes
+    ----------
+    model
+        Name of the other model, which is B.
+    comparisons
+        Results of `seqtag.evaluation.significance.compare`, by component.
+    """
+
+    model: str
+    comparisons: Mapping[str, Comparison]
+
+
+def _comparison_section(against: Against | None, model: str) -> str:
+    """Return the scores of two models side by side, with the significance of the differences."""
+    if against is None:
+        return ""
+    a, b = (f"<b>{_isolated(Path(name).name)}</b>" for name in (model, against.model))
+    rows = []
+    for component, comparison in against.comparisons.items():
+        for metric, each in comparison.differences.items():
+            is_significant = each.p_randomisation < 1 - comparison.confidence
+            better = ("B" if each.difference > 0 else "A") if is_significant else "–"
+            cells = (
+                f"{100 * each.a:.2f}",
+                f"{100 * each.b:.2f}",
+                f"{100 * each.difference:+.2f}",
+                "{:+.2f} to {:+.2f}".format(*(100 * x for x in each.interval)),
+                f"{each.p_randomisation:.4f}",
+                better,
+            )
+            shown = NAMES.get(metric) or METRICS[metric]
+            rows.append(
+                f'<tr><th scope="row">{_isolated(component)}: {shown}</th>'
+                f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+            )
+    heading = ("", "A", "B", "B − A", "95% interval", "p", "better")
+    head = "".join(f'<th scope="col">{name}</th>' for name in heading)
+    return f"""<section id="comparison"><h2>Two models</h2><p>A is {a}, B is {b}.</p>
+<div class="wide"><table class="scores"><thead><tr>{head}</tr></thead>
+<tbody>{"".join(rows)}</tbody></table></div>
+<p class="quiet">p: two-sided, by approximate randomization over sentences, for each row by itself.
+A dash: no significant difference at 5%. The errors below are those of A.</p></section>"""
 
 
 # ----------------------------------------------------------------- all components
