@@ -1,9 +1,21 @@
 /* The page of the server: tags a text, shows words, and what is known of the one that is chosen. */
 {
   const NBEST = 5;
+  const LONGEST_LINK = 8000; // characters of a text that is put into the address
+  const EXAMPLES = { // by language; a model is named after its language
+    en: ["Time flies like an arrow.", "Mr. Jones can't come to London today. Don't wait!"],
+    de: ["Im Herbst fallen die Blätter zum Boden.", "Wie geht's? Ich komme zum Essen."],
+    fr: ["Le chat du voisin dort.", "Va-t-il aux halles ?"],
+    es: ["Dámelo al salir del teatro."],
+    ar: ["كتب الولد رسالة إلى والده."],
+    he: ["הילד כתב מכתב לאביו."],
+  };
+  const NAMES = { english: "en", german: "de", french: "fr", spanish: "es", arabic: "ar", hebrew: "he" };
   const $ = (id) => document.getElementById(id);
   const [form, text, model, part] = [$("form"), $("text"), $("model"), $("part")];
   const [state, sentences, details, legend] = [$("status"), $("sentences"), $("details"), $("legend")];
+  const [start, tools, link] = [$("start"), $("tools"), $("permalink")];
+  let sent = null; // the text and the model of the sentences on the page
   let parts = {}; // of each model
   let tagged = []; // the sentences on the page
   let asked = 0; // the last request; answers to older ones are dropped
@@ -28,6 +40,13 @@
 
   function offerParts() {
     part.replaceChildren(...(parts[model.value] || []).map(option));
+    const name = model.value.toLowerCase().split(/[^a-z]/)[0];
+    const known = EXAMPLES[NAMES[name] || name];
+    $("examples").replaceChildren(...(known || Object.values(EXAMPLES).flat()).map((example) => {
+      const button = make("button", { type: "button", dir: "auto" }, example);
+      button.addEventListener("click", () => { text.value = example; form.requestSubmit(); });
+      return make("li", {}, button);
+    }));
   }
 
   // ------------------------------------------------------------- words
@@ -47,26 +66,92 @@
     };
   }
 
+  /** A label below its word. Labels have a direction of their own, so that words give that of the sentence. */
+  function labelOf(name, value) {
+    if (!value || value === "_") return null;
+    if (name === "feats" && value.includes("=")) {
+      return make("table", { dir: "ltr" }, make("tbody", {}, ...value.split("|").map((feature) => {
+        const [key, ...rest] = feature.split("=");
+        return make("tr", {}, make("th", { scope: "row" }, key), make("td", {}, rest.join("=")));
+      })));
+    }
+    return make("small", { class: name === part.value ? `shown ${name}` : name, dir: "auto", title: name }, value);
+  }
+
   function draw() {
-    const name = part.value;
-    const doubt = doubtIn(tagged.flatMap(wordsOf), name);
+    const doubt = doubtIn(tagged.flatMap(wordsOf), part.value);
     sentences.replaceChildren(...tagged.map((sentence, number) => {
       const row = make("div", { class: "sentence", dir: "auto" });
-      wordsOf(sentence).forEach((word, place) => {
-        const level = doubt(word);
-        const lemma = word.labels.lemma;
-        const button = make("button", { type: "button", class: "word", "aria-pressed": "false" },
-          make("span", { class: level ? `doubt d${level}` : null }, word.form),
-          make("small", { class: "shown" }, word.labels[name] || ""),
-          lemma && name !== "lemma" ? make("small", {}, lemma) : null);
-        button.addEventListener("click", () => open(number, place, button));
-        row.append(button);
-      });
+      let place = 0;
+      for (const token of sentence.tokens) {
+        const buttons = token.words.map((word) => {
+          const level = doubt(word), at = place++;
+          const button = make("button", { type: "button", class: "word", "aria-pressed": "false" },
+            make("span", { class: level ? `doubt d${level}` : null }, word.form),
+            ...Object.entries(word.labels).map(([name, value]) => labelOf(name, value)));
+          button.addEventListener("click", () => open(number, at, button));
+          return button;
+        });
+        if (buttons.length === 1) row.append(...buttons);
+        else row.append(make("div", { class: "token", role: "group", "aria-label": token.text },
+          make("div", { class: "surface" }, token.text), make("div", { class: "words" }, ...buttons)));
+      }
       return row;
     }));
-    legend.hidden = !tagged.length;
+    const [first] = tagged.flatMap(wordsOf);
+    $("columns").textContent = first ? Object.keys(first.labels).join(", ") : "";
+    legend.hidden = tools.hidden = !tagged.length;
+    start.hidden = !legend.hidden;
     details.hidden = true;
   }
+
+  // ------------------------------------------------------------- CoNLL-U, and the address of a text
+  async function conllu() {
+    const fields = new URLSearchParams({ model: sent.model, data: sent.text, tokenizer: "", tagger: "" });
+    const response = await fetch("process", { method: "POST", body: fields });
+    if (!response.ok) throw new Error(await response.text());
+    return (await response.json()).result;
+  }
+
+  $("copy").addEventListener("click", async () => {
+    try {
+      if (!navigator.clipboard) throw new Error("This address does not allow copying: download the file.");
+      await navigator.clipboard.writeText(await conllu());
+      say("copied");
+    } catch (error) {
+      say(error.message, true);
+    }
+  });
+  $("download").addEventListener("click", async () => {
+    try {
+      const address = URL.createObjectURL(new Blob([await conllu()], { type: "text/plain" }));
+      make("a", { href: address, download: "tagged.conllu" }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 60000);
+    } catch (error) {
+      say(error.message, true);
+    }
+  });
+
+  function remember(request) {
+    sent = request;
+    const isShort = request.text.length <= LONGEST_LINK;
+    link.hidden = !isShort;
+    link.href = isShort ? `#${new URLSearchParams(request)}` : "#";
+    history.replaceState(null, "", isShort ? link.href : location.pathname);
+  }
+
+  /** Tag the text that the address names after its #, which no browser sends to a server. */
+  function follow() {
+    const fields = new URLSearchParams(location.hash.slice(1));
+    if (!fields.get("text")) return;
+    if (fields.get("model") in parts) {
+      model.value = fields.get("model");
+      offerParts();
+    }
+    text.value = fields.get("text");
+    form.requestSubmit();
+  }
+  window.addEventListener("hashchange", follow);
 
   // ------------------------------------------------------------- one word
   async function open(number, place, button) {
@@ -89,20 +174,20 @@
     const titles = ["", "label", "margin", Object.keys(word.scores).length ? "score %" : ""];
     const facts = Object.entries(word.labels).map(([key, value]) => make("tr", {},
       make("th", { scope: "row" }, key),
-      make("td", { class: "text" }, value),
+      make("td", { class: "text" }, make("bdi", {}, value)),
       make("td", {}, word.margins[key] === null ? "–" : String(word.margins[key] ?? "")),
       make("td", {}, word.scores[key] === undefined ? "" : (100 * word.scores[key]).toFixed(1))));
     const best = found.nbest[0];
     const sequences = found.nbest.map(({ score, labels }) => make("tr", {},
       make("td", {}, String(score)),
-      make("td", { class: "text" }, ...labels.flatMap((label, i) => {
+      make("td", { class: "text", dir: "auto" }, ...labels.flatMap((label, i) => {
         const changed = label !== best.labels[i];
         return [make("span", { class: changed ? "changed" : null }, changed ? `${words[i].form}/${label}` : label), " "];
       }))));
     const close = make("button", { type: "button" }, "Close");
     close.addEventListener("click", () => { details.hidden = true; button.focus(); });
     details.replaceChildren(
-      make("h2", {}, word.form),
+      make("h2", { dir: "auto" }, word.form),
       make("div", { class: "wide" }, make("table", {},
         make("thead", {}, make("tr", {}, ...titles.map((title, i) =>
           make("th", { scope: "col", class: i < 2 ? "text" : null }, title)))),
@@ -123,9 +208,11 @@
     const request = ++asked;
     say("…");
     try {
-      const answer = await ask("api/tag", { text: text.value, model: model.value });
+      const wanted = { model: model.value, text: text.value };
+      const answer = await ask("api/tag", wanted);
       if (request !== asked) return;
       tagged = answer.sentences;
+      remember(wanted);
       draw();
       const count = tagged.flatMap(wordsOf).length;
       say(`${tagged.length} sentence${tagged.length === 1 ? "" : "s"}, ${count} word${count === 1 ? "" : "s"}`);
@@ -147,5 +234,6 @@
     model.replaceChildren(...Object.keys(parts).map(option));
     model.value = answer.default;
     offerParts();
+    follow();
   }).catch((error) => say(error.message, true));
 }

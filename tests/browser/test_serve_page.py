@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.contrast import faint_text
 from tests.serve.served import server
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -35,7 +36,7 @@ def test_a_text_and_a_word(page):
     assert page.inner_text("#status") == "2 sentences, 7 words"
     assert page.locator(".sentence").count() == 2
     words = [text.split() for text in page.locator(".word").all_inner_texts()]
-    assert words[0] == ["Time", "NOUN", "time"]
+    assert words[0] == ["Time", "NOUN", "NN", "Number", "Sing", "time"]
     assert [word[0] for word in words[3:]] == ["It", "does", "n't", "!"]
     page.locator(".word").first.click()
     page.wait_for_selector("#details:not([hidden])")
@@ -50,12 +51,65 @@ def test_a_text_and_a_word(page):
 
 def test_other_parts_and_models(page):
     tag(page, "Time flies.")
+    assert page.locator(".word").first.locator(".shown").inner_text() == "NOUN"
     page.select_option("#part", "xpos")
-    assert page.locator(".word").first.inner_text().split() == ["Time", "NN", "time"]
+    assert page.locator(".word").first.locator(".shown").inner_text() == "NN"
     page.select_option("#model", "en-ewt-upos")
     assert page.locator(".word").count() == 0
     tag(page, "Stop it.")
     assert page.locator(".word").first.inner_text().split() == ["Stop", "VERB"]
+
+
+def test_the_start_explains_itself_and_has_examples(page):
+    assert page.input_value("#text") == "" and page.locator("#tools").is_hidden()
+    assert "labels each word" in page.inner_text("#start")
+    assert faint_text(page) == {}
+    page.locator("#examples button").nth(1).click()
+    page.locator("#status", has_text="2 sentences").wait_for()
+    assert page.locator("#start").is_hidden()
+
+
+def test_multiword_tokens_have_brackets_and_features_a_table(page):
+    tag(page, "It doesn't fly.")
+    assert page.locator(".token .surface").all_inner_texts() == ["doesn't"]
+    assert page.locator(".token .word > span").all_inner_texts() == ["does", "n't"]
+    rows = page.locator(".word", has_text="does").first.locator("tr").all_inner_texts()
+    assert ["Mood", "Ind"] in [row.split() for row in rows]
+    assert page.inner_text("#columns") == "upos, xpos, feats, lemma"
+
+
+def test_conllu_is_copied_and_downloaded(page):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tag(page, "Time flies.")
+    page.click("#copy")
+    page.locator("#status", has_text="copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "1\tTime\ttime\tNOUN\tNN\tNumber=Sing\t" in copied
+    with page.expect_download() as download:
+        page.click("#download")
+    assert download.value.suggested_filename == "tagged.conllu"
+    assert download.value.path().read_text() == copied
+
+
+def test_the_address_holds_the_text(page, new_page, address):
+    tag(page, "Stop & go? 100%")
+    where = page.url
+    assert page.get_attribute("#permalink", "href") == where[where.index("#") :]
+    other = new_page(origin=address)
+    other.goto(where)
+    other.locator("#status", has_text="word").wait_for()
+    assert other.input_value("#text") == "Stop & go? 100%"
+    assert other.locator(".word").count() == page.locator(".word").count()
+    other.evaluate("location.hash = '#model=none&text=Go!'")
+    other.locator("#status", has_text="1 sentence, 2 words").wait_for()
+    tag(other, "x " * 5000)
+    assert "#" not in other.url and other.locator("#permalink").is_hidden()
+
+
+def test_arabic_runs_from_right_to_left(page):
+    tag(page, "12 كتب الولد رسالة.")
+    left = page.locator(".word").evaluate_all("all => all.map(e => e.getBoundingClientRect().x)")
+    assert len(left) == 5 and left == sorted(left, reverse=True)
 
 
 def test_hostile_text_is_text(page):
@@ -90,3 +144,4 @@ def test_screens(new_page, address, scheme, width):
         "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
     )
     assert (sum(ground) / 3 > 200) == (scheme == "light")
+    assert faint_text(page) == {}
