@@ -18,12 +18,12 @@ from seqtag.report.segmentation import PIECES
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from seqtag.evaluation.reliability import Bin
     from seqtag.evaluation.significance import Comparison
     from seqtag.report.analysis import Analysis
-    from seqtag.report.segmentation import Segmentation
+    from seqtag.report.segmentation import Difference, Segmentation
 
 _PACKAGE = Path(__file__).parent.parent
 _WIDTH, _HEIGHT = 340, 220  # of a chart
@@ -144,15 +144,10 @@ def _comparison_section(against: Against | None, model: str) -> str:
                 better,
             )
             shown = NAMES.get(metric) or METRICS[metric]
-            rows.append(
-                f'<tr><th scope="row">{_isolated(component)}: {shown}</th>'
-                f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-            )
+            rows.append((f"{_isolated(component)}: {shown}", *cells))
     heading = ("", "A", "B", "B − A", "95% interval", "p", "better")
-    head = "".join(f'<th scope="col">{name}</th>' for name in heading)
     return f"""<section id="comparison"><h2>Two models</h2><p>A is {a}, B is {b}.</p>
-<div class="wide"><table class="scores"><thead><tr>{head}</tr></thead>
-<tbody>{"".join(rows)}</tbody></table></div>
+{_table(heading, rows, kind="scores")}
 <p class="quiet">p: two-sided, by approximate randomization over sentences, for each row by itself.
 A dash: no significant difference at 5%. The errors below are those of A.</p></section>"""
 
@@ -171,7 +166,7 @@ def _overview(analyses: Sequence[Analysis], segmentation: Segmentation | None) -
             low, high = segmentation.intervals[kind]
             score = f"{100 * counts.f1:.2f}"
             cells = [score, _range(low, high), str(counts.errors), "", "", score]
-            rows.append((f'<a href="#segmentation">{kind}</a> F1', cells))
+            rows.append([f'<a href="#segmentation">{kind}</a> F1', *cells])
     for i, each in enumerate(analyses, 1):
         report = each.report
         metric = "accuracy" if report.scheme is None else "f1"
@@ -188,19 +183,14 @@ def _overview(analyses: Sequence[Analysis], segmentation: Segmentation | None) -
             raw = segmentation.report.metrics.get(report.task)
             cells.append("" if raw is None else f"{100 * raw.f1:.2f}")
         shown = "F1" if metric == "f1" else "accuracy"
-        rows.append((f'<a href="#component-{i}">{_isolated(report.task)}</a> {shown}', cells))
-    head = "".join(f'<th scope="col">{name}</th>' for name in heading)
-    body = "".join(
-        f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-        for name, cells in rows
-    )
+        rows.append([f'<a href="#component-{i}">{_isolated(report.task)}</a> {shown}', *cells])
     note = (
         '<p class="quiet">Labels are scored on gold tokens; in the last column, the pipeline '
         "segments the raw text itself, and a label is correct if its word is too (F1).</p>"
     )
     return (
-        f'<section aria-label="Scores"><div class="wide"><table class="scores"><thead><tr>{head}'
-        f"</tr></thead><tbody>{body}</tbody></table></div>{note if segmentation else ''}</section>"
+        f'<section aria-label="Scores">{_table(heading, rows, kind="scores")}'
+        f"{note if segmentation else ''}</section>"
     )
 
 
@@ -213,48 +203,55 @@ def _segmentation_section(segmentation: Segmentation | None) -> str:
     if segmentation is None:
         return ""
     parts = []
+    heading: tuple[str, ...]
+    rows: list[tuple[str, ...]]
     for kind in PIECES:
-        rows = [
-            [
-                *(
-                    ["missed" if each.gold else "added"]
-                    if kind == "sentences"
-                    else [_pieces(each.gold), _pieces(each.predicted), str(n)]
-                ),
-                f"{_isolated(each.before)} <b>{_pieces(each.gold or each.predicted)}</b> "
-                f"{_isolated(each.after)}",
-                escape(each.at),
-            ]
-            for each, n in segmentation.most_frequent(kind)
-        ]
-        heading = ["gold", "predicted", "times", "first", "at"]
+        errors = [each for each in segmentation.differences if each.kind == kind]
+        if not errors:
+            parts.append(f"<p>{kind}: no errors</p>")
+            continue
         if kind == "sentences":
-            heading = ["boundary", "text", "at"]
-        head = "".join(f'<th scope="col" class="text">{name}</th>' for name in heading)
-        body = "".join(
-            f"<tr>{''.join(f'<td class=text>{cell}</td>' for cell in row)}</tr>"
-            for row in rows[:_MOST_ROWS]
-        )
-        table = (
-            f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-            f"</div>{_and_more(len(rows))}"
-        )
-        errors = sum(each.kind == kind for each in segmentation.differences)
+            heading = ("boundary", "text", "at")
+            rows = [("missed" if each.gold else "added", *_place(each)) for each in errors]
+        else:
+            heading = ("gold", "predicted", "times", "example", "at")
+            rows = [
+                (_pieces(each.gold), _pieces(each.predicted), str(n), *_place(each))
+                for each, n in segmentation.most_frequent(kind)
+            ]
         parts.append(
-            f"<details{' open' if len(rows) <= 10 else ''}><summary>{kind}: {errors} "
-            f"errors</summary>{table}</details>"
-            if rows
-            else f"<p>{kind}: no errors</p>"
+            f"<details{' open' if len(rows) <= 10 else ''}><summary>{kind}: {len(errors)} errors"
+            f"</summary>{_table(heading, rows[:_MOST_ROWS], kind='texts')}{_and_more(len(rows))}"
+            "</details>"
         )
     return (
         '<section id="segmentation"><h2>Segmentation of raw text</h2><p class="quiet">A vertical '
-        "bar separates tokens, words or sentences.</p>"
-        f"{''.join(parts)}</section>"
+        f"bar separates tokens, words or sentences.</p>{''.join(parts)}</section>"
     )
 
 
+def _place(found: Difference) -> tuple[str, str]:
+    """Return an error in its sentence, whose direction it has, and where it is."""
+    inner = _short(" | ".join(found.gold or found.predicted))
+    text = f"{_short(found.before)} <b>{inner}</b> {_short(found.after)}"
+    return f'<span dir="auto">{text}</span>', escape(found.at)
+
+
 def _pieces(pieces: Sequence[str]) -> str:
-    return f"<bdi>{_short(' | '.join(pieces))}</bdi>"
+    return _isolated(" | ".join(pieces))
+
+
+def _table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str) -> str:
+    """Return a table of HTML, whose rows begin with their names; `kind` is a class."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in heading)
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for first, *cells in rows
+    )
+    return (
+        f'<div class="wide"><table class="{kind}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def _and_more(rows: int) -> str:
@@ -410,18 +407,15 @@ def _chunks_section(analysis: Analysis) -> str:
 
 def _counts_table(name: str, rows: Sequence[tuple[str, Counts]]) -> str:
     heading = (name, "precision", "recall", "F1", "gold", "found", "errors")
-    head = "".join(f'<th scope="col">{text}</th>' for text in heading)
-    body = "".join(
-        f'<tr><th scope="row">{_isolated(label)}</th>'
-        + "".join(f"<td>{100 * x:.2f}</td>" for x in (counts.precision, counts.recall, counts.f1))
-        + "".join(f"<td>{x}</td>" for x in (counts.gold, counts.found, counts.errors))
-        + "</tr>"
+    cells = (
+        (
+            _isolated(label),
+            *(f"{100 * x:.2f}" for x in (counts.precision, counts.recall, counts.f1)),
+            *map(str, (counts.gold, counts.found, counts.errors)),
+        )
         for label, counts in rows[:_MOST_ROWS]
     )
-    return (
-        f'<div class="wide"><table class="sorts"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>{_and_more(len(rows))}"
-    )
+    return f"{_table(heading, cells, kind='sorts')}{_and_more(len(rows))}"
 
 
 # ----------------------------------------------------------------- figures

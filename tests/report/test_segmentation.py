@@ -9,6 +9,7 @@ import pytest
 import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
+from seqtag.report.page import report_page
 from seqtag.report.segmentation import analyze_segmentation, differences_of
 
 
@@ -66,6 +67,16 @@ def test_errors_are_counted_by_pair():
     assert first.before == "" and first.after == "it! it!"
     wrong = {each.kind for each in analysis.differences}
     assert wrong <= {"tokens", "sentences"} and analysis.report.metrics["tokens"].correct == 0
+
+
+def test_each_sentence_error_is_listed():
+    gold = [*conllu(("1", "Go")), *conllu(("1", "to")), *conllu(("1", "him"), ("2", "."))]
+    analysis = analyze_segmentation(seqtag.load("en"), gold, resamples=10)
+    errors = [each for each in analysis.differences if each.kind == "sentences"]
+    assert errors
+    page = report_page([], model="m", gold="g", segmentation=analysis)
+    assert page.count('<th scope="row">missed</th>') == len(errors)
+    assert "tokens: no errors" in page and f"sentences: {len(errors)} errors" in page
 
 
 def test_other_texts_are_refused():
