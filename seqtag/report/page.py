@@ -68,16 +68,18 @@ def report_page(
     """
     task = f"{analyses[0].report.task} of " if len(analyses) == 1 else ""
     names = [Path(name).name for name in (model, gold)]
-    heading = "{} on {}".format(*map(_isolated, names))
+    heading = "{} on {}".format(*map(_file, names))
     signatures = [each.report.signature for each in (segmentation, *analyses) if each]
     if against:
         signatures += [each.signature for each in against.comparisons.values()]
     body = "\n".join(
         (
             f"<header><h1>{escape(task)}{heading}</h1></header><main>",
+            '<div class="sides">',
             _overview(analyses, segmentation),
             _comparison_section(against, model),
             _segmentation_section(segmentation),
+            "</div>",
             *(_component(each, i) for i, each in enumerate(analyses, 1)),
             _curve_section(curve),
             '<div id="browser" tabindex="-1" hidden aria-live="polite"></div>',
@@ -129,7 +131,7 @@ def _comparison_section(against: Against | None, model: str) -> str:
     """Return the scores of two models side by side, with the significance of the differences."""
     if against is None:
         return ""
-    a, b = (f"<b>{_isolated(Path(name).name)}</b>" for name in (model, against.model))
+    a, b = (f"<b>{_file(Path(name).name)}</b>" for name in (model, against.model))
     rows = []
     for component, comparison in against.comparisons.items():
         for metric, each in comparison.differences.items():
@@ -208,7 +210,7 @@ def _segmentation_section(segmentation: Segmentation | None) -> str:
     for kind in PIECES:
         errors = [each for each in segmentation.differences if each.kind == kind]
         if not errors:
-            parts.append(f"<p>{kind}: no errors</p>")
+            parts.append(f"<p>{kind}: no differences</p>")
             continue
         if kind == "sentences":
             heading = ("boundary", "text", "at")
@@ -220,9 +222,9 @@ def _segmentation_section(segmentation: Segmentation | None) -> str:
                 for each, n in segmentation.most_frequent(kind)
             ]
         parts.append(
-            f"<details{' open' if len(rows) <= 10 else ''}><summary>{kind}: {len(errors)} errors"
-            f"</summary>{_table(heading, rows[:_MOST_ROWS], kind='texts')}{_and_more(len(rows))}"
-            "</details>"
+            f"<details{' open' if len(rows) <= 10 else ''}><summary>{kind}: {len(errors)} "
+            f"differences</summary>{_table(heading, rows[:_MOST_ROWS], kind='texts')}"
+            f"{_and_more(len(rows))}</details>"
         )
     return (
         '<section id="segmentation"><h2>Segmentation of raw text</h2><p class="quiet">A vertical '
@@ -383,6 +385,11 @@ def _title(label: str) -> str:
 def _isolated(text: str) -> str:
     """Return shortened text of a corpus, isolated from the direction of what surrounds it."""
     return f"<bdi>{_short(text)}</bdi>"
+
+
+def _file(name: str) -> str:
+    """Return the name of a file, which ends on the right in all scripts."""
+    return f'<bdi dir="ltr">{_short(name)}</bdi>'
 
 
 def _short(text: str) -> str:

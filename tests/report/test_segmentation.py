@@ -76,7 +76,7 @@ def test_each_sentence_error_is_listed():
     assert errors
     page = report_page([], model="m", gold="g", segmentation=analysis)
     assert page.count('<th scope="row">missed</th>') == len(errors)
-    assert "tokens: no errors" in page and f"sentences: {len(errors)} errors" in page
+    assert "tokens: no differences" in page and f"sentences: {len(errors)} differences" in page
 
 
 def test_other_texts_are_refused():
