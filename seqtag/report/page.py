@@ -72,14 +72,15 @@ def report_page(
     signatures = [each.report.signature for each in (segmentation, *analyses) if each]
     if against:
         signatures += [each.signature for each in against.comparisons.values()]
+    first = (
+        _overview(analyses, segmentation)
+        + _comparison_section(against, model)
+        + _segmentation_section(segmentation)
+    )
     body = "\n".join(
         (
             f"<header><h1>{escape(task)}{heading}</h1></header><main>",
-            '<div class="sides">',
-            _overview(analyses, segmentation),
-            _comparison_section(against, model),
-            _segmentation_section(segmentation),
-            "</div>",
+            f'<div class="sides">{first}</div>' if first else "",
             *(_component(each, i) for i, each in enumerate(analyses, 1)),
             _curve_section(curve),
             '<div id="browser" tabindex="-1" hidden aria-live="polite"></div>',
@@ -213,10 +214,10 @@ def _segmentation_section(segmentation: Segmentation | None) -> str:
             parts.append(f"<p>{kind}: no differences</p>")
             continue
         if kind == "sentences":
-            heading = ("boundary", "text", "at")
+            heading = ("boundary", "text", "line")
             rows = [("missed" if each.gold else "added", *_place(each)) for each in errors]
         else:
-            heading = ("gold", "predicted", "times", "example", "at")
+            heading = ("gold", "predicted", "times", "example", "line")
             rows = [
                 (_pieces(each.gold), _pieces(each.predicted), str(n), *_place(each))
                 for each, n in segmentation.most_frequent(kind)
@@ -236,7 +237,7 @@ def _place(found: Difference) -> tuple[str, str]:
     """Return an error in its sentence, whose direction it has, and where it is."""
     inner = _short(" | ".join(found.gold or found.predicted))
     text = f"{_short(found.before)} <b>{inner}</b> {_short(found.after)}"
-    return f'<span dir="auto">{text}</span>', escape(found.at)
+    return f'<span dir="auto">{text}</span>', str(found.line)
 
 
 def _pieces(pieces: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from seqtag.corpus.surface import raw_text_of
@@ -41,8 +40,8 @@ class Difference(NamedTuple):
         Tokens, or words in lower case, of both; of sentences ``|`` where one begins.
     before, after
         Gold tokens around it.
-    at
-        File and line of the gold token.
+    line
+        Line of the gold token in its file.
     """
 
     kind: str
@@ -50,7 +49,7 @@ class Difference(NamedTuple):
     predicted: tuple[str, ...]
     before: str
     after: str
-    at: str
+    line: int
 
 
 @dataclass(frozen=True)
@@ -143,8 +142,8 @@ class _Run:
         before = [span for span in self._spans[0] if span[1] <= low][-_CONTEXT:]
         after = [span for span in self._spans[0] if span[0] >= high][:_CONTEXT]
         place = next(sentence for sentence in self._sides[0] if low < sentence.end)
-        at = f"{Path(place.sentence.source).name}:{place.line_at(low)}"
-        return Difference(*pieces, " ".join(self._forms(before)), " ".join(self._forms(after)), at)
+        left, right = (" ".join(self._forms(spans)) for spans in (before, after))
+        return Difference(*pieces, left, right, place.line_at(low))
 
     def tokens(self) -> Iterator[_Found]:
         """Yield the shortest pieces of text whose tokens differ."""

@@ -35,9 +35,9 @@ def test_the_same():
 def test_tokens_and_sentences():
     gold = [sentence("we can not go ."), sentence("why ?", line=9)]
     assert found(gold, [sentence("we cannot g o . why ?")]) == [
-        ("tokens", ("can", "not"), ("cannot",), "we", "go . why ?", "gold:1"),
-        ("tokens", ("go",), ("g", "o"), "we can not", ". why ?", "gold:1"),
-        ("sentences", ("|",), (), "can not go .", "why ?", "gold:9"),
+        ("tokens", ("can", "not"), ("cannot",), "we", "go . why ?", 1),
+        ("tokens", ("go",), ("g", "o"), "we can not", ". why ?", 1),
+        ("sentences", ("|",), (), "can not go .", "why ?", 9),
     ]
     back = found([sentence("we cannot g o . why ?")], gold)
     assert [each[:3] for each in back] == [
