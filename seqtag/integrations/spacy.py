@@ -30,6 +30,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.labels.schemes import spans as spans_of
 from seqtag.model import bundle, container
+from seqtag.model.embedded import training_advice
 from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import TOKENS, WORDS
@@ -57,7 +58,15 @@ _FILE = "model.seqtag"  # in the folder that spaCy saves a component to
 
 
 class _ModelOwner:
-    """Owner of a pipeline, with spaCy's methods to load and save it."""
+    """Owner of a pipeline, with spaCy's methods to load and save it.
+
+    Attributes
+    ----------
+    language
+        Code of the language of the spaCy pipeline, for messages.
+    """
+
+    language = ""
 
     def __init__(self) -> None:
         self._pipeline: Pipeline | None = None
@@ -72,11 +81,12 @@ class _ModelOwner:
             If none has been loaded yet.
         """
         if self._pipeline is None:
+            advice = training_advice(self.language)
             msg = (
                 f'expected a model for {self}, found none; give one with config={{"model": '
                 '"NAME or PATH"}, or load the whole pipeline with spacy.load'
             )
-            raise SeqtagError(msg)
+            raise SeqtagError(f"{msg}; {advice}" if advice else msg)
         return self._pipeline
 
     def _use(self, models: Sequence[Model], source: str) -> None:
@@ -114,9 +124,10 @@ class SeqtagComponent(_ModelOwner, Pipe):
 
     UPOS becomes ``token.pos``, XPOS ``token.tag``, FEATS ``token.morph`` and LEMMA
     ``token.lemma``; chunks become spans; any other column becomes ``token._.NAME``. Input columns
-    are read from what earlier components have set. Sentences are those of the document; a document
-    without is tagged as a single sentence. White space is left out, and gets spaCy's labels for
-    it. Tagging does not change the component, so threads may share it. It pickles by value.
+    are read from what earlier components have set. Sentences are those of the document; if it has
+    none, the segmenter of the model sets them, and without a segmenter the document is tagged as a
+    single sentence. White space is left out, and gets spaCy's labels for it. Tagging does not
+    change the component, so threads may share it. It pickles by value.
 
     A token that the models split into several words (French "du") is tagged as these words. Its
     tags and lemmas are joined as by ``spacy convert --merge-subtokens``, and its part of speech is
@@ -152,6 +163,8 @@ class SeqtagComponent(_ModelOwner, Pipe):
     >>> doc = SeqtagComponent(model="en")(spacy.blank("en")("The cats slept."))
     >>> [token.lemma_ for token in doc]
     ['the', 'cat', 'sleep', '.']
+    >>> [len(sentence) for sentence in SeqtagComponent(model="en")(doc).sents]
+    [4]
     """
 
     def __init__(
@@ -173,7 +186,7 @@ class SeqtagComponent(_ModelOwner, Pipe):
         return f"<component {self.name!r}>"
 
     def _use(self, models: Sequence[Model], source: str) -> None:
-        pipeline = Pipeline([m for m in models if m.column.name != TOKENS] or models, source)
+        pipeline = Pipeline(models, source)
         if self._only is not None:
             pipeline = pipeline.only(*self._only)
         if not pipeline.taggers:
@@ -193,6 +206,8 @@ class SeqtagComponent(_ModelOwner, Pipe):
                         "token.tag"
                     )
                     raise ModelFileError(msg, source=source)
+        segmenters = [model for model in pipeline.models if model.column.name == TOKENS]
+        self._segmenter = Pipeline(segmenters, source) if segmenters else None
         self._needs = _needs(pipeline.taggers)
         self._chunkers = [t for t in pipeline.taggers if t.label_scheme and not t.hidden]
         self._columns = [
@@ -245,6 +260,8 @@ class SeqtagComponent(_ModelOwner, Pipe):
     def _annotate(self, docs: Sequence[Doc]) -> None:
         """Tag the sentences of some documents at once, and set the attributes."""
         taggers, splitter = self.pipeline.taggers, self.pipeline.splitter
+        if self._segmenter is not None:
+            set_sentences([d for d in docs if not d.has_annotation("SENT_START")], self._segmenter)
         units = [unit for doc in docs for unit in sentences_of(doc)]
         if splitter is not None:
             tokens = [token.text for unit in units for token in unit.tokens]
@@ -301,6 +318,9 @@ class SeqtagComponent(_ModelOwner, Pipe):
         """Return spaCy's scores of its attributes: ``tag_acc``, ``ents_f``, ``spans_chunk_f``..."""
         examples = list(examples)
         scores: dict[str, Any] = {}
+        if self._segmenter is not None:
+            scores |= Scorer.score_spans(examples, "sents", has_annotation=_has_sentences)
+            del scores["sents_per_type"]
         for name in self._columns:
             attribute = ATTRIBUTES.get(name)
             if attribute is not None:
@@ -505,9 +525,21 @@ class Unit(NamedTuple):
         return [Span(self.doc, owners[a], owners[b - 1] + 1, label=kind) for kind, a, b in chunks]
 
 
+def set_sentences(docs: Sequence[Doc], segmenter: Pipeline) -> None:
+    """Set the sentences of documents to those of their text; none begins inside a token."""
+    for doc, found in zip(docs, segmenter.pipe([doc.text for doc in docs]), strict=True):
+        starts = {sentence.tokens[0].start for sentence in found.sentences[1:]}
+        for token in doc:
+            token.is_sent_start = token.i == 0 or token.idx in starts
+
+
+def _has_sentences(doc: Doc) -> bool:
+    return bool(doc.has_annotation("SENT_START"))
+
+
 def sentences_of(doc: Doc) -> Iterator[Unit]:
     """Yield the sentences that are not only white space; the document if it has none."""
-    for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc]:
+    for sentence in doc.sents if _has_sentences(doc) else [doc]:
         tokens = [token for token in sentence if not token.is_space]
         if tokens:
             yield Unit(doc, tokens, [(token.text,) for token in tokens])

@@ -14,7 +14,16 @@ from spacy.util import registry
 
 @Language.factory(
     "seqtag",
-    assigns=["token.tag", "token.pos", "token.morph", "token.lemma", "doc.ents", "doc.spans"],
+    assigns=[
+        "token.tag",
+        "token.pos",
+        "token.morph",
+        "token.lemma",
+        "token.is_sent_start",
+        "doc.ents",
+        "doc.sents",
+        "doc.spans",
+    ],
     default_config={"model": None, "only": None, "spans": "auto"},
 )
 def create_component(
@@ -27,21 +36,21 @@ def create_component(
     nlp, name
         Passed by spaCy.
     model, only, spans
-        As for `seqtag.integrations.spacy.SeqtagComponent`.
+        As for `seqtag.integrations.spacy.SeqtagComponent`. Without a model, the embedded one of the
+        pipeline's language is used, if there is one.
 
     Examples
     --------
     >>> import spacy
     >>> nlp = spacy.blank("en")
-    >>> component = nlp.add_pipe("seqtag", config={"model": "en", "only": ["upos"]})
+    >>> component = nlp.add_pipe("seqtag", config={"only": ["upos"]})
     >>> [token.pos_ for token in nlp("The cats slept.")]
     ['DET', 'NOUN', 'VERB', 'PUNCT']
     """
     from seqtag.integrations.spacy import SeqtagComponent
 
     component = SeqtagComponent(name, only=only, spans=spans)
-    if model is not None and name not in _components_to_load(nlp):
-        component.load(model)
+    _load(component, nlp, model, saved=name in _components_to_load(nlp))
     return component
 
 
@@ -52,7 +61,8 @@ def create_tokenizer(model: str | None = None) -> Callable[[Language], Any]:
     Parameters
     ----------
     model
-        As for `seqtag.integrations.spacy.SeqtagTokenizer`.
+        As for `seqtag.integrations.spacy.SeqtagTokenizer`; by default the embedded one of the
+        pipeline's language, if there is one.
 
     Examples
     --------
@@ -67,11 +77,21 @@ def create_tokenizer(model: str | None = None) -> Callable[[Language], Any]:
         from seqtag.integrations.spacy import SeqtagTokenizer
 
         tokenizer = SeqtagTokenizer(nlp.vocab)
-        if model is not None and not _components_to_load(nlp):
-            tokenizer.load(model)
+        _load(tokenizer, nlp, model, saved=bool(_components_to_load(nlp)))
         return tokenizer
 
     return create
+
+
+def _load(owner: Any, nlp: Language, model: str | None, *, saved: bool) -> None:
+    """Load a model, or the embedded one of the language, unless it was saved with the pipeline."""
+    from seqtag.model.embedded import embedded_models
+
+    owner.language = nlp.lang
+    if model is None and nlp.lang in embedded_models():
+        model = nlp.lang
+    if model is not None and not saved:
+        owner.load(model)
 
 
 def _components_to_load(nlp: Language) -> Sequence[str]:

@@ -65,7 +65,7 @@ def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
     known = {each: each for each in embedded_models()}
     with suppress(OSError):
         known |= {file.stem: str(file) for file in sorted(path.parent.glob("*.seqtag"))}
-    advice = _training_advice(stem) if stem not in known else ""
+    advice = training_advice(stem) if stem not in known else ""
     if advice:
         return MissingModelError(errno.ENOENT, f"{what}; {advice}", name)
     near = nearest(stem, known)
@@ -74,7 +74,7 @@ def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
     return MissingModelError(errno.ENOENT, f"{what}; the embedded models are {embedded}", name)
 
 
-def _training_advice(language: str) -> str:
+def training_advice(language: str) -> str:
     """Return how to get a model of a language; empty if the catalogue has no treebank of it."""
     from seqtag.catalogue.entries import training_seconds, treebank_of
 

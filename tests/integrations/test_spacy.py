@@ -121,6 +121,38 @@ def test_sentences_are_tagged_by_themselves(home):
     assert [token.tag_ for token in doc] == tagger.tag(words)
 
 
+def sentences(doc):
+    return [sentence.text for sentence in doc.sents]
+
+
+def test_the_segmenter_sets_sentences_if_there_are_none(home):
+    nlp = pipe_of(home / "de.seqtag", only=["upos"])
+    doc = nlp("Ich bin hier!  Er ist im Bett.\n\nIch bin hier")
+    assert sentences(doc) == ["Ich bin hier!  ", "Er ist im Bett.\n\n", "Ich bin hier"]
+    assert [sentences(nlp(text)) for text in ("", " ", "Ich")] == [[], [" "], ["Ich"]]
+    words = ["Ich", "bin", "hier", "!", "Er", "ist", "hier", "!"]
+    given = nlp(Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(8)]))
+    assert sentences(given) == [" ".join(words)]
+    gold = Doc(nlp.vocab, words=words, sent_starts=[i in (0, 4) for i in range(8)])
+    scores = nlp.evaluate([Example(nlp.make_doc(gold.text), gold)])
+    assert scores["sents_f"] == 1.0 and "sents_per_type" not in scores
+    with pytest.raises(ValueError, match="E030"):
+        list(pipe_of(home / "pos.seqtag")("Rome . Paris").sents)
+
+
+def test_the_embedded_model_of_the_language_is_the_default(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("seqtag")
+    text = "They ran. Why?"
+    assert sentences(nlp(text)) == ["They ran.", "Why?"]
+    nlp.to_disk(tmp_path / "saved")
+    again = spacy.load(tmp_path / "saved")
+    assert facts(again(text)) == facts(nlp(text))
+    tokenizer = {"@tokenizers": "seqtag.Tokenizer.v1"}
+    blank = spacy.blank("en", config={"nlp": {"tokenizer": tokenizer}})
+    assert sentences(blank(text)) == ["They ran.", "Why?"]
+
+
 def test_only_some_parts(home):
     nlp = pipe_of(home / "de.seqtag", only=["lemma"])
     doc = nlp("Ich bin hier")
@@ -419,9 +451,10 @@ def test_pickled(german, home):
 
 def test_only_what_is_of_use_is_saved(home, german):
     component, tokenizer = german.get_pipe("seqtag"), german.tokenizer
-    assert component.pipeline.parts == ("words", "upos", "lemma")
+    assert component.pipeline.parts == ("tokens", "words", "upos", "lemma")
     assert tokenizer.pipeline.parts == ("tokens", "words")
     assert pipe_of(home / "de.seqtag", only=["upos"]).get_pipe("seqtag").pipeline.parts == (
+        "tokens",
         "words",
         "upos",
     )
@@ -482,8 +515,11 @@ def test_no_model_yet():
         "expected a model for <component 'seqtag'>, found none; give one with "
         'config={"model": "NAME or PATH"}, or load the whole pipeline with spacy.load'
     )
-    with pytest.raises(SeqtagError, match=re.escape(text)):
+    advice = "; train a model for German: seqtag train ud:de_gsd -o de.seqtag (downloads "
+    with pytest.raises(SeqtagError, match=re.escape(text + advice)):
         nlp("Ich")
+    with pytest.raises(SeqtagError, match=re.escape(text) + "$"):
+        SeqtagComponent()(nlp.make_doc("Ich"))
     with pytest.raises(SeqtagError, match=r"for <tokenizer seqtag\.Tokenizer\.v1>, found none"):
         SeqtagTokenizer(nlp.vocab)("Ich")
 
@@ -492,7 +528,7 @@ def test_models_of_no_use(home, tmp_path):
     parts = {model.column.name: model for model in seqtag.load(home / "de.seqtag").models}
     bundle.save(tmp_path / "cut.seqtag", [parts["tokens"]])
     bundle.save(tmp_path / "words.seqtag", [parts["tokens"], parts["words"]])
-    for name, found in (("cut", "tokens"), ("words", "words")):
+    for name, found in (("cut", "tokens"), ("words", "tokens, words")):
         with pytest.raises(ModelFileError) as error:
             pipe_of(tmp_path / f"{name}.seqtag")
         assert str(error.value).endswith(
@@ -505,7 +541,7 @@ def test_models_of_no_use(home, tmp_path):
         "ner.seqtag: expected a pipeline with a tokenizer, found ner; train one with --label all"
     )
     with pytest.raises(
-        SeqtagError, match="expected one of the components words, upos, lemma, found"
+        SeqtagError, match="expected one of the components tokens, words, upos, lemma, found"
     ):
         pipe_of(home / "de.seqtag", only=["xpos"])
 
