@@ -107,7 +107,7 @@ training.shards training.data training.calibration training.interruption
 training.text_examples training.warm_start
 training.problem training.checkpoints
 training.runs training.candidates
-training.stacking
+training.stacking training.progress
 training.auto_settings training.sentence_trial
 training.word_trial
 training.pipeline
@@ -137,7 +137,7 @@ classifiers.linear
 classifiers.perceptrons classifiers.sigmoid
 classifiers
 integrations.conllu integrations.nltk
-integrations.items
+integrations.crfsuite integrations.items
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
@@ -187,7 +187,7 @@ FOREIGN = {
     "model": {"numpy"},
     "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu", "fsspec", "pyarrow"},
-    "training": {"numpy"},
+    "training": {"numpy", "tqdm"},
     "report": {"numpy"},
     "serve": {"numpy", "starlette", "uvicorn"},
     "classifiers": {"numpy"},

@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, LabelComponents, Layout, State
+from seqtag.engine.alternatives import max_marginals, restrict
+from seqtag.engine.arrays import (
+    FORBIDDEN,
+    Cells,
+    FloatArray,
+    Instances,
+    LabelComponents,
+    Layout,
+    Potentials,
+    State,
+)
+from seqtag.engine.reference import sum_parts, viterbi
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.encoder import Column
@@ -23,16 +34,18 @@ from seqtag.features.items import Names, index_items
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
+from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row
 from seqtag.training.data import TrainingData
 from seqtag.training.online import OnlineWeights, learned_ids
 from seqtag.training.runs import train_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from seqtag.engine.reference import Weights
+    from seqtag.model.calibration import Calibration
     from seqtag.settings import Settings
     from seqtag.training.runs import Schedule
 
@@ -53,7 +66,14 @@ class ItemTagger:
         Conversion between labels as written and as learned.
     layout, cells
         Shape of the weights, and the weights.
+
+    Attributes
+    ----------
+    calibration : Calibration or None
+        Calibration of its margins, set by `SequencePerceptron.calibrate`.
     """
+
+    calibration: Calibration | None = None
 
     def __init__(
         self, names: Names, labels: Sequence[str], coding: LabelCoding, layout: Layout, cells: Cells
@@ -79,6 +99,65 @@ class ItemTagger:
         found = list(map(self.labels.__getitem__, self._weights.decode(x).tolist()))
         return [self.coding.decode(found[a:b]) for a, b in pairwise(x.sentence_ptr.tolist())]
 
+    def leads(
+        self, sentences: Iterable[Sequence[Any]], labels: Sequence[str]
+    ) -> list[tuple[list[str], NDArray[np.float64]]]:
+        """Return for each sentence its labels, and by how much they lead over others.
+
+        The lead (tokens, labels) over a label is the score of the best sequence less that of the
+        best one with this label at the token; infinite if the label is impossible there.
+        """
+        x = index_items(sentences, self.names, grow=False)
+        ids = [self.coding.ids_alone(label, self.labels) for label in labels]
+        found = []
+        for p in self._potentials(x):
+            best, m = viterbi(p), max_marginals(p)
+            scores = np.full((len(best), len(labels)), FORBIDDEN)
+            for column, wanted in enumerate(ids):
+                scores[:, column] = m[:, wanted].max(axis=1, initial=FORBIDDEN)
+            names = self.coding.decode([self.labels[i] for i in best.tolist()])
+            found.append((names, np.where(scores > FORBIDDEN / 2, -scores, np.inf)))
+        return found
+
+    def explain(self, sentence: Sequence[Any], token: int, rival: str | None = None) -> Explanation:
+        """Explain a label; see `seqtag.Tagger.explain`. The word is the number of the token.
+
+        Raises
+        ------
+        SeqtagError
+            If there is no such token, or the rival is not a label of the model or the best one.
+        """
+        if not -len(sentence) <= token < len(sentence):
+            msg = f"expected a token from 0 to {len(sentence) - 1}, found {token}"
+            raise SeqtagError(msg)
+        token %= len(sentence)
+        x = index_items([sentence], self.names, grow=False)
+        [p] = self._potentials(x)
+        best = viterbi(p)
+        label = self.coding.decode([self.labels[i] for i in best.tolist()])[token]
+        own = {int(best[token]), *self._ids_of(label)}
+        wanted = [i for i in range(len(self.labels)) if i not in own]
+        if rival is not None:
+            wanted = self._ids_of(rival)
+            if not wanted or rival == label:
+                msg = f"expected a label of the model other than {label}, found {rival!r}"
+                raise SeqtagError(msg)
+        wanted = [i for i in wanted if rival or max_marginals(p)[token, i] > FORBIDDEN / 2]
+        other, name = best, None
+        if wanted:
+            at = [np.array(wanted if t == token else [], np.int32) for t in range(len(best))]
+            other = viterbi(restrict(p, at))
+            name = self.coding.decode([self.labels[i] for i in other.tolist()])[token]
+        rows = [row for row in self._rows(x, p, token, best, other) if any(row[2:])]
+        if name is None:
+            rows = [row._replace(rival_weight=0.0) for row in rows]
+        rows.sort(key=lambda row: -abs(row.label_weight - row.rival_weight))
+        margin = sum(row.label_weight - row.rival_weight for row in rows)
+        word = str(token + 1)
+        return Explanation(
+            token, word, label, name, float("inf") if name is None else margin, tuple(rows)
+        )
+
     def state_features(self) -> dict[tuple[str, str], float]:
         """Return the nonzero weights by (attribute, label); for label components, by component."""
         row = np.repeat(np.arange(len(self.names)), np.diff(self.cells.row_ptr)).tolist()
@@ -98,15 +177,86 @@ class ItemTagger:
         }
 
     # ----------------------------------------------------------------- private
-    def _engine_weights(self) -> Weights:
-        """Return the engine's weights, with the transitions that the label coding forbids."""
+    def _ids_of(self, label: str) -> list[int]:
+        """Return the ids of the labels that can be written so."""
+        return self.coding.encoded_ids(label, self.labels)
+
+    def _potentials(self, x: Instances) -> Iterator[Potentials]:
+        """Yield the potentials of each sentence."""
+        cells, tokens, labels = self.cells, len(x.token_ptr) - 1, len(self.labels)
+        first, count = cells.row_ptr[x.features], np.diff(cells.row_ptr)[x.features]
+        cell = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+        token = np.repeat(np.repeat(np.arange(tokens), np.diff(x.token_ptr)), count)
+        values = np.ones(len(count)) if x.values is None else x.values
+        weights = cells.weight[cell] * np.repeat(values, count)
+        emission: FloatArray = np.zeros((tokens, self.layout.width))
+        np.add.at(emission, (token, cells.label[cell]), weights)
+        if self.layout.parts is not None:
+            emission = sum_parts(emission, self.layout.parts)
+        start, stop, transition = np.split(self._chain(), [labels, 2 * labels])
+        matrix = transition.reshape((labels, labels) if self.layout.order else (0, 0))
+        trigram: FloatArray | None = None
+        if self.layout.order == 2:
+            row = np.repeat(np.arange((labels + 1) * labels), np.diff(cells.trigram_ptr))
+            trigram = np.zeros(((labels + 1) * labels, labels))
+            trigram[row, cells.trigram_label] = cells.trigram_weight
+            trigram = trigram.reshape(labels + 1, labels, labels)
+        for a, b in pairwise(x.sentence_ptr.tolist()):
+            yield Potentials(emission[a:b], start, stop, matrix, trigram)
+
+    def _rows(
+        self, x: Instances, p: Potentials, token: int, best: Any, other: Any
+    ) -> Iterator[Row]:
+        """Yield what adds up to the difference of the scores of two label sequences."""
+        names, labels, cells = list(self.names), self.labels, self.cells
+        parts = self.layout.parts
+
+        def weight(row: int, label: int) -> float:
+            begin, end = cells.row_ptr[row : row + 2]
+            columns = [label] if parts is None else parts.of(label)
+            here = np.isin(cells.label[begin:end], columns)
+            return float(cells.weight[begin:end][here].sum())
+
+        for row, value in zip(*x.active(token), strict=True):
+            pair = [float(value) * weight(row, int(y[token])) for y in (best, other)]
+            yield Row(names[row], names[row], *pair)
+        for t in np.flatnonzero(best != other).tolist():
+            if t != token:
+                text = f"token {t + 1}: {labels[best[t]]} / {labels[other[t]]}"
+                yield Row(OTHER_WORDS, text, *(float(p.emission[t, y[t]]) for y in (best, other)))
+        for t in range(0 if p.alone else len(best) + 1):
+            window = slice(max(0, t - 2 + (p.trigram is None)), t + 1)
+            if (best[window] == other[window]).all():
+                continue
+            pair = [self._chain_score(p, y, t) for y in (best, other)]
+            text = " / ".join(" ".join(labels[i] for i in y[window]) for y in (best, other))
+            yield Row("label[-1]", f"label[-1]: {text}", *pair)
+
+    @staticmethod
+    def _chain_score(p: Potentials, y: Any, t: int) -> float:
+        """Return the score of the label chain at a token, or of the end after the last one."""
+        if t == len(y):
+            return float(p.stop[y[-1]])
+        score = float(p.start[y[0]]) if t == 0 else 0.0
+        if t:
+            score += float(p.transition[y[t - 1], y[t]])
+        if t and p.trigram is not None:
+            score += float(p.trigram[y[t - 2] if t > 1 else len(p.start), y[t - 1], y[t]])
+        return score
+
+    def _chain(self) -> NDArray[Any]:
+        """Return the weights of the chain, with the transitions that the label coding forbids."""
         chain = self.cells.chain.copy()
         legal = self.coding.allowed(self.labels)
         if legal is not None and self.layout.order:
             start, transition, stop = legal
             may = np.concatenate([start, stop, transition.ravel()])
             chain[~may] = FORBIDDEN
-        state = State.start(self.cells._replace(chain=chain))
+        return chain
+
+    def _engine_weights(self) -> Weights:
+        """Return the engine's weights."""
+        state = State.start(self.cells._replace(chain=self._chain()))
         return backend.Weights(self.layout, "float32", "perceptron", state)
 
     def __getstate__(self) -> dict[str, Any]:

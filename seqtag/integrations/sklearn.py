@@ -28,16 +28,20 @@ from seqtag.features.encoder import Column
 from seqtag.features.items import is_items
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
+from seqtag.integrations.crfsuite import NAMES as CRFSUITE
+from seqtag.integrations.crfsuite import accepts_crfsuite, translated
 from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import scheme_of
+from seqtag.model.calibration import Calibration
 from seqtag.randomness import seed_of
 from seqtag.settings import SETTINGS, Settings
 from seqtag.training.candidates import AUTO
 from seqtag.training.data import Corpus
 from seqtag.training.online import OnlineTagger, learned_ids
 from seqtag.training.problem import LearningTask, build_problem
+from seqtag.training.progress import epoch_bar
 from seqtag.training.runs import Schedule
 from seqtag.training.train import train
 
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from seqtag.tagging.explain import Explanation
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.data import TrainingData
 
@@ -96,6 +101,8 @@ class SequencePerceptron(BaseEstimator):
     shuffle, random_state
         Visit the sentences in a new random order each epoch, drawn from this seed (an int, a numpy
         generator, or None for fresh entropy).
+    verbose
+        Show a progress bar of the epochs of `fit`, also in notebooks.
 
     Attributes
     ----------
@@ -107,6 +114,10 @@ class SequencePerceptron(BaseEstimator):
 
     Notes
     -----
+    Arguments of ``sklearn_crfsuite.CRF`` are accepted if they mean something to a perceptron:
+    ``max_iterations`` is `epochs`, ``min_freq`` is `min_count`, ``algorithm`` ``ap`` or ``pa`` is
+    `update`, and ``all_possible_transitions`` is always true. Others, such as ``c1``, are refused.
+
     The estimator is not a scikit-learn classifier, which has one label per sample: built-in scorers
     such as ``"accuracy"`` do not apply. `score` is what ``cross_val_score`` and the searches
     use by default; `chunk_f1_scorer` and `token_accuracy_scorer` are for ``scoring=``.
@@ -127,6 +138,7 @@ class SequencePerceptron(BaseEstimator):
     _online: Any
     _tagger: Any
 
+    @accepts_crfsuite
     def __init__(
         self,
         *,
@@ -149,6 +161,7 @@ class SequencePerceptron(BaseEstimator):
         patience: int | None = None,
         shuffle: bool = True,
         random_state: Any = 1,
+        verbose: bool = False,
     ):
         self.templates = templates
         self.columns = columns
@@ -169,6 +182,14 @@ class SequencePerceptron(BaseEstimator):
         self.patience = patience
         self.shuffle = shuffle
         self.random_state = random_state
+        self.verbose = verbose
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; arguments of ``sklearn_crfsuite.CRF`` as in the constructor."""
+        others = {name: value for name, value in params.items() if name in CRFSUITE}
+        own = {name: value for name, value in params.items() if name not in CRFSUITE}
+        found: Self = super().set_params(**own, **translated(others, own, ()))
+        return found
 
     # ----------------------------------------------------------------- learning
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
@@ -199,7 +220,15 @@ class SequencePerceptron(BaseEstimator):
         if not sentences:
             msg = "expected sentences to learn from, found none with tokens; give X and y"
             raise CorpusError(msg)
-        schedule = self._schedule()
+        with epoch_bar(shown=self.verbose) as on_epoch:
+            tagger = self._fit(sentences, gold, held_out, on_epoch)
+        self._set(None, tagger, _classes_of(gold))
+        return self
+
+    def _fit(
+        self, sentences: list[Any], gold: list[list[str]], held_out: Any, on_epoch: Any
+    ) -> Tagger | ItemTagger:
+        schedule = replace(self._schedule(), on_epoch=on_epoch)
         if is_items(sentences[0][0]):
             task = ItemTask.of(
                 sentences,
@@ -209,11 +238,8 @@ class SequencePerceptron(BaseEstimator):
                 constrain=self.constrain,
                 encoding_given=self.encoding is not None,
             )
-            tagger: Tagger | ItemTagger = task.fit(schedule, held_out)
-        else:
-            tagger = self._train(sentences, gold, held_out)
-        self._set(None, tagger, _classes_of(gold))
-        return self
+            return task.fit(schedule, held_out)
+        return self._train(sentences, gold, held_out, schedule)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Continue training: visit sentences once, in the given order (online learning).
@@ -306,6 +332,147 @@ class SequencePerceptron(BaseEstimator):
         labels: list[str] = self.predict([sentence])[0]
         return labels
 
+    # ----------------------------------------------------------------- scores of labels
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Calibrate the scores of labels, for `predict_marginals`.
+
+        Parameters
+        ----------
+        X, y
+            Sentences and labels that were not used in `fit`: on those of training, scores are too
+            high. Training again removes the calibration.
+
+        Raises
+        ------
+        CorpusError
+            If sentences and labels differ in number, or no token could have another label.
+        """
+        sentences, gold = _labeled_sentences(X, y)
+        margins: list[float] = []
+        right: list[bool] = []
+        for expected, (labels, leads) in zip(gold, self._leads(sentences), strict=True):
+            margins += _margins(leads, self._columns_of(labels)).tolist()
+            right += [a == b for a, b in zip(labels, expected, strict=True)]
+        if not np.isfinite(margins).any():
+            msg = "expected tokens that could have several labels to calibrate on, found none"
+            raise CorpusError(msg, source="<X>")
+        calibration, tagger = Calibration.learn(margins, right), self.tagger_
+        if isinstance(tagger, ItemTagger):
+            tagger.calibration = calibration
+        else:
+            self._tagger = type(tagger)(replace(tagger.model, calibration=calibration))
+        return self
+
+    def predict_marginals(self, X: Any) -> NDArray[np.object_]:
+        """Return a score for each label of each token, from calibrated margins.
+
+        A perceptron has no probability of label sequences, so these are not the marginals of a CRF.
+        The predicted label of a token gets its calibrated score: the share of correct labels among
+        tokens with such a margin, in the data given to `calibrate`. The rest is divided among the
+        other labels by ``1 - c(d)``, where d is the lead over the best sequence with this label,
+        and c(d) the calibrated score of a margin d. The scores of a token add up to 1.
+
+        Returns
+        -------
+        array of lists of dict from label to float, one for each sentence
+            As in sklearn-crfsuite, a dict for each token.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        SeqtagError
+            If it is not calibrated.
+        CorpusError
+            If the tokens differ in kind from those in training.
+
+        Examples
+        --------
+        >>> X = [["the", "cat"], ["a", "dog"], ["the", "dog"]]
+        >>> y = [["DET", "NOUN"], ["DET", "NOUN"], ["DET", "NOUN"]]
+        >>> model = SequencePerceptron(min_count=1).fit(X, y).calibrate([["a", "cat"]], y[:1])
+        >>> {label: round(p, 2) for label, p in model.predict_marginals([["the"]])[0][0].items()}
+        {'DET': 0.75, 'NOUN': 0.25}
+        """
+        tagger = self.tagger_
+        calibrated = tagger if isinstance(tagger, ItemTagger) else tagger.model
+        calibration = calibrated.calibration
+        if calibration is None:
+            msg = (
+                "expected a calibrated model for predict_marginals, found one without calibration; "
+                "first call calibrate(X, y) with sentences that were not used in fit"
+            )
+            raise SeqtagError(msg)
+        names: list[str] = self.classes_.tolist()
+        found = self._leads([list(sentence) for sentence in X])
+        result = np.empty(len(found), object)
+        for i, (labels, leads) in enumerate(found):
+            best = self._columns_of(labels)
+            margins = _margins(leads, best)
+            others = 1 - np.reshape(calibration.of(leads.ravel()), leads.shape)
+            others[np.isinf(leads)] = 0
+            rows = np.arange(len(best))
+            others[rows, best] = 0
+            score = np.where(np.isinf(margins), 1.0, calibration.of(margins))
+            total = others.sum(axis=1, keepdims=True)
+            shares = others / np.where(total > 0, total, 1) * (1 - score)[:, None]
+            shares[rows, best] = score
+            result[i] = [dict(zip(names, row, strict=True)) for row in shares.tolist()]
+        return result
+
+    def predict_marginals_single(self, sentence: Any) -> list[dict[str, float]]:
+        """Return a score for each label of each token of one sentence; see `predict_marginals`."""
+        found: list[dict[str, float]] = self.predict_marginals([sentence])[0]
+        return found
+
+    def explain(self, sentence: Any, token: int, rival: str | None = None) -> Explanation:
+        """Explain the label of a token: the features that set it apart from a rival.
+
+        Parameters
+        ----------
+        sentence
+            A sentence, as in X.
+        token
+            Number of the token, from 0; negative numbers count from the end.
+        rival
+            The label to compare with; by default that of the best sequence with another label.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        SeqtagError
+            If there is no such token, or the rival is not a label of the model or the best one.
+
+        Examples
+        --------
+        >>> X, y = [[{"w": "the"}, {"w": "cat"}]], [["DET", "NOUN"]]
+        >>> print(SequencePerceptron(order=0).fit(X, y).explain(X[0], 1), end="")
+        word 2 2: NOUN, not DET; margin 0.979311
+        feature      NOUN       DET  difference
+        w:cat    0.489655 -0.489655   +0.979311
+        sum      0.489655 -0.489655   +0.979311
+        """
+        tagger = self.tagger_
+        if isinstance(tagger, ItemTagger):
+            return tagger.explain(list(sentence), token, rival)
+        [named] = _with_columns([list(sentence)], self._columns)
+        return tagger.explain(named, token, rival)
+
+    def _leads(self, sentences: list[Any]) -> list[tuple[list[str], NDArray[np.float64]]]:
+        """Return for each sentence its labels and their leads over `classes_`."""
+        tagger = self.tagger_
+        names = self.classes_.tolist()
+        if isinstance(tagger, ItemTagger):
+            return tagger.leads(sentences, names)
+        return tagger._leads(_with_columns(sentences, self._columns), names)
+
+    def _columns_of(self, labels: Sequence[str]) -> NDArray[np.int64]:
+        """Return the places of labels in `classes_`."""
+        number = {name: i for i, name in enumerate(self.classes_.tolist())}
+        return np.array([number[label] for label in labels], np.int64)
+
+    # ----------------------------------------------------------------- reports
     def report(self, X: Any, y: Any) -> Report:
         """Compare the predicted labels of sentences with y: see `seqtag.evaluation.Report`.
 
@@ -440,13 +607,13 @@ class SequencePerceptron(BaseEstimator):
         sentences: list[Any],
         gold: list[list[str]],
         held_out: tuple[Any, Any] | None,
+        schedule: Schedule,
     ) -> Tagger:
         """Train a tagger of words or tuples."""
         self._columns = _column_names(self.columns, sentences[0][0])
         wanted = self.templates == AUTO and self.order is None
         templates = AUTO if wanted else self._templates(gold)
         dev = held_out and list(_with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
-        schedule = self._schedule()
         return train(
             _with_columns(sentences, self._columns, gold),
             dev=dev,
@@ -457,6 +624,7 @@ class SequencePerceptron(BaseEstimator):
             runs=self.runs,
             patience=self.patience,
             constrain=self.constrain,
+            on_epoch=schedule.on_epoch,
             **self._settings(),
         )
 
@@ -546,6 +714,14 @@ def _labeled_sentences(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], 
             sentences.append(tokens)
             gold.append([str(name) for name in names])
     return sentences, gold
+
+
+def _margins(leads: NDArray[np.float64], best: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the margin of each token: its smallest lead over another label."""
+    others = leads.copy()
+    others[np.arange(len(best)), best] = np.inf
+    margins: NDArray[np.float64] = others.min(axis=1, initial=np.inf)
+    return margins
 
 
 def _check_lengths(X: Any, y: Any, source: str) -> None:

@@ -184,6 +184,16 @@ class LabelCoding:
         kind = label == OUTSIDE, parse(label)[1]
         return [i for i, each in enumerate(encoded) if (each == OUTSIDE, parse(each)[1]) == kind]
 
+    def ids_alone(self, label: str, encoded: Sequence[str]) -> list[int]:
+        """Return the ids of the encoded labels that decode to a label independent of the neighbors.
+
+        If that depends on the neighbors, it is the id of the label of the same name, if any.
+
+        >>> LabelCoding("iob2", "iobes").ids_alone("B-NP", ["B-NP", "E-NP", "S-NP"])
+        [0]
+        """
+        return [i for i, each in enumerate(encoded) if self.decode_alone(each) == label]
+
     def check(self, labels: Sequence[str]) -> None:
         """Refuse encoded labels that cannot be decoded.
 

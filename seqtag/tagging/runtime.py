@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -430,6 +430,38 @@ class ModelRuntime:
                 batch.types, hashes, ptr, self._groups, buffers, batch.allowed
             )
 
+    def _leads(
+        self, sentences: Iterable[AnySentence], labels: Sequence[str]
+    ) -> list[tuple[list[str], NDArray[np.float64]]]:
+        """Return for each sentence its labels, and by how much they lead over others.
+
+        The lead (words, labels) over a label is the score of the best sequence less that of the
+        best one with this label at the word; infinite if the label is impossible there.
+        """
+        decode = partial(self._decode_leads, labels=labels)
+        return self._run_many(sentences, 1, None, decode, self._write_leads)
+
+    def _decode_leads(
+        self, batch: Batch, labels: Sequence[str]
+    ) -> tuple[Batch, tuple[NDArray[np.int32], NDArray[np.float64]]]:
+        """Return the batch, its label ids and their leads over labels, which are decoded in turn.
+
+        The margin between two groups of labels, one of which is a label alone, is the lead.
+        """
+        batch = self._with_attested(batch)
+        hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
+        leads = np.full((batch.bounds[-1], len(labels)), np.inf)
+        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
+            best = self._decoder.decode(batch.types, hashes, ptr, buffers, batch.allowed)
+            for column, label in enumerate(labels):
+                groups = np.zeros(len(self.model.labels), np.int32)
+                groups[self.model.coding.ids_alone(label, self.model.labels)] = 1
+                found = self._decoder.margins(
+                    batch.types, hashes, ptr, groups, buffers, batch.allowed
+                )
+                leads[:, column] = np.where(groups[best], 0.0, found.margin)
+        return batch, (best, leads)
+
     def _decode_nbest(self, batch: Batch, k: int) -> tuple[Batch, Paths]:
         """Return the batch and the k best sequences of label ids of each sentence."""
         batch = self._with_attested(batch)
@@ -486,6 +518,16 @@ class ModelRuntime:
                     ]
             results.append(ScoredLabels(labels, margins, probabilities))
         return results
+
+    def _write_leads(
+        self, batch: Batch, found: tuple[NDArray[np.int32], NDArray[np.float64]]
+    ) -> list[tuple[list[str], NDArray[np.float64]]]:
+        """Return labels and leads, sentence by sentence."""
+        ids, leads = found
+        labels = self._write_labels(batch, ids)
+        return [
+            (each, leads[a:b]) for each, (a, b) in zip(labels, pairwise(batch.bounds), strict=True)
+        ]
 
     def _write_nbest(self, batch: Batch, found: Paths) -> list[list[tuple[float, list[str]]]]:
         """Return scores and labels of the best sequences, sentence by sentence."""

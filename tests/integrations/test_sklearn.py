@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,14 @@ import numpy as np
 import pytest
 
 import seqtag
-from seqtag.errors import CorpusError, LabelError, SeqtagError, TemplateError, install_hint
+from seqtag.errors import (
+    CorpusError,
+    LabelError,
+    OptionError,
+    SeqtagError,
+    TemplateError,
+    install_hint,
+)
 from seqtag.features.language import parse
 from seqtag.settings import SETTINGS
 from tests.sentences import dicts_of, made_up, words_of
@@ -486,4 +494,108 @@ def test_the_settings_of_training_are_parameters():
         "patience",
         "shuffle",
         "random_state",
+        "verbose",
     }
+
+
+# ----------------------------------------------------------------- as in sklearn-crfsuite
+def test_arguments_of_crfsuite_are_translated():
+    model = SequencePerceptron(
+        algorithm="ap", max_iterations=3, min_freq=1.5, all_possible_transitions=True, c1=None
+    )
+    assert (model.update, model.epochs, model.min_count) == ("perceptron", 3, 2)
+    assert clone(model).get_params() == model.get_params()
+    assert clone(model).set_params(max_iterations=4, order=0).epochs == 4
+    search = GridSearchCV(SequencePerceptron(), {"max_iterations": [1, 2]}, cv=2)
+    assert search.fit(DATA["words"], Y).best_params_["max_iterations"] in (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        (
+            {"algorithm": "lbfgs", "c1": 0.1, "c2": 0.2, "max_iterations": 100},
+            OptionError,
+            "expected arguments that an averaged perceptron has, found those of a CRF: "
+            'algorithm=\'lbfgs\' (expected "ap" or "pa", as training is that of an averaged '
+            "perceptron); c1=0.1, c2=0.2 (belongs to the training of a CRF); leave them out",
+        ),
+        (
+            {"all_possible_states": False},
+            OptionError,
+            "all_possible_states=False (it is always on)",
+        ),
+        (
+            {"epochs": 2, "max_iterations": 3},
+            OptionError,
+            "expected one value of epochs, found another under its name in CRFsuite; leave one out",
+        ),
+        (
+            {"max_iteration": 3},
+            TypeError,
+            "expected arguments of SequencePerceptron, found 'max_iteration' (did you mean "
+            "'max_iterations'?)",
+        ),
+    ],
+)
+def test_arguments_of_crfsuite_that_are_refused(arguments, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        SequencePerceptron(**arguments)
+
+
+@pytest.mark.parametrize("kind", DATA)
+@pytest.mark.parametrize("how", [{}, {"order": 0}, {"order": 2, "encoding": "iobes"}])
+def test_marginals_are_calibrated(kind, how):
+    X = DATA[kind]
+    model = SequencePerceptron(epochs=2, min_count=1, **how).fit(X, Y)
+    with pytest.raises(SeqtagError, match=r"found one without calibration; first call calibrate\("):
+        model.predict_marginals(X)
+    model.calibrate(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    found = again.predict_marginals(X)
+    assert list(map(len, found)) == list(map(len, X))
+    for sentence, labels, leads in zip(found, model.predict(X), model._leads(X), strict=True):
+        assert leads[0] == labels
+        for scores, label, lead in zip(sentence, labels, leads[1], strict=True):
+            assert [*scores] == model.classes_.tolist()
+            assert sum(scores.values()) == pytest.approx(1)
+            others = [d for name, d in zip(scores, lead, strict=True) if name != label]
+            if min(others) < np.inf:
+                tagger = model.tagger_
+                part = tagger if isinstance(tagger, ItemTagger) else tagger.model
+                assert scores[label] == part.calibration.of([min(others)])[0]
+    assert model.predict_marginals_single(X[0]) == found[0]
+    assert model.predict_marginals([[]])[0] == []
+    with pytest.raises(SeqtagError, match="found one without calibration"):
+        model.fit(X, Y).predict_marginals(X)
+
+
+@pytest.mark.parametrize("kind", DATA)
+@pytest.mark.parametrize("how", [{}, {"order": 0}, {"order": 2}, {"label_parts": "split"}])
+def test_explanations_add_up(kind, how):
+    X = DATA[kind]
+    model = SequencePerceptron(epochs=2, min_count=1, encoding="keep", **how).fit(X, Y)
+    for sentence, labels, (_, leads) in zip(X, model.predict(X), model._leads(X), strict=True):
+        for token, label in enumerate(labels):
+            why = model.explain(sentence, token)
+            others = [d for n, d in zip(model.classes_, leads[token], strict=True) if n != label]
+            assert why.label == label and why.rival != label
+            assert why.margin == pytest.approx(min(others), abs=1e-5)
+    label = model.predict([X[0]])[0][0]
+    with pytest.raises(SeqtagError, match=f"expected a label of the model other than {label}, fou"):
+        model.explain(X[0], 0, rival=label)
+    with pytest.raises(SeqtagError, match=r"from 0 to \d, found 99"):
+        model.explain(X[0], 99)
+    rival = next(name for name in model.classes_ if name != label)
+    assert model.explain(X[0], -len(X[0]), rival=rival).rival == rival
+
+
+def test_calibration_needs_a_choice():
+    model = SequencePerceptron(min_count=1).fit([["a"]], [["X"]])
+    with pytest.raises(CorpusError, match="expected tokens that could have several labels"):
+        model.calibrate([["a"]], [["X"]])
+
+
+def test_verbose_shows_the_epochs(capsys):
+    SequencePerceptron(epochs=3, verbose=True).fit(DATA["dicts"], Y, DATA["dicts"], Y)
+    assert re.search(r"3 epochs .* wrong tokens, dev \d\.", capsys.readouterr().err)
