@@ -61,7 +61,7 @@ corpus.warnings
 corpus.stream
 corpus.sentence
 corpus.table
-corpus.text corpus.write corpus.surface tables.tsv
+corpus.text corpus.write corpus.surface corpus.datasets tables.tsv
 corpus.conllu
 corpus.formats corpus.nltk_corpora
 corpus.detect

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import LIMITS, read, sentence_of
+from seqtag.corpus.datasets import names_in_schema, with_names
 from seqtag.corpus.sentence import find_column
 from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
 from seqtag.errors import CorpusError, OptionError, install_hint
@@ -270,6 +271,10 @@ class RowTagger:
         pa = arrow(source)
         field = self.field_of(table.schema.names, source)
         rows = table.select(self.columns_of(table.schema.names, field)).to_pylist()
+        for name, names in names_in_schema(table.schema.metadata).items():
+            for row in rows:
+                if isinstance(row.get(name), list):
+                    row[name] = with_names(row[name], names)
         found = self.tag(rows, source, first)
         for new in self.arrow_fields(table.schema.field(field), source):
             values = pa.array([row.get(new.name) for row in found], new.type)

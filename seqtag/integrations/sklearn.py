@@ -22,6 +22,7 @@ except ImportError as error:
     raise ImportError(_MESSAGE) from error
 
 from seqtag.corpus import Sentence, sentence_of
+from seqtag.corpus.datasets import named_values
 from seqtag.errors import CorpusError, LabelError, SeqtagError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.encoder import Column
@@ -485,7 +486,8 @@ class SequencePerceptron(BaseEstimator):
         """
         tagger = self.tagger_
         _check_lengths(X, y, "<X>")
-        return evaluate(map(list, y), self.predict(X), scheme=tagger.label_scheme, task=LABEL)
+        gold = map(list, named_values(y))
+        return evaluate(gold, self.predict(X), scheme=tagger.label_scheme, task=LABEL)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the chunk F1 (conlleval) if the labels are chunk labels, else the accuracy."""
@@ -665,7 +667,7 @@ def chunk_f1_scorer(estimator: Any, X: Any, y: Any) -> float:
     1.0
     """
     _check_lengths(X, y, "<X>")
-    report = evaluate(map(list, y), map(list, estimator.predict(X)), task=LABEL)
+    report = evaluate(map(list, named_values(y)), map(list, estimator.predict(X)), task=LABEL)
     outside = all(gold == "O" for gold, _ in report.confusion)
     if report.scheme is None and not outside:
         label = next(gold for gold, _ in report.confusion if gold != "O")
@@ -688,7 +690,7 @@ def token_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
     1.0
     """
     _check_lengths(X, y, "<X>")
-    gold, predicted = map(list, y), map(list, estimator.predict(X))
+    gold, predicted = map(list, named_values(y)), map(list, estimator.predict(X))
     return evaluate(gold, predicted, scheme=None, task=LABEL).accuracy
 
 
@@ -697,7 +699,7 @@ def _labeled_sentences(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], 
     """Return the sentences with tokens, and their labels."""
     _check_lengths(X, y, source)
     sentences, gold = [], []
-    for number, (sentence, labels) in enumerate(zip(X, y, strict=True), 1):
+    for number, (sentence, labels) in enumerate(zip(X, named_values(y), strict=True), 1):
         for what, given in (("tokens", sentence), ("labels", labels)):
             if not isinstance(given, Iterable):
                 msg = f"expected a list of {what} for every sentence, found {given!r:.60}"

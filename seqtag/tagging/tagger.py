@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from seqtag import hooks
+from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.deprecation import renamed, renamed_keyword
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
@@ -285,8 +286,9 @@ class Tagger(ModelRuntime):
         Parameters
         ----------
         sentences
-            Sentences as `tag` takes them; an Arrow array of lists of strings; or with `offsets` an
-            Arrow or numpy array of all words. For several `columns`: a dictionary of arrays.
+            Sentences as `tag` takes them; a Hugging Face dataset; an Arrow array of lists of
+            strings; or with `offsets` an Arrow or numpy array of all words. For several `columns`:
+            a dictionary of arrays.
         threads
             Threads to decode on (the kernel works without Python's global lock).
         fixed_labels
@@ -314,6 +316,8 @@ class Tagger(ModelRuntime):
         >>> seqtag.load("en-ewt-upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
         [['VERB', 'PUNCT'], [], ['INTJ', 'PUNCT', 'INTJ', 'PUNCT']]
         """
+        if is_dataset(sentences):
+            sentences = sentences_in(sentences)
         arrays = arrays_of(sentences, offsets, self.columns)
         if arrays is not None:
             if fixed_labels is not None or scores:

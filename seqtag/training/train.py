@@ -148,7 +148,8 @@ def train(
     Parameters
     ----------
     data
-        Path of a corpus file, several of them, or sentences as returned by `seqtag.read`. With
+        Path of a corpus file, several of them, sentences as returned by `seqtag.read`, or a Hugging
+        Face dataset with a column ``tokens``, whose class numbers become their names. With
         `labels`, sentences in plain Python: lists of words; lists of tuples, whose values
         `columns` names; or dictionaries with a list of values for each column.
     labels
