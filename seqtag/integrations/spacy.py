@@ -145,8 +145,8 @@ class SeqtagComponent(_ModelOwner, Pipe):
         `seqtag.tagging.pipeline.Pipeline.only`.
     spans
         Target of chunks: ``ents`` for ``doc.ents``, else a key of ``doc.spans``. ``auto`` uses
-        ``ents`` for a column ``ner``, and the name of the column for others. Existing entities are
-        kept.
+        ``ents`` for a column ``ner`` or ``misc.NER``, and the name of the column for others.
+        Existing entities are kept.
 
     Raises
     ------
@@ -311,7 +311,8 @@ class SeqtagComponent(_ModelOwner, Pipe):
         """Return the key of a tagger's chunks: ``ents``, or one of ``doc.spans``."""
         if self._spans != "auto":
             return self._spans
-        return "ents" if tagger.label == "ner" else tagger.label
+        kind = tagger.model.column.kind
+        return "ents" if kind == "ner" else kind
 
     # ----------------------------------------------------------------- scoring
     def score(self, examples: Iterable[Example], **options: Any) -> dict[str, Any]:

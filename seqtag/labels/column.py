@@ -103,15 +103,15 @@ class LabelColumn:
     @property
     def preset(self) -> str:
         """Preset of templates for these labels."""
-        return _PRESETS.get(self._kind, "pos")
+        return _PRESETS.get(self.kind, "pos")
 
     @property
     def is_known(self) -> bool:
         """True if the name implies a kind of labels, so that the preset is no guess."""
-        return self._kind in (*_PRESETS, *_POS)
+        return self.kind in (*_PRESETS, *_POS)
 
     @property
-    def _kind(self) -> str:
+    def kind(self) -> str:
         """The name, or of a key of MISC or FEATS what it is about: ``misc.NER`` is ``ner``."""
         base, _, key = self.name.partition(".")
         return {"misc": key.lower(), "feats": "feats"}.get(base, base) if key else self.name

@@ -11,7 +11,7 @@ from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
-from seqtag.tagging.document import DocumentSentence, cut_by_rules
+from seqtag.tagging.document import DocumentSentence, cut_by_rules, spans_in
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_stream, tag_text
 
@@ -50,6 +50,8 @@ def text_of(value: object) -> str:
 def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[str, Any]]:
     """Yield the sentences of a text: tokens, their words, and labels with margins and scores.
 
+    Chunks, such as names, are in the field ``spans`` by column, if the model finds any kind.
+
     Raises
     ------
     SeqtagError
@@ -65,6 +67,7 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
         )
     else:  # white space is kept, so that the offsets of words are right
         sentences = iter(cut_by_rules(data, deadline.watch))
+    chunkers = [each for each in taggers if each.label_scheme and not each.hidden]
     offset = 0
     while batch := list(islice(sentences, _BATCH)):
         filled = list(tag_stream(taggers, batch))
@@ -95,7 +98,17 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
                     j += 1
                 span = {"text": token.text, "start": token.start, "end": token.end}
                 tokens.append({**span, "words": words})
-            yield {"text": shown.text, "tokens": tokens}
+            answer: dict[str, Any] = {"text": shown.text, "tokens": tokens}
+            if chunkers:
+                answer["spans"] = {}
+            for chunker in chunkers:
+                name = chunker.label
+                spans = spans_in(data, shown.words, labels[name], chunker.label_scheme, name)
+                answer["spans"][name] = [
+                    {"label": each.label, "text": each.text, "start": each.start, "end": each.end}
+                    for each in spans
+                ]
+            yield answer
 
 
 def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError, install_hint
 from seqtag.html_tables import paragraph, table
+from seqtag.labels.column import LabelColumn
+from seqtag.labels.schemes import spans as spans_of
 from seqtag.segmentation.reading import ConlluWriter
 
 if TYPE_CHECKING:
@@ -69,6 +71,28 @@ class DocumentToken(NamedTuple):
         Its words.
     """
 
+    text: str
+    start: int
+    end: int
+    words: tuple[Word, ...]
+
+
+class DocumentSpan(NamedTuple):
+    """A chunk of a text, such as a name.
+
+    Attributes
+    ----------
+    label
+        Its type, such as ``LOC``; the name of the column if chunks have no types.
+    text
+        As it is written.
+    start, end
+        Position in the text, in characters.
+    words
+        Its words.
+    """
+
+    label: str
     text: str
     start: int
     end: int
@@ -197,6 +221,8 @@ class Document:
         Its sentences as CoNLL-U, in order, with all white space.
     columns
         Names of the columns that were filled.
+    schemes
+        Schemes of those that have chunk labels.
 
     Examples
     --------
@@ -211,10 +237,17 @@ class Document:
     (2, 6)
     """
 
-    def __init__(self, text: str, conllu: str, columns: Sequence[str] = ()):
+    def __init__(
+        self,
+        text: str,
+        conllu: str,
+        columns: Sequence[str] = (),
+        schemes: Mapping[str, str] | None = None,
+    ):
         self.text = text
         self._conllu = conllu
         self._columns = columns
+        self._schemes = schemes or {}
 
     @cached_property
     def sentences(self) -> list[DocumentSentence]:
@@ -246,6 +279,45 @@ class Document:
         """The tokens of all sentences."""
         return [token for sentence in self.sentences for token in sentence.tokens]
 
+    @property
+    def ents(self) -> list[DocumentSpan]:
+        """Names: the chunks of a column ``ner`` or ``misc.NER``; none without such a column.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> names = seqtag.train([["in", "Oslo"]], [["O", "B-LOC"]], label="ner", min_count=1)
+        >>> [(each.text, each.label, each.start) for each in names("We live in Oslo.").ents]
+        [('Oslo', 'LOC', 11)]
+        """
+        found = next((name for name in self._schemes if LabelColumn(name).kind == "ner"), None)
+        return [] if found is None else self.spans(found)
+
+    def spans(self, column: str) -> list[DocumentSpan]:
+        """Return the chunks of a column.
+
+        Parameters
+        ----------
+        column
+            A column of chunk labels, such as ``chunk`` or ``misc.NER``.
+
+        Raises
+        ------
+        SeqtagError
+            If the models fill no such column.
+        """
+        if column not in self._schemes:
+            found = ", ".join(self._schemes) or "none"
+            msg = f"expected a column of chunk labels, which here are {found}; found {column!r}"
+            raise SeqtagError(msg)
+        return [
+            span
+            for sentence in self.sentences
+            for span in spans_in(
+                self.text, sentence.words, sentence.column(column), self._schemes[column], column
+            )
+        ]
+
     def __str__(self) -> str:
         """Return the document as CoNLL-U."""
         return self._conllu
@@ -260,17 +332,26 @@ class Document:
     def to_rows(self) -> list[dict[str, Any]]:
         """Return a dictionary for each word, for ``pandas.DataFrame``.
 
+        Besides the fields of `Word` it has the columns of the models that CoNLL-U has in MISC.
+
         Examples
         --------
         >>> import seqtag
         >>> seqtag.load("en")("Stop!").to_rows()[1]["text"]
         '!'
         """
-        return [
-            {"sentence": number, "word": place, **word._asdict()}
-            for number, sentence in enumerate(self.sentences, 1)
-            for place, word in enumerate(sentence, 1)
-        ]
+        rows = []
+        for number, sentence in enumerate(self.sentences, 1):
+            others = {name: sentence.column(name) for name in self._others}
+            for place, word in enumerate(sentence, 1):
+                more = {name: values[place - 1] for name, values in others.items()}
+                rows.append({"sentence": number, "word": place, **word._asdict(), **more})
+        return rows
+
+    @property
+    def _others(self) -> list[str]:
+        """Columns that are not attributes of words."""
+        return [name for name in self._columns if find_column(name, CONLLU) not in SHOWN]
 
     def to_arrow(self) -> Any:
         """Return an Arrow table with a row for each sentence: text, words, a list for each column.
@@ -307,7 +388,8 @@ class Document:
     def _repr_html_(self) -> str:
         """Return the document as an HTML table; of a long one the beginning."""
         rows = self.to_rows()
-        names = ["text", *(n for n in SHOWN if any(row[n] != "_" for row in rows))]
+        every = (*SHOWN, *self._others)
+        names = ["text", *(name for name in every if any(row[name] != "_" for row in rows))]
         sentences = groupby(rows[:_MAX_ROWS], key=itemgetter("sentence"))
         groups = [
             [
@@ -326,6 +408,26 @@ def sentence_fields(pa: Any, names: Iterable[str]) -> list[Any]:
     named = dict.fromkeys(find_column(name, CONLLU) or name for name in names)
     lists = (pa.field(name, pa.list_(pa.string())) for name in ("tokens", *named))
     return [pa.field("text", pa.string()), *lists]
+
+
+def spans_in(
+    text: str, words: Sequence[Word], labels: Sequence[str], scheme: str | None, column: str
+) -> list[DocumentSpan]:
+    """Return the chunks of a sentence of a text.
+
+    Chunks without a type have the name of the column.
+
+    >>> words = [Word("Oslo", "_", "_", "_", "_", 0, 4)]
+    >>> spans_in("Oslo", words, ["B-LOC"], "iob2", "ner")[0][:4]
+    ('LOC', 'Oslo', 0, 4)
+    """
+    found = []
+    for kind, first, last in spans_of(labels, scheme):
+        start, end = words[first].start, words[last - 1].end
+        found.append(
+            DocumentSpan(kind or column, text[start:end], start, end, tuple(words[first:last]))
+        )
+    return found
 
 
 # ------------------------------------------------------------------- text without a pipeline

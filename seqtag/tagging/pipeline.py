@@ -108,6 +108,7 @@ class Pipeline:
         self._tables = TableTaggers(self.taggers)
         shown = [tagger for tagger in self.taggers if not tagger.hidden]
         self._columns = tuple(name for tagger in shown for name in tagger.label_columns)
+        self._schemes = {each.label: each.label_scheme for each in shown if each.label_scheme}
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
         fits = all(has_column(name, CONLLU) for name in filled)
         self._to = None if fits else "conllu"  # which puts the others into MISC
@@ -322,7 +323,7 @@ class Pipeline:
         tagged = tag_text(self.taggers, stream, self._to, tables=self._tables)
         pieces = iter(split_documents(b"".join(tagged).decode()))
         return [
-            Document(text, next(pieces) if has_tokens(text) else "", self._columns)
+            Document(text, next(pieces) if has_tokens(text) else "", self._columns, self._schemes)
             for text in texts
         ]
 

@@ -362,7 +362,8 @@ class Tagger(ModelRuntime):
         self._check_uses_words_only()
         sentences = cut_by_rules(text)
         labels = [self.split_label(found) for found in self.tag_many(sentences)]
-        return Document(text, with_columns(sentences, labels), self.label_columns)
+        schemes = {self.label: self.label_scheme} if self.label_scheme else {}
+        return Document(text, with_columns(sentences, labels), self.label_columns, schemes)
 
     @renamed_keyword("given", "fixed_labels")
     def nbest(

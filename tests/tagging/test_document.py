@@ -139,3 +139,34 @@ def test_a_text_is_no_file_however_it_begins(text):
     """Neither compressed nor UTF-16."""
     for document in (seqtag.load("en")(text), seqtag.load("en-ewt-upos").tag_text(text)):
         assert document.words[0].text[0] == text[0]
+
+
+NAMED = [["We", "left", "New", "York", "."], ["Oslo", "is", "near", "."]]
+NAMES = [["O", "O", "B-LOC", "I-LOC", "O"], ["B-LOC", "O", "O", "O"]]
+
+
+def test_chunks_are_spans_of_the_text():
+    tagger = seqtag.train(NAMED, NAMES, label="ner", min_count=1)
+    document = tagger("Oslo is near.\n\nWe left New\tYork.")
+    assert [each[:4] for each in document.ents] == [
+        ("LOC", "Oslo", 0, 4),
+        ("LOC", "New\tYork", 23, 31),
+    ]
+    assert [word.text for word in document.ents[1].words] == ["New", "York"]
+    assert document.spans("ner") == document.ents
+    assert [row["ner"] for row in document.to_rows()[:2]] == ["B-LOC", "O"]
+    assert ">B-LOC<" in document._repr_html_()
+    assert pickle.loads(pickle.dumps(document)).ents == document.ents
+    text = "expected a column of chunk labels, which here are ner; found 'chunk'"
+    with pytest.raises(SeqtagError, match=text):
+        document.spans("chunk")
+    assert tagger.tag_text("").ents == []
+
+
+def test_other_chunks_are_no_names(tagger):
+    chunker = seqtag.train(NAMED, NAMES, label="chunk", templates="ner", min_count=1)
+    assert chunker("Oslo is near.").ents == []
+    assert chunker("Oslo is near.").spans("chunk")[0].text == "Oslo"
+    assert tagger("the dog").ents == []
+    with pytest.raises(SeqtagError, match="which here are none; found 'ner'"):
+        tagger("the dog").spans("ner")
