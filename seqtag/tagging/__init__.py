@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from seqtag.lazy import names_of
 
 if TYPE_CHECKING:
-    from seqtag.tagging.document import Document, DocumentSentence, DocumentToken, Word
+    from seqtag.tagging.document import (
+        Document,
+        DocumentSentence,
+        DocumentSpan,
+        DocumentToken,
+        Word,
+    )
     from seqtag.tagging.explain import Explanation
     from seqtag.tagging.pipeline import Chain, Pipeline, load
     from seqtag.tagging.runtime import ScoredLabels
@@ -18,6 +24,7 @@ __all__ = [
     "Chain",
     "Document",
     "DocumentSentence",
+    "DocumentSpan",
     "DocumentToken",
     "Explanation",
     "Pipeline",
@@ -34,6 +41,7 @@ __getattr__ = names_of(
         "Chain": "seqtag.tagging.pipeline",
         "Document": "seqtag.tagging.document",
         "DocumentSentence": "seqtag.tagging.document",
+        "DocumentSpan": "seqtag.tagging.document",
         "DocumentToken": "seqtag.tagging.document",
         "Explanation": "seqtag.tagging.explain",
         "Pipeline": "seqtag.tagging.pipeline",

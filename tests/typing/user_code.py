@@ -16,7 +16,7 @@ from seqtag.evaluation import compare, intervals
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.integrations.conllu import tag_token_lists
 from seqtag.integrations.nltk import SeqtagTagger
-from seqtag.tagging import DocumentSentence, ScoredLabels, TagOptions
+from seqtag.tagging import DocumentSentence, DocumentSpan, ScoredLabels, TagOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +38,8 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag_words(["Stop", "!"]), list[str])
     document = seqtag.load("en")("Time flies.")
     assert_type(document, seqtag.Document)
+    assert_type(document.ents, list[DocumentSpan])
+    assert_type(document.spans("chunk")[0].start, int)
     assert_type([word.lemma for sentence in document for word in sentence], list[str])
     assert_type(seqtag.load("en-ewt-upos"), seqtag.Tagger)
     assert_type(tagger.tag(["Stop", "!"]), list[str])
