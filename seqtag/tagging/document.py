@@ -286,9 +286,10 @@ class Document:
         Examples
         --------
         >>> import seqtag
-        >>> names = seqtag.train([["in", "Oslo"]], [["O", "B-LOC"]], label="ner", min_count=1)
-        >>> [(each.text, each.label, each.start) for each in names("We live in Oslo.").ents]
-        [('Oslo', 'LOC', 11)]
+        >>> words, labels = [["In", "Oslo", "."]], [["O", "B-LOC", "O"]]
+        >>> names = seqtag.train(words, labels, label="ner", min_count=1)
+        >>> [(each.text, each.label, each.start) for each in names("In Oslo.").ents]
+        [('Oslo', 'LOC', 3)]
         """
         found = next((name for name in self._schemes if LabelColumn(name).kind == "ner"), None)
         return [] if found is None else self.spans(found)
