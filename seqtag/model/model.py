@@ -233,7 +233,10 @@ class Model:
         ModelFileError
             If the contents are not those of a model, or are inconsistent.
         """
-        tensors = {**_OLD_TENSORS, **contents.tensors}
+        tensors = dict(contents.tensors)
+        for absent in _OLD_TENSORS:
+            if not absent.keys() & contents.tensors.keys():
+                tensors |= absent
         expect(tensors, TENSORS, source=source)
         with fitting(source):
             config = {**_OLD_CONFIG, **contents.config}
@@ -300,7 +303,9 @@ class Model:
                 KnownWords(tensors["known"], forms),
                 LabelComponents(pointers(counts), part, components) if len(counts) else None,
                 TagDictionary(attribute, *tag_rows[:3]),
-                LabelsByTags(compiled.tag_plan(), *by_tags[:3]) if len(by_tags.keys) else None,
+                LabelsByTags(compiled.tag_plan(), *by_tags[:3])
+                if len(by_tags.keys) or len(by_tags.labels)
+                else None,
                 config["training"],
                 config["calibration"] and Calibration.from_dict(config["calibration"]),
                 contents.writer,
@@ -392,13 +397,15 @@ _OLD_CONFIG: Mapping[str, Any] = {
 }
 """Default values of entries of the configuration that old files lack."""
 
-_OLD_TENSORS: Tensors = {
-    "by_tags.keys": np.zeros(0, np.uint64),
-    "by_tags.cells": np.zeros(0, np.uint16),
-    "by_tags.labels": np.zeros(0, np.uint16),
-    "attested": np.zeros(0, np.uint32),
-}
-"""Arrays that old files lack."""
+_OLD_TENSORS: tuple[Tensors, ...] = (
+    {
+        "by_tags.keys": np.zeros(0, np.uint64),
+        "by_tags.cells": np.zeros(0, np.uint16),
+        "by_tags.labels": np.zeros(0, np.uint16),
+    },
+    {"attested": np.zeros(0, np.uint32)},
+)
+"""Groups of arrays that old files lack; a file has all arrays of a group or none."""
 
 _LARGEST = 2**24
 """Weights of labels and label bigrams: all up to this are numbers of float32."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.engine.arrays import Instances
+from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.model import bundle, container
@@ -135,6 +136,19 @@ def test_files_without_labels_by_tags_restrict_none():
     [old] = bundle.models_of(container.from_bytes(data))
     assert old.by_tags is None
     assert model.by_tags is not None
+
+
+@pytest.mark.parametrize("name", ["keys", "ends", "labels"])
+def test_files_with_a_part_of_the_labels_by_tags_are_refused(name, tmp_path):
+    contents = reloaded(trained().model)
+    full = f"p0.by_tags.{name}"
+    assert full in contents.tensors
+    kept = {each: array for each, array in contents.tensors.items() if each != full}
+    path = tmp_path / "damaged.seqtag"
+    for tensors in (kept, {**kept, full: contents.tensors[full][:0]}):
+        path.write_bytes(container.to_bytes(contents.config, tensors, format=contents.format))
+        with pytest.raises(ModelFileError, match=r"expected (the tensors|a complete seqtag model)"):
+            seqtag.load(path)
 
 
 def test_training_goes_on_with_the_labels_by_tags_of_both():
