@@ -6,11 +6,11 @@ in the metadata of its Arrow schema. The package ``datasets`` is not imported.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.sentence import sentence_of
 from seqtag.errors import CorpusError
+from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -111,7 +111,7 @@ def names_in_schema(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[st
     {'ner': ['O']}
     """
     try:
-        info = json.loads((metadata or {}).get(b"huggingface", b"{}"))
+        info = strict_json.loads((metadata or {}).get(b"huggingface", b"{}"))
         features: dict[str, Any] = info.get("info", {}).get("features") or {}
         inner = {name: each.get("feature", each) for name, each in features.items()}
         return {

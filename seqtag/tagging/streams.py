@@ -265,13 +265,7 @@ class FilledSentence:
         foreign = [name for name in filled if not has_column(name, sentence.columns)]
         form = FORMATS[to] if to in WRITABLE else None  # which `render` refuses
         if to is None or (form and form.has_comments and is_conllu):
-            if foreign and is_conllu and to is None:
-                msg = (
-                    f"expected labels that CoNLL-U has a column for, found {foreign[0]}; write "
-                    "them to MISC with --to conllu, or to their own column with --to columns"
-                )
-                raise CorpusError(msg, source=sentence.source, line=sentence.line)
-            if foreign and is_conllu and filled:
+            if foreign and is_conllu:
                 added = {name: filled.pop(name) for name in foreign}
                 filled["misc"] = into_misc(sentence.column("misc"), added)
             return sentence.replace(filled) if filled else sentence.raw

@@ -143,14 +143,7 @@ def test_chunks_in_conllu_take_xpos_for_pos_and_go_to_misc(home, call, tmp_path)
     )
     (tmp_path / "in.conllu").write_text("# first\n" + data)
     chunk = ("tag", "-m", home / "chunk.seqtag")
-    refused = call(*chunk, tmp_path / "in.conllu", "-o", tmp_path / "out")
-    assert refused.code == 1
-    assert refused.err == (
-        f"seqtag: {tmp_path / 'in.conllu'}:1: expected labels that CoNLL-U has a column for, found "
-        "chunk; write them to MISC with --to conllu, or to their own column with --to columns\n"
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["in.conllu"]
-    done = call(*chunk, tmp_path / "in.conllu", "--to", "conllu", "-o", tmp_path / "out")
+    done = call(*chunk, tmp_path / "in.conllu", "-o", tmp_path / "out")
     text = (tmp_path / "out").read_text()
     assert done.code == 0
     assert "\tcat\tcat\tNOUN\tNN\t_\t_\t_\t_\tA=b|Chunk=I-NP\n" in text

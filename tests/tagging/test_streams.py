@@ -78,12 +78,7 @@ def test_labels_conllu_has_no_column_for():
     assert tagged.text("conllu") == data.replace("Chunk=old", "Chunk=B-NP").replace(
         "\t_\n\n", "\tChunk=I-NP\n\n"
     )
-    with pytest.raises(CorpusError) as error:
-        tagged.text()
-    assert str(error.value) == (
-        "<stream>:1: expected labels that CoNLL-U has a column for, found chunk; write them to "
-        "MISC with --to conllu, or to their own column with --to columns"
-    )
+    assert tagged.text() == tagged.text("conllu")
 
 
 def test_raw_text_has_no_room_for_labels():
