@@ -119,7 +119,7 @@ training
 batch.storage batch.rows batch.mixing
 batch.ranges batch.shards batch.ray_cluster
 batch.files batch.parameter_mixing
-batch.split batch.ray_data batch.jobs
+batch.split batch.annotation batch.jobs
 batch.ray_tagging
 batch.ray_training batch.results
 batch
@@ -192,7 +192,7 @@ FOREIGN = {
     "serve": {"numpy", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
-    "batch": {"ray", "fsspec", "numpy", "pyarrow"},
+    "batch": {"ray", "fsspec", "numpy", "pyarrow", "pyspark"},
     "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from seqtag.lazy import names_of
 
 if TYPE_CHECKING:
+    from seqtag.batch.annotation import SeqtagBatch, annotate
     from seqtag.batch.files import FileResult, tag_file
     from seqtag.batch.parameter_mixing import train_shards
-    from seqtag.batch.ray_data import SeqtagBatch
 
-__all__ = ["FileResult", "SeqtagBatch", "tag_file", "train_shards"]
+__all__ = ["FileResult", "SeqtagBatch", "annotate", "tag_file", "train_shards"]
 
 __getattr__ = names_of(
     __name__,
     {
         "FileResult": "seqtag.batch.files",
-        "SeqtagBatch": "seqtag.batch.ray_data",
+        "SeqtagBatch": "seqtag.batch.annotation",
+        "annotate": "seqtag.batch.annotation",
         "tag_file": "seqtag.batch.files",
         "train_shards": "seqtag.batch.parameter_mixing",
     },
