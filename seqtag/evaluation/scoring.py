@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, Words, evaluate
 from seqtag.labels.column import HasColumns, LabelColumn
@@ -63,7 +64,8 @@ def score(
     tagger
         Tags the sentences, which have its input columns.
     sentences
-        Read once, a generator is accepted; those without words are skipped.
+        Sentences as `seqtag.read` yields them, or a Hugging Face dataset. Read once, a generator
+        is accepted; those without words are skipped.
     gold
         Returns the gold labels of a sentence; by default those in the tagger's label column.
     task
@@ -90,7 +92,7 @@ def score(
     LabelError
         If gold labels do not fit the tagger's scheme.
     TypeError
-        If it is no tagger.
+        If it is no tagger, or if they are no sentences.
 
     Examples
     --------
@@ -110,8 +112,13 @@ def score(
     labels: list[Sequence[str]] = []
     forms: list[list[str]] = []
 
+    found: Iterable[Any] = sentences_in(sentences) if is_dataset(sentences) else sentences
+
     def collect() -> Iterator[_Sentence]:
-        for sentence in sentences:
+        for sentence in found:
+            if not hasattr(sentence, "column"):
+                msg = f"expected sentences as seqtag.read yields them, found {sentence!r:.40}"
+                raise TypeError(msg)
             if len(sentence):
                 labels.append(gold_of(sentence))
                 if words:

@@ -49,6 +49,7 @@ def test_a_table_trains_a_tagger_that_reads_its_columns(table):
     tagger = seqtag.train(table, label="ner", templates="chunk", dev=table, **SMALL)
     assert tagger.columns == ("form", "pos")
     assert tagger.tag_many(table) == GOLD
+    assert seqtag.score(tagger, table).accuracy == 1
     assert seqtag.train(table).label == "ner"
     streamed = table.to_iterable_dataset()
     assert seqtag.train(streamed, label="pos", **SMALL).tag_many(streamed)[2] == ["PRP", "VBZ"]

@@ -106,3 +106,9 @@ def test_what_is_no_tagger_is_refused():
     for wrong in ([["a"]], seqtag.load("en")):
         with pytest.raises(TypeError, match=r"expected a tagger to score, found (list|Pipeline); "):
             score(wrong, [])
+
+
+@pytest.mark.parametrize("wrong", ["dev.conllu", [["a", "b"]]])
+def test_what_are_no_sentences_is_refused(wrong):
+    with pytest.raises(TypeError, match=r"expected sentences as seqtag\.read yields them, found"):
+        score(seqtag.load("en-ewt-upos"), wrong)
