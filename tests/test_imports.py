@@ -161,11 +161,12 @@ FLOOR = {
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn"}
+HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn", "jinja2"}
 
 LATE = {
     "concurrent.futures",
     "html.entities",
+    "jinja2",
     "multiprocessing",
     "numpy.ma",
     "seqtag.catalogue.fetch",
@@ -188,7 +189,7 @@ FOREIGN = {
     "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu", "fsspec", "pyarrow"},
     "training": {"numpy", "tqdm"},
-    "report": {"numpy"},
+    "report": {"jinja2"},
     "serve": {"numpy", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},

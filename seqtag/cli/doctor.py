@@ -93,7 +93,7 @@ def _versions() -> Iterator[Finding]:
     import platform
     from importlib.metadata import version
 
-    names = ("numpy", "click", "conllu", "nltk", "tqdm")
+    names = ("numpy", "click", "conllu", "jinja2", "nltk", "tqdm")
     python = f"Python {platform.python_version()}"
     packages = ", ".join([python, *(f"{name} {version(name)}" for name in names)])
     yield Finding("seqtag", f"{__version__} in {Path(__file__).parents[1]}")

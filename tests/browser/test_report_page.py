@@ -11,7 +11,13 @@ from seqtag.report.page import report_page
 from seqtag.training.train import train
 from tests.browser.contrast import faint_text
 
-EVIL = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"&'<!--", "\u2028"]
+EVIL = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\"&'<!--",
+    "\u2028",
+    "{{ 7*7 }}",
+]
 
 
 def sentence(words, labels):
