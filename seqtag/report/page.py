@@ -285,6 +285,7 @@ def percents(low: float, high: float) -> Axis:
     sizes = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
     step = next((size for size in sizes if (high - low) / size <= 4), 0.25)
     first, last = int(low / step), -int(-high / step // 1)
+    first = min(first, max(0, last - 1))  # a range of one value has an axis, too
     last = max(last, first + 1)
     ticks = [(round(i * step, 6), f"{round(100 * i * step, 2):g}") for i in range(first, last + 1)]
     return Axis("percent", ticks[0][0], ticks[-1][0], ticks)

@@ -272,7 +272,13 @@ def test_an_explanation_is_cut_short():
 
 @pytest.mark.parametrize(
     ("low", "high", "ends"),
-    [(0, 0, (0, 0.005)), (0.03, 0.11, (0.02, 0.12)), (0, 1, (0, 1)), (0.5, 0.52, (0.5, 0.52))],
+    [
+        (0, 0, (0, 0.005)),
+        (1, 1, (0.995, 1)),
+        (0.03, 0.11, (0.02, 0.12)),
+        (0, 1, (0, 1)),
+        (0.5, 0.52, (0.5, 0.52)),
+    ],
 )
 def test_axes_of_percentages(low, high, ends):
     axis = percents(low, high)
