@@ -85,12 +85,7 @@ def report_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "digest": _digest,
-        "number": _number,
-        "percent": _percent,
-        "short": _short,
-    }
+    environment.filters.update(digest=_digest, number=_number, percent=_percent, short=_short)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     signatures = [each.report.signature for each in (segmentation, *analyses) if each]
     if against:
