@@ -141,7 +141,16 @@ class BigramCounter:
         return int(self._count.sum())
 
     def counts(self, words: int) -> IntArray:
-        """Return how often each of the first words was counted: (words,) int64."""
+        """Return how often each of the first words was counted: (words,) int64.
+
+        Raises
+        ------
+        ValueError
+            If so many words cannot have been counted: there are more than bigrams and the boundary.
+        """
+        require(
+            0 <= words <= self.total + 1, "words must be at most one more than the bigrams counted"
+        )
         before = self._pairs >> _HALF
         counts = np.bincount(before, self._count, max(words, 1)).astype(np.int64)
         return counts[:words]

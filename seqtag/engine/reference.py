@@ -371,6 +371,10 @@ class Weights:
 
         A `pause` may end the epoch after any sentence, not before the first; `seen` counts them.
         Visiting the others later gives the same result as an epoch without pause.
+
+        The kernel reads the arrays of the corpus, which may be large, where they are, without
+        Python's lock: nothing may write to them meanwhile. A call of another thread, or of `pause`,
+        meets a RuntimeError.
         """
         check_epoch(self.layout, x, y, visits, rule, cost, len(self.g) > 0, choices)
         real = self.w.dtype.type

@@ -73,8 +73,8 @@ def test_pairs_of_words_are_counted(backend, pieces):
     first = Counter()
     for (before, _), count in wanted.items():
         first[before] += count
-    assert counter.counts(6).tolist() == [first[word] for word in range(6)]
-    assert counter.counts(2).tolist() == [first[word] for word in range(2)]
+    for words in range(min(6, counter.total + 1) + 1):
+        assert counter.counts(words).tolist() == [first[word] for word in range(words)]
 
 
 @each_backend

@@ -10,7 +10,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -27,10 +30,20 @@ template <class T> using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb
 template <class T> using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T> nb::object to_numpy(std::vector<T>&& values, std::vector<size_t> shape = {}) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
   if (shape.empty()) shape = {owned->size()};
-  return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
+  T* data = owned->data();
+  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  owned.release();
+  return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner));
+}
+
+// What another thread cannot write to after it was checked, while a call works without Python's lock.
+template <class T> std::vector<T> copied(const In<T>& values) {
+  return {values.data(), values.data() + values.shape(0)};
+}
+template <class T> std::vector<T> copied(const In2<T>& values) {
+  return {values.data(), values.data() + values.shape(0) * values.shape(1)};
 }
 
 // A record of arrays.py, by its name and fields.
@@ -42,13 +55,45 @@ inline void require(bool ok, const char* message) {
   if (!ok) throw nb::value_error(message);
 }
 
-inline bool ascending(const In<int64_t>& ptr, size_t end) {
-  const size_t n = ptr.shape(0);
-  if (n == 0 || ptr(0) != 0 || size_t(ptr(n - 1)) != end) return false;
+// Calls that change an object, one at a time: another thread, or a function of Python that a call asks, would find
+// it half changed. So would every later call, if memory ran out in the middle of one.
+class OneAtATime {
+ public:
+  template <class Work> decltype(auto) run(Work work) {
+    const Turn turn(*this);
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+      failed_ = true;
+      throw;
+    }
+  }
+  class Turn {  // of a call that leaves an object usable if memory runs out
+   public:
+    explicit Turn(OneAtATime& calls) : calls_(calls) {
+      if (calls.failed_) throw std::runtime_error("an earlier call ran out of memory; make a new object");
+      if (calls.busy_) throw std::runtime_error("another call is using this object; make one for each thread");
+      calls.busy_ = true;
+    }
+    Turn(const Turn&) = delete;
+    ~Turn() { calls_.busy_ = false; }
+
+   private:
+    OneAtATime& calls_;
+  };
+
+ private:
+  bool busy_ = false, failed_ = false;  // read and written with Python's lock
+};
+
+inline bool ascending(const int64_t* ptr, size_t n, size_t end) {
+  if (n == 0 || ptr[0] != 0 || size_t(ptr[n - 1]) != end) return false;
   for (size_t i = 1; i < n; ++i)
-    if (ptr(i) < ptr(i - 1)) return false;
+    if (ptr[i] < ptr[i - 1]) return false;
   return true;
 }
+inline bool ascending(const In<int64_t>& ptr, size_t end) { return ascending(ptr.data(), ptr.shape(0), end); }
+inline bool ascending(const std::vector<int64_t>& ptr, size_t end) { return ascending(ptr.data(), ptr.size(), end); }
 
 // Whether the values of each row ascend.
 template <class Index> bool ascending_within(const In<int64_t>& ptr, const In<Index>& values) {

@@ -14,50 +14,69 @@
 namespace seqtag {
 namespace {
 
-class CheckedPlan {  // holds the arrays of a KeyPlan
+class CheckedPlan {  // holds copies of the arrays of a KeyPlan
  public:
-  In<int64_t> term_ptr;
-  In<int32_t> term_attribute, term_offset, attribute_column;
-  In<uint64_t> seed, multiplier;
+  std::vector<int64_t> term_ptr;
+  std::vector<int32_t> term_attribute, term_offset, attribute_column;
+  std::vector<uint64_t> seed, multiplier;
   int shift;
 
-  explicit CheckedPlan(const PyKeyPlan& plan) {
-    std::tie(term_ptr, term_attribute, term_offset, seed, multiplier, attribute_column, shift) = plan;
-    const size_t terms = term_attribute.shape(0);
-    require(ascending(term_ptr, terms) && term_offset.shape(0) == terms, "term arrays do not fit together");
-    require(seed.shape(0) + 1 == term_ptr.shape(0), "one seed per template");
-    require(within(term_attribute.data(), terms, int64_t(attribute_column.shape(0))), "unknown attribute");
-    for (size_t k = 0; k + 1 < term_ptr.shape(0); ++k)
-      require(size_t(term_ptr(k + 1) - term_ptr(k)) <= multiplier.shape(0), "conjunction too long");
+  explicit CheckedPlan(const PyKeyPlan& plan)
+      : term_ptr(copied(std::get<0>(plan))), term_attribute(copied(std::get<1>(plan))),
+        term_offset(copied(std::get<2>(plan))), attribute_column(copied(std::get<5>(plan))),
+        seed(copied(std::get<3>(plan))), multiplier(copied(std::get<4>(plan))), shift(std::get<6>(plan)) {
+    const size_t terms = term_attribute.size();
+    require(ascending(term_ptr, terms) && term_offset.size() == terms, "term arrays do not fit together");
+    require(seed.size() + 1 == term_ptr.size(), "one seed per template");
+    require(within(term_attribute.data(), terms, int64_t(attribute_column.size())), "unknown attribute");
+    for (size_t k = 0; k + 1 < term_ptr.size(); ++k)
+      require(size_t(term_ptr[k + 1] - term_ptr[k]) <= multiplier.size(), "conjunction too long");
     require(shift >= 0 && shift < 64, "shift must be 0 to 63");
-    for (size_t i = 0; i < terms; ++i)
-      require(term_offset(i) >= -kMaxOffset && term_offset(i) <= kMaxOffset, "an offset must be -1000 to 1000");
+    for (int32_t offset : term_offset)
+      require(offset >= -kMaxOffset && offset <= kMaxOffset, "an offset must be -1000 to 1000");
   }
   Plan plan() const {
-    return {seed.shape(0), term_ptr.data(),   term_attribute.data(),   term_offset.data(),
-            seed.data(),   multiplier.data(), attribute_column.data(), shift};
+    return {seed.size(), term_ptr.data(),   term_attribute.data(),   term_offset.data(),
+            seed.data(), multiplier.data(), attribute_column.data(), shift};
   }
 };
 
-Columns columns_of(const CheckedPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
-                   const In<int64_t>& sentence_ptr) {
-  const size_t attributes = plan.attribute_column.shape(0);
-  require(hashes.shape(0) == attributes, "hashes must hold one row per attribute");
-  require(types.shape(1) <= size_t(kMaxRows), "types must hold 2147483647 tokens at most");
-  require(within(plan.attribute_column.data(), attributes, int64_t(types.shape(0))), "unknown column");
-  require(attributes == 0 || within(types.data(), types.shape(0) * types.shape(1), int64_t(hashes.shape(1))),
-          "types holds an id out of range");
-  require(ascending(sentence_ptr, types.shape(1)), "sentence_ptr must ascend from 0 to the number of tokens");
-  return {types.data(), hashes.data(), types.shape(1), hashes.shape(1)};
-}
+// Encoded sentences. What indexes is copied; hashes are only looked up.
+class CheckedColumns {
+ public:
+  CheckedColumns(const In2<int32_t>& types, const In2<uint64_t>& hashes, const In<int64_t>& sentence_ptr)
+      : rows_(types.shape(0)), attributes_(hashes.shape(0)), types_(copied(types)), sentence_ptr_(copied(sentence_ptr)),
+        columns_{types_.data(), hashes.data(), types.shape(1), hashes.shape(1)} {}
+  CheckedColumns(const CheckedColumns&) = delete;
+
+  void check(const CheckedPlan& plan) const {
+    const size_t attributes = plan.attribute_column.size();
+    require(attributes_ == attributes, "hashes must hold one row per attribute");
+    require(columns_.tokens <= size_t(kMaxRows), "types must hold 2147483647 tokens at most");
+    require(within(plan.attribute_column.data(), attributes, int64_t(rows_)), "unknown column");
+    require(attributes == 0 || within(types_.data(), types_.size(), int64_t(columns_.capacity)),
+            "types holds an id out of range");
+    require(ascending(sentence_ptr_, columns_.tokens), "sentence_ptr must ascend from 0 to the number of tokens");
+  }
+  const Columns& columns() const { return columns_; }
+  const int64_t* sentence_ptr() const { return sentence_ptr_.data(); }
+  size_t sentences() const { return sentence_ptr_.size() - 1; }
+
+ private:
+  size_t rows_, attributes_;
+  std::vector<int32_t> types_;
+  std::vector<int64_t> sentence_ptr_;
+  Columns columns_;
+};
 
 FeatureIndex indexed(const PyKeyPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
                      const In<int64_t>& sentence_ptr, int64_t min_count, bool bundled) {
   const CheckedPlan checked(plan);
-  const Columns x = columns_of(checked, types, hashes, sentence_ptr);
+  const CheckedColumns x(types, hashes, sentence_ptr);
+  x.check(checked);
   const Plan templates = checked.plan();
   nb::gil_scoped_release release;
-  return FeatureIndexer(templates, x, sentence_ptr.data(), sentence_ptr.shape(0) - 1).index(min_count, bundled);
+  return FeatureIndexer(templates, x.columns(), x.sentence_ptr(), x.sentences()).index(min_count, bundled);
 }
 
 // (keys of the rows, token_ptr, features)
@@ -103,20 +122,20 @@ class PyDecoder {
     const std::vector<int8_t> none(known_labels.shape(0), 0);
     check({known_keys, known_ptr, known_labels, In<int8_t>(none.data(), {none.size()})}, labels);
     LabelsByTags seen_with_tags{{}, {nullptr, 0, &no_rows, nullptr, nullptr}};
-    require(known_attribute >= -1 && known_attribute < int(plan_.attribute_column.shape(0)), "unknown attribute");
+    require(known_attribute >= -1 && known_attribute < int(plan_.attribute_column.size()), "unknown attribute");
     if (by_tags) {
       const auto& [tags_plan, tag_keys, tag_ptr, tag_labels] = *by_tags;
       tags_plan_ = std::make_unique<CheckedPlan>(tags_plan);
       const std::vector<int8_t> zeros(tag_labels.shape(0), 0);
       const PyRows rows{tag_keys, tag_ptr, tag_labels, In<int8_t>(zeros.data(), {zeros.size()})};
       check(rows, labels);
-      require(tags_plan_->seed.shape(0) == 1 || tag_keys.shape(0) == 0, "labels by tags need one template");
+      require(tags_plan_->seed.size() == 1 || tag_keys.shape(0) == 0, "labels by tags need one template");
       if (tag_keys.shape(0)) seen_with_tags = {tags_plan_->plan(), build(rows)};
     }
     const size_t K = size_t(labels), N = order ? K : transition.shape(0) ? K : 0;
     require(start.shape(0) == K && stop.shape(0) == K && transition.shape(0) == N && transition.shape(1) == N,
             "start, stop and transition must be (K,), (K,) and (K, K)");
-    const int64_t templates = int64_t(plan_.seed.shape(0)), bigrams = int64_t(edge_plan_.seed.shape(0));
+    const int64_t templates = int64_t(plan_.seed.size()), bigrams = int64_t(edge_plan_.seed.size());
     require(std::max(templates * label_parts.most(), bigrams) * kMaxWeight <= kExactFloat,
             "more rows can meet than 24 bits can sum");
     const auto& [trigram_keys, trigram_ptr, trigram_labels, trigram_weights] = trigram;
@@ -142,22 +161,37 @@ class PyDecoder {
       make(wide_);
   }
 
-  struct Workspace {
-    const PyDecoder* owner;
-    std::variant<QuantizedModel<int16_t>::Workspace, QuantizedModel<int32_t>::Workspace> space;
+  class Workspace {
+   public:
+    template <class Space> Workspace(uint64_t owner, Space&& space) : owner_(owner), space_(std::move(space)) {}
     size_t bytes() const {
-      return std::visit([](const auto& each) { return each.bytes(); }, space);
+      return std::visit([](const auto& each) { return each.bytes(); }, space_);
     }
+    // Calls work(space) with memory that no other call has meanwhile, nor any after one that failed.
+    template <class Sum, class Work> void use(uint64_t owner, Work work) {
+      require(owner_ != kInUse, "the workspace belongs to another call, or to one that failed");
+      require(owner_ == owner, "the workspace belongs to another model");
+      owner_ = kInUse;
+      {
+        nb::gil_scoped_release release;
+        work(std::get<typename QuantizedModel<Sum>::Workspace>(space_));
+      }
+      owner_ = owner;
+    }
+
+   private:
+    static constexpr uint64_t kInUse = 0;
+    uint64_t owner_;
+    std::variant<QuantizedModel<int16_t>::Workspace, QuantizedModel<int32_t>::Workspace> space_;
   };
   Workspace workspace() const {
-    if (narrow_) return {this, narrow_->workspace()};
-    return {this, wide_->workspace()};
+    if (narrow_) return {number_, narrow_->workspace()};
+    return {number_, wide_->workspace()};
   }
 
   nb::object decode(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, Workspace& workspace,
                     const PyAllowed& allowed) const {
-    const Columns x = checked(types, hashes, sentence_ptr, workspace);
-    std::vector<int32_t> labels(x.tokens);
+    std::vector<int32_t> labels(types.shape(1));
     if (allowed) {
       Viterbi<float> first;
       SecondOrderViterbi<float> second;
@@ -170,23 +204,18 @@ class PyDecoder {
             });
       return to_numpy(std::move(labels));
     }
-    const int64_t* ptr = sentence_ptr.data();
-    const size_t sentences = sentence_ptr.shape(0) - 1;
-    {
-      nb::gil_scoped_release release;
-      if (narrow_)
-        narrow_->decode(x, ptr, sentences, std::get<QuantizedModel<int16_t>::Workspace>(workspace.space),
-                        labels.data());
-      else
-        wide_->decode(x, ptr, sentences, std::get<QuantizedModel<int32_t>::Workspace>(workspace.space), labels.data());
-    }
+    const CheckedColumns x(types, hashes, sentence_ptr);
+    check(x);
+    use(workspace, [&](const auto& model, auto& space) {
+      model.decode(x.columns(), x.sentence_ptr(), x.sentences(), space, labels.data());
+    });
     return to_numpy(std::move(labels));
   }
 
   nb::object margins(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, In<int32_t> groups,
                      Workspace& workspace, const PyAllowed& allowed) const {
     require(groups.shape(0) == size_t(labels_), "groups must hold one number per label");
-    const size_t N = checked(types, hashes, sentence_ptr, workspace).tokens;
+    const size_t N = types.shape(1);
     std::vector<int32_t> labels(N), rivals(N);
     std::vector<double> margins(N);
     MaxMarginals found;
@@ -224,47 +253,56 @@ class PyDecoder {
   std::unique_ptr<QuantizedModel<int16_t>> narrow_;  // one of the two
   std::unique_ptr<QuantizedModel<int32_t>> wide_;
   int labels_;
+  uint64_t number_ = next_number();  // of all models of the process, from 1 on
   mutable std::once_flag once_;
   mutable std::unique_ptr<Mirrored> mirrored_;  // made when it is first asked for
 
+  static uint64_t next_number() {
+    static uint64_t last = 0;  // changed with Python's lock
+    return ++last;
+  }
   template <class Model> const Mirrored& mirrored(const Model& model) const {
     std::call_once(once_,
                    [&] { mirrored_ = std::make_unique<Mirrored>(model.chain(), model.trigram(), model.order()); });
     return *mirrored_;
   }
-  Columns checked(const In2<int32_t>& types, const In2<uint64_t>& hashes, const In<int64_t>& sentence_ptr,
-                  const Workspace& workspace) const {
-    require(workspace.owner == this, "the workspace belongs to another model");
-    if (edge_plan_.seed.shape(0)) columns_of(edge_plan_, types, hashes, sentence_ptr);
-    if (tags_plan_) columns_of(*tags_plan_, types, hashes, sentence_ptr);
-    return columns_of(plan_, types, hashes, sentence_ptr);
+  void check(const CheckedColumns& x) const {
+    if (!edge_plan_.seed.empty()) x.check(edge_plan_);
+    if (tags_plan_) x.check(*tags_plan_);
+    x.check(plan_);
+  }
+  // Calls work(model, memory) without Python's lock.
+  template <class Work> void use(Workspace& workspace, Work work) const {
+    if (narrow_)
+      workspace.use<int16_t>(number_, [&](auto& space) { work(*narrow_, space); });
+    else
+      workspace.use<int32_t>(number_, [&](auto& space) { work(*wide_, space); });
   }
   // Calls search(model, first token, T, emission, edges) for each sentence, without Python's lock.
   template <class Search>
   void visit(const In2<int32_t>& types, const In2<uint64_t>& hashes, const In<int64_t>& sentence_ptr,
              Workspace& workspace, const PyAllowed& allowed, Search search) const {
-    const Columns x = checked(types, hashes, sentence_ptr, workspace);
+    const CheckedColumns x(types, hashes, sentence_ptr);
+    check(x);
+    std::vector<int64_t> allowed_ptr;
+    std::vector<int32_t> allowed_labels;
     Allowed may;
     if (allowed) {
-      const auto& [ptr, labels] = *allowed;
-      require(ptr.shape(0) == x.tokens + 1 && ascending(ptr, labels.shape(0)),
+      allowed_ptr = copied(std::get<0>(*allowed));
+      allowed_labels = copied(std::get<1>(*allowed));
+      require(allowed_ptr.size() == x.columns().tokens + 1 && ascending(allowed_ptr, allowed_labels.size()),
               "allowed_ptr must ascend from 0 to the number of labels listed, one step per token");
-      require(within(labels.data(), labels.shape(0), labels_), "allowed holds a label id out of range");
-      may = {ptr.data(), labels.data()};
+      require(within(allowed_labels.data(), allowed_labels.size(), labels_), "allowed holds a label id out of range");
+      may = {allowed_ptr.data(), allowed_labels.data()};
     }
-    const int64_t* ptr = sentence_ptr.data();
-    const size_t sentences = sentence_ptr.shape(0) - 1;
-    auto run = [&](const auto& model, auto& space) {
-      model.visit(x, ptr, sentences, space, [&](size_t s, size_t T, float* emission, const Edges<float>* edges) {
-        may.restrict(size_t(ptr[s]), T, model.chain(), emission);
-        search(model, size_t(ptr[s]), T, emission, edges);
-      });
-    };
-    nb::gil_scoped_release release;
-    if (narrow_)
-      run(*narrow_, std::get<QuantizedModel<int16_t>::Workspace>(workspace.space));
-    else
-      run(*wide_, std::get<QuantizedModel<int32_t>::Workspace>(workspace.space));
+    const int64_t* ptr = x.sentence_ptr();
+    use(workspace, [&](const auto& model, auto& space) {
+      model.visit(x.columns(), ptr, x.sentences(), space,
+                  [&](size_t s, size_t T, float* emission, const Edges<float>* edges) {
+                    may.restrict(size_t(ptr[s]), T, model.chain(), emission);
+                    search(model, size_t(ptr[s]), T, emission, edges);
+                  });
+    });
   }
 
   static void check(const PyRows& rows, int64_t width) {

@@ -25,12 +25,16 @@ class PyValues {
   PyValues() : slots_(1024) {}
 
   nb::object number(nb::list rows, size_t count) {
+    const OneAtATime::Turn turn(calls_);
     std::vector<nb::object> kept;  // what is made here, until all is numbered
     std::vector<PyObject*> values;
+    const nb::tuple as_given(rows);  // rows may run code that changes the list
+    for (nb::handle row : as_given) kept.push_back(as_list(row));
+    size_t total = 0;
+    for (const nb::object& row : kept) total += size_t(size_of(row));
+    require(total == count, "count must be the number of values");
     values.reserve(count);
-    for (nb::handle row : rows) kept.push_back(as_list(row));
     for (size_t r = 0, n = kept.size(); r < n; ++r) collect(nb::object(kept[r]), kept, values);
-    require(values.size() == count, "count must be the number of values");
     std::vector<Py_hash_t> hashes(count);
     for (size_t i = 0; i < count; ++i) {
       if (i + 2 * kAhead < count) SEQTAG_PREFETCH(values[i + 2 * kAhead]);
@@ -61,6 +65,7 @@ class PyValues {
   std::vector<Slot> slots_;
   std::vector<nb::object> values_;
   size_t reported_ = 0;
+  OneAtATime calls_;
 
   size_t home(Py_hash_t hash) const { return size_t(hash) & (slots_.size() - 1); }
   static nb::object as_list(nb::handle row) {
@@ -71,11 +76,13 @@ class PyValues {
     if (!object) throw nb::python_error();
     return nb::steal(object);
   }
+  static Py_ssize_t size_of(const nb::object& row) {
+    return PyList_Check(row.ptr()) ? PyList_Size(row.ptr()) : PyTuple_Size(row.ptr());
+  }
   // Nothing here runs code of others, so that no list changes meanwhile.
   static void collect(const nb::object& row, std::vector<nb::object>& kept, std::vector<PyObject*>& values) {
     const bool list = PyList_Check(row.ptr());
-    const Py_ssize_t n = list ? PyList_Size(row.ptr()) : PyTuple_Size(row.ptr());
-    for (Py_ssize_t i = 0; i < n; ++i) {
+    for (Py_ssize_t i = 0, n = size_of(row); i < n; ++i) {
       PyObject* value = list ? PyList_GetItem(row.ptr(), i) : PyTuple_GetItem(row.ptr(), i);
       if (!PyUnicode_Check(value)) throw nb::type_error("values must be strings");
       if (!PyUnicode_CheckExact(value)) {  // of a class that may have its own ideas of what is equal
@@ -127,12 +134,13 @@ nb::list label_lists(nb::list names, In<int32_t> ids, In<int64_t> ptr) {
 }
 
 // Hash of each attribute's value per word, 0 if absent: (attributes, words).
-nb::object hash_attributes(nb::list words, const std::vector<PyAttributeUse>& attributes, bool normal,
+nb::object hash_attributes(nb::list given, const std::vector<PyAttributeUse>& attributes, bool normal,
                            const nb::callable& describe, const nb::callable& spell) {
   const std::vector<AttributeUse> uses = uses_of(attributes);
   UnicodeTable& table = process_characters();
   WordReader reader(table, describe, spell, normal);
   Words read;
+  const nb::tuple words(given);  // describe and spell may change the list
   for (nb::handle word : words) reader.read(word, read);
   return hashes_of(table, read, uses);
 }

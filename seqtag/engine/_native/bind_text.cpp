@@ -41,12 +41,12 @@ class PyScannedRows {
   nb::bytes splice(const std::vector<In<int32_t>>& labels, const std::vector<std::vector<nb::bytes>>& names) const {
     const size_t written = rows_.places.size();
     require(labels.size() == written && names.size() == written, "one array of labels for each column written");
-    std::vector<const int32_t*> ids;
+    std::vector<std::vector<int32_t>> ids;
     std::vector<std::vector<std::string_view>> views(written);
     for (size_t w = 0; w < written; ++w) {
-      require(labels[w].shape(0) == size_t(rows_.words), "one label per word");
-      require(within(labels[w].data(), labels[w].shape(0), int64_t(names[w].size())), "a label without a name");
-      ids.push_back(labels[w].data());
+      ids.push_back(copied(labels[w]));
+      require(ids[w].size() == size_t(rows_.words), "one label per word");
+      require(within(ids[w].data(), ids[w].size(), int64_t(names[w].size())), "a label without a name");
       for (const nb::bytes& name : names[w]) views[w].emplace_back(name.c_str(), name.size());
     }
     std::string out;
@@ -76,22 +76,22 @@ class PyScanner {
   // The rows of a text, or None if it is not plain.
   nb::object scan(nb::bytes text, bool file_start) {
     ScannedRows rows;
-    bool plain;
-    {
+    const bool plain = calls_.run([&] {
       nb::gil_scoped_release release;
-      plain = scanner_.scan(text.c_str(), text.size(), file_start, rows);
-    }
+      return scanner_.scan(text.c_str(), text.size(), file_start, rows);
+    });
     return plain ? nb::cast(PyScannedRows(std::move(text), std::move(rows))) : nb::none();
   }
   // Values of a column that were numbered since the last call, in order.
   nb::list new_values(size_t column) {
     require(column < reported_.size(), "column out of range");
-    return values_after(scanner_.interner(column), reported_[column]);
+    return calls_.run([&] { return values_after(scanner_.interner(column), reported_[column]); });
   }
 
  private:
   std::vector<size_t> reported_;
   Scanner scanner_;
+  OneAtATime calls_;
 };
 
 // The words of one text: those of lines, or of tokens that a segmenter found.
@@ -140,9 +140,9 @@ class PyWordRows {
   std::unique_ptr<WordRows> rows_ = std::make_unique<WordRows>();  // stays where it is: forms may be in it
 
   WordLabels labels_of(const In<int32_t>& labels, const std::vector<nb::bytes>& names) const {
-    require(labels.shape(0) == rows_->forms.size(), "one label per word");
-    require(within(labels.data(), labels.shape(0), int64_t(names.size())), "a label without a name");
-    WordLabels read{labels.data(), {}};
+    WordLabels read{copied(labels), {}};
+    require(read.ids.size() == rows_->forms.size(), "one label per word");
+    require(within(read.ids.data(), read.ids.size(), int64_t(names.size())), "a label without a name");
     for (const nb::bytes& name : names) read.names.emplace_back(name.c_str(), name.size());
     return read;
   }
@@ -176,49 +176,59 @@ class PyWordScanner {
  public:
   PyWordRows scan_lines(nb::bytes text, bool file_start) {
     PyWordRows found(text, {});
-    nb::gil_scoped_release release;
-    scanner_.scan_lines({text.c_str(), text.size()}, file_start, found.rows());
+    calls_.run([&] {
+      nb::gil_scoped_release release;
+      scanner_.scan_lines({text.c_str(), text.size()}, file_start, found.rows());
+    });
     return found;
   }
   // starts and ends: of tokens, in code points.
-  PyWordRows scan_tokens(nb::bytes text, In<int64_t> starts, In<int64_t> ends, In<int64_t> sentence_ends,
-                         In<int64_t> ranges, In<int64_t> word_ptr, std::vector<nb::bytes> words) {
-    const size_t tokens = starts.shape(0), sentences = sentence_ends.shape(0);
-    require(ends.shape(0) == tokens, "one end per token");
+  PyWordRows scan_tokens(nb::bytes text, In<int64_t> given_starts, In<int64_t> given_ends,
+                         In<int64_t> given_sentence_ends, In<int64_t> given_ranges, In<int64_t> given_word_ptr,
+                         std::vector<nb::bytes> words) {
+    std::vector<int64_t> first = copied(given_starts), last = copied(given_ends);
+    const std::vector<int64_t> sentence_ends = copied(given_sentence_ends), ranges = copied(given_ranges);
+    const std::vector<int64_t> word_ptr = copied(given_word_ptr);
+    const size_t tokens = first.size(), sentences = sentence_ends.size();
+    require(last.size() == tokens, "one end per token");
     int64_t at = 0;
     for (size_t t = 0; t < tokens; ++t) {
-      require(at <= starts(t) && starts(t) < ends(t), "tokens must ascend, and none is empty");
-      at = ends(t);
+      require(at <= first[t] && first[t] < last[t], "tokens must ascend, and none is empty");
+      at = last[t];
     }
     at = 0;
-    for (size_t s = 0; s < sentences; ++s) {
-      require(at < sentence_ends(s), "sentence_ends must ascend, and no sentence is empty");
-      at = sentence_ends(s);
+    for (int64_t end : sentence_ends) {
+      require(at < end, "sentence_ends must ascend, and no sentence is empty");
+      at = end;
     }
     require(at == int64_t(tokens), "the last sentence must end with the last token");
-    require(word_ptr.shape(0) == ranges.shape(0) + 1 && ascending(word_ptr, words.size()),
+    require(word_ptr.size() == ranges.size() + 1 && ascending(word_ptr, words.size()),
             "word_ptr must ascend from 0 to the number of words, one step per range");
-    for (size_t i = 0; i < ranges.shape(0); ++i) {
-      require(ranges(i) >= (i ? ranges(i - 1) + 1 : 0) && ranges(i) < int64_t(tokens),
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      require(ranges[i] >= (i ? ranges[i - 1] + 1 : 0) && ranges[i] < int64_t(tokens),
               "ranges must ascend, and each is a token");
-      require(word_ptr(i + 1) - word_ptr(i) > 1, "a range has two words or more");
+      require(word_ptr[i + 1] - word_ptr[i] > 1, "a range has two words or more");
     }
-    std::vector<int64_t> first(starts.data(), starts.data() + tokens), last(ends.data(), ends.data() + tokens);
     require(to_bytes({text.c_str(), text.size()}, first, last), "a token ends after the text");
-    WordScanner::Ranges several{ranges.data(), ranges.shape(0), word_ptr.data(), {}};
+    WordScanner::Ranges several{ranges.data(), ranges.size(), word_ptr.data(), {}};
     for (const nb::bytes& word : words) several.words.emplace_back(word.c_str(), word.size());
     PyWordRows found(text, std::move(words));
-    nb::gil_scoped_release release;
-    scanner_.scan_tokens({text.c_str(), text.size()}, first, last, sentence_ends.data(), sentences, several,
-                         found.rows());
+    calls_.run([&] {
+      nb::gil_scoped_release release;
+      scanner_.scan_tokens({text.c_str(), text.size()}, first, last, sentence_ends.data(), sentences, several,
+                           found.rows());
+    });
     return found;
   }
   // Words that were numbered since the last call, in order.
-  nb::list new_values() { return values_after(scanner_.interner(), reported_); }
+  nb::list new_values() {
+    return calls_.run([&] { return values_after(scanner_.interner(), reported_); });
+  }
 
  private:
   size_t reported_ = 0;
   WordScanner scanner_;
+  OneAtATime calls_;
 
   // Replaces positions in code points of UTF-8 by those in bytes; false if one is after the end.
   static bool to_bytes(std::string_view text, std::vector<int64_t>& starts, std::vector<int64_t>& ends) {
@@ -245,17 +255,21 @@ class PyTokenNumbers {
   nb::object number(In<uint32_t> codes, In<int64_t> starts, In<int64_t> ends) {
     require(ends.shape(0) == starts.shape(0), "one end per token");
     std::vector<int32_t> numbers(starts.shape(0));
-    for (size_t t = 0; t < numbers.size(); ++t) {
-      require(0 <= starts(t) && starts(t) <= ends(t) && ends(t) <= int64_t(codes.shape(0)), "a token is out of range");
-      const char* first = reinterpret_cast<const char*>(codes.data() + starts(t));
-      numbers[t] = numbers_.intern(first, size_t(ends(t) - starts(t)) * sizeof(uint32_t));
-    }
+    calls_.run([&] {
+      for (size_t t = 0; t < numbers.size(); ++t) {
+        const int64_t start = starts(t), end = ends(t);
+        require(0 <= start && start <= end && end <= int64_t(codes.shape(0)), "a token is out of range");
+        const char* first = reinterpret_cast<const char*>(codes.data() + start);
+        numbers[t] = numbers_.intern(first, size_t(end - start) * sizeof(uint32_t));
+      }
+    });
     return to_numpy(std::move(numbers));
   }
   size_t nbytes() const { return numbers_.bytes(); }
 
  private:
   Interner numbers_;
+  OneAtATime calls_;
 };
 
 class PyCharacters {
@@ -264,24 +278,25 @@ class PyCharacters {
   PyCharacters(const std::vector<std::vector<int>>& views, const std::vector<In<uint64_t>>& hashes)
       : views_(checked(views, int(hashes.size()))), reported_(views.size(), 0), table_(views, dictionaries_of(hashes)),
         inner_(views.size()) {}
-  nb::object unknown(In<uint32_t> codes) {
-    check(codes);
-    return to_numpy(table_.unknown(codes.data(), codes.shape(0)));
+  nb::object unknown(In<uint32_t> given) {
+    const std::vector<uint32_t> codes = checked(given);
+    return calls_.run([&] { return to_numpy(table_.unknown(codes.data(), codes.size())); });
   }
-  void learn(In<uint32_t> codes, In<uint8_t> kinds) {
-    check(codes);
-    require(codes.shape(0) == kinds.shape(0), "one kind per code point");
+  void learn(In<uint32_t> given, In<uint8_t> kinds) {
+    const std::vector<uint32_t> codes = checked(given);
+    require(codes.size() == kinds.shape(0), "one kind per code point");
     require(within(kinds.data(), kinds.shape(0), CharacterTable::kRegional + 1), "a kind is out of range");
-    for (size_t i = 0; i < codes.shape(0); ++i) table_.learn(codes(i), kinds(i));
+    calls_.run([&] {
+      for (size_t i = 0; i < codes.size(); ++i) table_.learn(codes[i], kinds(i));
+    });
   }
-  nb::tuple split(In<uint32_t> codes) {
-    check(codes);
-    require(table_.unknown(codes.data(), codes.shape(0)).empty(), "a code point without a kind");
-    std::vector<int64_t> fresh;
-    {
+  nb::tuple split(In<uint32_t> given) {
+    const std::vector<uint32_t> codes = checked(given);
+    std::vector<int64_t> fresh = calls_.run([&] {
+      require(table_.unknown(codes.data(), codes.size()).empty(), "a code point without a kind");
       nb::gil_scoped_release release;
-      fresh = table_.split(codes.data(), codes.shape(0));
-    }
+      return table_.split(codes.data(), codes.size());
+    });
     return nb::make_tuple(to_numpy(std::vector<int64_t>(table_.starts())),
                           to_numpy(std::vector<int64_t>(table_.ends())), to_numpy(std::vector<uint8_t>(table_.gaps())),
                           to_numpy(std::move(fresh)));
@@ -292,22 +307,25 @@ class PyCharacters {
                 symbols.size() == alphanumeric.shape(0) && symbols.size() == plain.shape(0) &&
                 symbols.size() == table_.characters() - table_.defined(),
             "one symbol, kind and class per new character");
-    for (size_t i = 0; i < symbols.size(); ++i)
-      table_.define(view(symbols[i]), view(kinds[i]), view(classes[i]), alphanumeric(i) != 0, plain(i) != 0);
+    calls_.run([&] {
+      for (size_t i = 0; i < symbols.size(); ++i)
+        table_.define(view(symbols[i]), view(kinds[i]), view(classes[i]), alphanumeric(i) != 0, plain(i) != 0);
+    });
   }
   // Type ids (views, rows) of the text that was split last.
   nb::object number() {
     require(table_.characters() == table_.defined(), "a character that is not defined");
     std::vector<int32_t> types(views_.size() * table_.rows());
-    {
+    calls_.run([&] {
       nb::gil_scoped_release release;
       table_.number(types.data());
-    }
+    });
     return to_numpy(std::move(types), {views_.size(), table_.rows()});
   }
   // Per column of a view, its values for the types that were numbered since the last call, in order.
   nb::list new_values(size_t view) {
     require(view < views_.size(), "view out of range");
+    const OneAtATime::Turn turn(calls_);
     const CharacterTable::View seen = table_.view(view);
     const size_t end = table_.types(seen);
     nb::list found;
@@ -328,6 +346,7 @@ class PyCharacters {
                       const nb::callable& describe, const nb::callable& spell) {
     require(view < views_.size(), "view out of range");
     require(attributes.size() == views_[view].size(), "a list of attributes per column of the view");
+    const OneAtATime::Turn turn(calls_);
     const size_t begin = reported_[view], end = table_.types(table_.view(view));
     inner_[view].resize(attributes.size());
     WordReader reader(process_characters(), describe, spell, normal);
@@ -362,6 +381,7 @@ class PyCharacters {
     std::vector<std::vector<uint64_t>> hashes;  // per attribute and value
   };
   std::vector<std::vector<InnerHashes>> inner_;  // per view and column
+  OneAtATime calls_;
 
   static const std::vector<std::vector<int>>& checked(const std::vector<std::vector<int>>& views, int dictionaries) {
     const int end = CharacterTable::kColumns + CharacterTable::kWordColumns * dictionaries;
@@ -383,18 +403,18 @@ class PyCharacters {
   void hash_inner_values(CharacterTable::View view, size_t column, InnerHashes& inner,
                          const std::vector<AttributeUse>& uses, WordReader& reader, size_t begin, size_t end,
                          uint64_t* out) {
-    const size_t known = inner.values;
+    const size_t known = inner.values, values = table_.inner_values(column);
     Words read;
-    for (; inner.values < table_.inner_values(column); ++inner.values)
-      reader.read(table_.inner_value(column, inner.values), read);
+    for (size_t value = known; value < values; ++value) reader.read(table_.inner_value(column, value), read);
     nb::gil_scoped_release release;
     inner.hashes.resize(uses.size());
     const Attributes made(process_characters(), read);
     for (size_t a = 0; a < uses.size(); ++a) {
-      inner.hashes[a].resize(inner.values);
+      inner.hashes[a].resize(values);
       made.hash(uses[a], inner.hashes[a].data() + known);
       for (size_t type = begin; type < end; ++type) *out++ = inner.hashes[a][table_.inner_number(view, column, type)];
     }
+    inner.values = values;  // once all have hashes
   }
   // The same for a column whose values are as many as the types.
   void hash_values(CharacterTable::View view, size_t column, const std::vector<AttributeUse>& uses, bool normal,
@@ -428,10 +448,12 @@ class PyCharacters {
   }
 
   static std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
-  static void check(const In<uint32_t>& codes) {
+  static std::vector<uint32_t> checked(const In<uint32_t>& given) {
+    std::vector<uint32_t> codes = copied(given);
     uint32_t most = 0;
-    for (size_t i = 0; i < codes.shape(0); ++i) most = std::max(most, codes(i));
+    for (uint32_t code : codes) most = std::max(most, code);
     require(most < CharacterTable::kCodes, "a code point is out of range");
+    return codes;
   }
 };
 

@@ -297,6 +297,7 @@ template <class Real> class TypedWeights {
 class PyWeights {
   nb::object layout_;
   std::variant<std::unique_ptr<TypedWeights<float>>, std::unique_ptr<TypedWeights<double>>> weights_;
+  OneAtATime calls_;
 
   template <class Work> auto visit(Work work) {
     return std::visit([&](auto& weights) { return work(*weights); }, weights_);
@@ -319,6 +320,7 @@ class PyWeights {
   nb::object train_epoch(const PyInstances& x, In<int32_t> y, In<int64_t> visits, const std::string& rule, double step,
                          nb::object cost, bool ties_are_mistakes, nb::object out_mistakes, nb::object choices,
                          const PyPause& pause) {
+    const OneAtATime::Turn turn(calls_);
     std::optional<In2<uint8_t>> permitted;
     if (!choices.is_none())
       permitted = nb::cast<In2<uint8_t>>(nb::module_::import_("numpy").attr("ascontiguousarray")(choices, "uint8"));
@@ -331,12 +333,15 @@ class PyWeights {
     return found;
   }
   nb::object decode(const PyInstances& x) {
+    const OneAtATime::Turn turn(calls_);
     return visit([&](auto& weights) { return weights.decode(x); });
   }
   nb::object cells(bool average) {
+    const OneAtATime::Turn turn(calls_);
     return visit([&](auto& weights) { return weights.cells(average); });
   }
   nb::object state() {
+    const OneAtATime::Turn turn(calls_);
     return visit([](auto& weights) { return weights.state(); });
   }
   int64_t seen() {

@@ -230,6 +230,7 @@ class CharacterTable {
   // Finds the rows of a text whose code points are all known; the rows of characters that are new
   // come back, in the order of their numbers.
   std::vector<int64_t> split(const uint32_t* codes, size_t n) {
+    forget_undefined();
     starts_.clear();
     ends_.clear();
     gaps_.clear();
@@ -481,6 +482,15 @@ class CharacterTable {
     std::unique_ptr<Page>& held = pages_[code >> 8];
     if (!held) held = std::make_unique<Page>();
     return *held;
+  }
+  // New characters of the last text, if the caller did not come to define them: they are new again.
+  void forget_undefined() {
+    if (character_count_ == defined()) return;
+    const auto forget = [this](int32_t& number) { number = number < int32_t(defined()) ? number : -1; };
+    for (const std::unique_ptr<Page>& page : pages_)
+      if (page) std::for_each(page->character.begin(), page->character.end(), forget);
+    std::for_each(several_character_.begin(), several_character_.end(), forget);
+    character_count_ = defined();
   }
   // Notes the character of the last row; whether it is new.
   bool number_of(const uint32_t* codes, size_t begin, size_t end) {

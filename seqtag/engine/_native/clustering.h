@@ -204,8 +204,9 @@ class Entropies {
     logarithms_.back() = uint64_t(1) << kLog;
     for (size_t n = 0; n < small_.size(); ++n) small_[n] = computed(uint32_t(n));
   }
-  int64_t operator()(int32_t n) const { return uint32_t(n) < kSmall ? small_[size_t(n)] : computed(uint32_t(n)); }
-  int64_t growth(int32_t n, int32_t by) const { return (*this)(n + by) - (*this)(n); }
+  // Exact up to 2**31; beyond it, where costs of the class that a word is still in may be asked, any number.
+  int64_t operator()(uint32_t n) const { return n < kSmall ? small_[n] : computed(n); }
+  int64_t growth(int32_t n, int32_t by) const { return (*this)(uint32_t(n) + uint32_t(by)) - (*this)(uint32_t(n)); }
 
  private:
   static constexpr int kLog = 28, kPoints = 14, kRest = 31 - kPoints;
@@ -259,8 +260,8 @@ class ExchangeClustering {
   int64_t objective() const {
     int64_t sum = 0;
     for (size_t b = 0; b < size_; ++b) {
-      for (size_t c = 0; c < size_; ++c) sum += entropy_(table_.counts(b)[c]);
-      sum -= 2 * entropy_(total_[b]);
+      for (size_t c = 0; c < size_; ++c) sum += entropy_(uint32_t(table_.counts(b)[c]));
+      sum -= 2 * entropy_(uint32_t(total_[b]));
     }
     return sum;
   }
@@ -305,8 +306,7 @@ class ExchangeClustering {
     void set(const Entropies& entropy, size_t b, size_t c, int32_t n) {
       int32_t* cell = counts(b) + c;
       *cell = n;
-      const int64_t now = entropy(n);
-      for (int32_t by = 1; by <= kLittle; ++by) cell[size_t(by) * size_] = int32_t(entropy(n + by) - now);
+      for (int32_t by = 1; by <= kLittle; ++by) cell[size_t(by) * size_] = int32_t(entropy.growth(n, by));
     }
     void fill(const Entropies& entropy) {
       for (size_t b = 0; b < size_; ++b)

@@ -27,7 +27,7 @@ struct ScannedRows {
   char gap = 0;              // before a new column
 
   // The text with field `name_of[w][label[w][i]]` in the place that word i has for column w.
-  std::string splice(const char* text, size_t size, const std::vector<const int32_t*>& label,
+  std::string splice(const char* text, size_t size, const std::vector<std::vector<int32_t>>& label,
                      const std::vector<std::vector<std::string_view>>& name_of) const {
     std::string out;
     out.reserve(size + size_t(words) * 8 * order.size());
@@ -38,7 +38,7 @@ struct ScannedRows {
         const Place place = places[k][size_t(i)];
         out.append(text + done, place.begin - done);
         if (is_new[k]) out.push_back(gap);
-        out.append(name_of[w][size_t(label[w][i])]);
+        out.append(name_of[w][size_t(label[w][size_t(i)])]);
         done = place.end;
       }
     out.append(text + done, size - done);

@@ -257,20 +257,21 @@ template <class Real> struct SparseRows {
     for (size_t i = s.begin; i < s.begin + s.used; ++i)
       if (label_of[i] == label) return i;
     if (s.used == s.capacity) {
-      s.capacity = s.capacity ? 2 * s.capacity : 2;
-      const size_t begin = w.size(), size = begin + s.capacity;
+      const uint32_t capacity = s.capacity ? 2 * s.capacity : 2;
+      const size_t begin = w.size(), size = begin + capacity;
       move_to(begin, size, s, label_of);
       move_to(begin, size, s, w);
       move_to(begin, size, s, sums);
       s.begin = begin;
+      s.capacity = capacity;
     }
     const size_t i = s.begin + s.used++;
     label_of[i] = uint16_t(label);
     w[i] = 0;
     sums[i] = {};
     if (s.full == kNone && s.used * kShare >= uint32_t(stride)) {
-      s.full = uint32_t(full.size() / size_t(stride));
       full.resize(full.size() + size_t(stride));
+      s.full = uint32_t(full.size() / size_t(stride)) - 1;
       for (size_t k = s.begin; k < s.begin + s.used; ++k) copy_out(s, label_of[k], w[k]);
     }
     return i;

@@ -39,7 +39,7 @@ inline bool breaks_form(const char* p) {
 
 // Labels of words: an id for each word, and the name of each id.
 struct WordLabels {
-  const int32_t* ids;
+  std::vector<int32_t> ids;
   std::vector<std::string_view> names;
   std::string_view of(size_t word) const { return names[size_t(ids[word])]; }
 };

@@ -1,0 +1,276 @@
+"""Direct calls of the kernel that seqtag itself does not make: objects and arrays that change meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from seqtag.engine.arrays import Bigrams
+from seqtag.features.native import describe
+from seqtag.segmentation.characters import COLUMNS
+from tests.engine.test_kernel import frozen_instance, same_bits
+from tests.strategies import NATIVE, REFERENCE, each_backend, needs_native
+
+if NATIVE:
+    from seqtag.engine import native
+
+
+# ----------------------------------------------------------------- numbers at their limits
+@needs_native
+def test_clusters_of_as_many_bigrams_as_32_bits_hold():
+    """Sums of two counts exceed 32 bits (the sanitizers report them)."""
+    most = 2**31 - 1
+    counts = np.array([most // 2, 3, 3, most // 2 - 5], np.int32)
+    bigrams = Bigrams(np.array([0, 2, 4]), np.array([0, 1, 0, 1], np.int32), counts)
+    assert counts.sum(dtype=np.int64) == most
+    for classes, open in (([0, 1], 2), ([1, 1], 3), ([0, 0], 1)):
+        sides = [
+            backend.ExchangeClustering(bigrams, np.array(classes, np.int32), open)
+            for backend in (NATIVE, REFERENCE)
+        ]
+        for _ in range(2):
+            assert len({each.visit(0, 2) for each in sides}) == 1
+            assert len({each.objective() for each in sides}) == 1
+            assert len({tuple(each.classes.tolist()) for each in sides}) == 1
+
+
+@each_backend
+@pytest.mark.parametrize("words", [4, 2**31, 2**60])
+def test_counts_of_words_that_cannot_have_been_counted_are_refused(backend, words):
+    counter = backend.BigramCounter()
+    counter.add(np.array([1], np.int32), np.array([0, 1]))
+    assert counter.counts(3).tolist() == [1, 1, 0]
+    with pytest.raises(ValueError, match="words must be at most one more than the bigrams counted"):
+        counter.counts(words)
+
+
+@needs_native
+@pytest.mark.parametrize("count", [0, 2, 2**60])
+def test_another_number_of_values_is_refused(count):
+    with pytest.raises(ValueError, match="count must be the number of values"):
+        native.Values().number([["a"]], count)
+
+
+# ----------------------------------------------------------------- one object, one call
+@needs_native
+def test_the_workspace_of_a_model_that_is_gone_is_refused():
+    """Another model may have its address."""
+    random = np.random.RandomState(0)
+    small, _ = frozen_instance(random, 2, order=0)
+    large, sentences = frozen_instance(random, 200)
+    decoders = [native.Decoder(*small) for _ in range(50)]
+    spaces = [each.workspace() for each in decoders]
+    decoders.clear()
+    decoders = [native.Decoder(*large) for _ in range(50)]
+    for decoder in decoders:
+        for space in spaces:
+            with pytest.raises(ValueError, match="the workspace belongs to another model"):
+                decoder.decode(*sentences, space)
+
+
+@needs_native
+def test_a_workspace_is_not_used_after_a_call_that_failed():
+    model, sentences = frozen_instance(np.random.RandomState(0), 1000)
+    decoder = native.Decoder(*model)
+    space = decoder.workspace()
+    with pytest.raises(MemoryError):
+        long = np.zeros((2, 60_000), np.int32), np.ones((3, 1), np.uint64), np.array([0, 60_000])
+        decoder.decode(*long, space)
+    with pytest.raises(ValueError, match="the workspace belongs to another call, or to one that"):
+        decoder.decode(*sentences, space)
+
+
+def characters(text):
+    """A table that knows the characters of a text, and the text in code points."""
+    table = native.Characters([[0]], [])
+    codes = np.array([*map(ord, text)], np.uint32)
+    table.learn(np.unique(codes), np.full(len({*text}), 2, np.uint8))
+    return table, codes
+
+
+def define(table, names):
+    names = [name.encode() for name in names]
+    ones = np.ones(len(names), np.uint8)
+    table.define(names, names, names, ones, ones)
+
+
+@needs_native
+def test_a_split_that_was_interrupted_can_be_repeated():
+    """As by Ctrl-C, before the new characters are defined."""
+    table, codes = characters("abcab")
+    table.split(codes[:2])
+    define(table, "ab")
+    assert table.number().tolist() == [[0, 1]]
+    for _ in range(2):
+        assert table.split(codes)[3].tolist() == [2]
+    *_, new = table.split(codes[1:])
+    assert new.tolist() == [1]
+    define(table, "c")
+    assert len(table.split(codes)[3]) == 0
+    assert table.number().tolist() == [[0, 1, 2, 0, 1]]
+    assert table.new_values(0) == [[b"a", b"b", b"c"]]
+
+
+@needs_native
+@pytest.mark.parametrize("column", ["c1", "class"])
+def test_hashes_that_were_interrupted_can_be_repeated(column):
+    final = "Σ"  # its lower case depends on the word, so that `spell` is asked
+    calls = [[("lower", 0, [])]]
+
+    def table():
+        made = native.Characters([[COLUMNS.index(column)]], [])
+        codes = np.array([ord("a"), ord(final)], np.uint32)
+        made.learn(codes, np.full(2, 2, np.uint8))
+        made.split(codes)
+        define(made, ["a", final])
+        made.number()
+        return made
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    def nested(word):
+        with pytest.raises(RuntimeError, match="another call is using this object"):
+            again.new_hashes(0, calls, False, describe, spell)
+        return spell(word)
+
+    def spell(word):
+        return word, word.lower()
+
+    again, wanted = table(), table().new_hashes(0, calls, False, describe, spell)
+    with pytest.raises(KeyboardInterrupt):
+        again.new_hashes(0, calls, False, describe, interrupted)
+    same_bits(again.new_hashes(0, calls, False, describe, nested), wanted)
+
+
+@needs_native
+def test_weights_are_not_used_while_they_learn():
+    from seqtag.engine.arrays import Instances, Layout
+
+    weights = NATIVE.Weights(Layout(1, 2, 0, 0), "float64", "perceptron")
+    x = Instances(np.arange(3), np.arange(3), np.zeros(2, np.int32))
+    refused = []
+
+    def pause():
+        with pytest.raises(RuntimeError, match="another call is using this object") as error:
+            weights.decode(x)
+        refused.append(error)
+        return False
+
+    visits = np.zeros(100_000, np.int64)
+    weights.train_epoch(x, np.ones(2, np.int32), visits, pause=(pause, 0.0))
+    assert refused
+    assert weights.decode(x).tolist() == [1, 1]
+
+
+# ----------------------------------------------------------------- what others change meanwhile
+@needs_native
+def test_words_may_leave_their_list_while_it_is_read():
+    words = [f"{'x' * n}Σ" for n in range(2000)]
+    uses = [("lower", 0, [])]
+    wanted = native.hash_attributes(words, uses, False, describe, lambda w: (w, w.lower()))
+
+    def spell(word):
+        words.clear()
+        return word, word.lower()
+
+    same_bits([native.hash_attributes(words, uses, False, describe, spell)], [wanted])
+    assert words == []
+
+
+@needs_native
+def test_rows_may_leave_their_list_while_it_is_read():
+    rows: list = []
+
+    class Row:
+        def __len__(self):
+            return 1
+
+        def __getitem__(self, i):
+            if i:
+                raise IndexError
+            rows.clear()
+            return "a"
+
+    rows.extend(Row() for _ in range(2000))
+    assert native.Values().number(rows, 2000).tolist() == [0] * 2000
+
+
+@needs_native
+def test_a_model_keeps_its_templates_if_their_arrays_change():
+    model, sentences = frozen_instance(np.random.RandomState(0), 3)
+    decoder = native.Decoder(*model)
+    wanted = decoder.decode(*sentences, decoder.workspace())
+    for plan in model[1:3]:
+        for array in plan[:6]:
+            array.fill(2**31 - 1)
+    same_bits([decoder.decode(*sentences, decoder.workspace())], [wanted])
+
+
+RACE = """
+import threading
+import time
+
+import numpy as np
+from seqtag.engine import native
+from tests.engine.test_kernel import frozen_instance
+
+model, (types, hashes, ptr) = frozen_instance(np.random.RandomState(0), 3)
+types, ptr = np.tile(types, 2_000), np.append(0, np.tile(np.diff(ptr), 2_000).cumsum())
+decoder = native.Decoder(*model)
+wanted = decoder.decode(types, hashes, ptr, decoder.workspace())
+kept, ends, over = types.copy(), ptr.copy(), []
+
+
+def overwrite():
+    while not over:
+        time.sleep(0.002)
+        types.fill(2**31 - 1)
+        ptr.fill(2**62)
+        types[:], ptr[:] = kept, ends
+
+
+writer = threading.Thread(target=overwrite)
+writer.start()
+decoded = 0
+for _ in range(1000):
+    try:
+        found = decoder.decode(types, hashes, ptr, decoder.workspace())
+    except ValueError:  # as it was read
+        continue
+    decoded += 1
+    assert found.tobytes() == wanted.tobytes()
+    if decoded == 20:
+        break
+over.append(True)
+writer.join()
+print(decoded)
+"""
+
+
+@needs_native
+def test_arrays_may_change_while_a_model_decodes():
+    """What was checked is what is read: the kernel has copies of all that it indexes with."""
+    done = subprocess.run([sys.executable, "-c", RACE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "20\n"), done.stderr
+
+
+@needs_native
+def test_one_call_at_a_time_splits_a_text():
+    table, codes = characters("ab")
+    long = np.tile(codes, 5_000_000)
+    thread = threading.Thread(target=table.split, args=(long,))
+    thread.start()
+    refused = 0
+    while thread.is_alive():
+        try:
+            table.unknown(codes)
+        except RuntimeError:
+            refused += 1
+    thread.join()
+    assert refused
+    assert table.unknown(codes).tolist() == []
