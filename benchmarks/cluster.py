@@ -79,8 +79,8 @@ def cluster(paths: list[Path], model: str, out: Path, workers: int, *more: str) 
     """Seconds of ``seqtag cluster tag``, from the first task to the last result."""
     how = ("--format", "tokens", "--to", "tagged", "--workers", str(workers), "-q", *more)
     command([*_SEQTAG, "cluster", "tag", "-m", model, *how, *map(str, paths), "-o", str(out)], 1)
-    found = json.loads((out / "summary.json").read_text())
-    return float(found["seconds"])
+    last = (out / "ledger.jsonl").read_text(encoding="utf-8").splitlines()[-1]
+    return float(json.loads(last)["seconds"])
 
 
 def peer(name: str, processes: int, paths: list[Path], out: Path) -> float | str:
@@ -176,7 +176,7 @@ def speeds(source: Path, model: str, words: int) -> dict[str, Any]:
         for name, workers, given, more in (
             ("`seqtag cluster tag --workers 1`", 1, paths, ()),
             ("`seqtag cluster tag --workers 2`", 2, paths, ()),
-            ("`--workers 2`, one file", 2, [large], ()),
+            ("`--workers 2`, one file", 2, [large], ("--split", "0")),
             ("`--workers 2`, one file, `--split`", 2, [large], ("--split", size)),
         ):
             try:

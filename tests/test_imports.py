@@ -116,10 +116,11 @@ training.train
 training.online
 training.selection
 training
-batch.storage batch.rows batch.mixing
+batch.storage batch.mixing batch.ledger
+batch.rows
 batch.ranges batch.shards batch.ray_cluster
-batch.files batch.parameter_mixing
-batch.split batch.annotation batch.jobs
+batch.files batch.parameter_mixing batch.jobs
+batch.split batch.annotation
 batch.ray_tagging
 batch.ray_training batch.results
 batch
@@ -145,7 +146,7 @@ cli.base cli.foreign
 cli.common
 cli.options
 cli.curve cli.eval_warnings cli.training
-cli.bundle cli.calibrate cli.classes cli.cluster_tag cli.cluster_train cli.completion cli.corpora cli.cv cli.doctor cli.eval cli.explain cli.info cli.lexicon cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.classes cli.cluster_status cli.cluster_tag cli.cluster_train cli.completion cli.corpora cli.cv cli.doctor cli.eval cli.explain cli.info cli.lexicon cli.tag cli.templates cli.train cli.tune
 cli.cluster cli.compare cli.report cli.serve
 cli
 __init__

@@ -8,15 +8,17 @@ from seqtag.lazy import names_of
 
 if TYPE_CHECKING:
     from seqtag.batch.annotation import SeqtagBatch, annotate
-    from seqtag.batch.files import FileResult, tag_file
+    from seqtag.batch.files import tag_file
+    from seqtag.batch.ledger import FileResult, Ledger
     from seqtag.batch.parameter_mixing import train_shards
 
-__all__ = ["FileResult", "SeqtagBatch", "annotate", "tag_file", "train_shards"]
+__all__ = ["FileResult", "Ledger", "SeqtagBatch", "annotate", "tag_file", "train_shards"]
 
 __getattr__ = names_of(
     __name__,
     {
-        "FileResult": "seqtag.batch.files",
+        "FileResult": "seqtag.batch.ledger",
+        "Ledger": "seqtag.batch.ledger",
         "SeqtagBatch": "seqtag.batch.annotation",
         "annotate": "seqtag.batch.annotation",
         "tag_file": "seqtag.batch.files",

@@ -1,7 +1,4 @@
-"""Tagging of one file, once: the unit of work for any cluster engine.
-
-`tag_file` keeps no state but a small manifest next to the file that it writes.
-"""
+"""Tagging of one file: the unit of work for any cluster engine. `tag_file` keeps no state."""
 
 from __future__ import annotations
 
@@ -13,11 +10,12 @@ import threading
 import time
 from collections import OrderedDict
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
+from seqtag.batch.ledger import FileResult
 from seqtag.batch.rows import RowTagger, row_format
 from seqtag.batch.storage import DigestingFile, RangePlace, digest_of, is_address, place_of
 from seqtag.corpus import SentenceStream
@@ -26,7 +24,6 @@ from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 from seqtag.model import bundle, container
 from seqtag.model.embedded import component_of, find_model, no_such_model
-from seqtag.storage import strict_json
 from seqtag.storage.output import check_output
 from seqtag.tagging.pipeline import Chain, of_models
 from seqtag.tagging.streams import TagCounts, TagOptions
@@ -34,62 +31,20 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
+    from seqtag.batch.ledger import Reason
     from seqtag.batch.ranges import Range
-    from seqtag.batch.storage import Place
-    from seqtag.storage.output import Output
+    from seqtag.batch.storage import Facts, PlaceOutput
     from seqtag.tagging.pipeline import Loaded
-
-DONE = ".done"
-"""Ending of the name of a manifest, after the name of the file."""
 
 AnyModel: TypeAlias = "str | PathLike[str] | Loaded | Models"
 """A model by path, address or name; a loaded model; or several loaded ones."""
 
-Reason = Literal["", "new", "input", "output", "model", "options", "version"]
-
-_FORMAT = 1  # of manifests
-_KINDS = {"format": str, "sentences": int, "tokens": int, "input": dict, "output": dict}
-_RECIPE: Final = ("version", "model", "options")
+_RECIPE: Final[tuple[Reason, ...]] = ("version", "model", "options")
 
 _MAX_KEPT = 16  # models that a process keeps loaded
-
-
-@dataclass(frozen=True)
-class FileResult:
-    """Result of `tag_file`.
-
-    Attributes
-    ----------
-    source, target
-        Names of the files.
-    status
-        ``tagged``, or ``skipped`` if that was done before.
-    reason
-        Why it was tagged: ``new``, or what has changed (``input``, ``output``, ``model``,
-        ``options``, ``version`` of seqtag); empty if it was skipped.
-    format
-        Format of the input.
-    sentences, tokens
-        Number of sentences with words, and of words.
-    bytes_read, bytes_written
-        Sizes of the files.
-    seconds
-        Duration of this call.
-    """
-
-    source: str
-    target: str
-    status: Literal["tagged", "skipped"]
-    reason: Reason
-    format: str
-    sentences: int
-    tokens: int
-    bytes_read: int
-    bytes_written: int
-    seconds: float
 
 
 class Models:
@@ -209,18 +164,15 @@ def tag_file(
     *,
     threads: int = 1,
     part: Range | None = None,
+    before: FileResult | None = None,
+    verify: bool = False,
     tidy: bool = True,
 ) -> FileResult:
     r"""Tag a file into another, unless that was done before.
 
-    `target` is written atomically; then ``TARGET.done``, a manifest with the digests of the input
-    and the models, the options and the version of seqtag. If all of these are unchanged, nothing is
-    done. An input with the same name, size and modification time counts as unchanged, unless it
-    changed in the two seconds before it was read; any other is read, and its digest decides. If
-    anything has changed, or the output has, the file is tagged again and replaced.
-
-    Any number of processes on any machines may call it; after an error there is no incomplete file,
-    and the next call tags that file again.
+    `target` is written atomically: after an error or a kill there is no incomplete file. Any number
+    of processes on any machines may call this function. To do a file once, keep the result, for
+    example in a `seqtag.batch.Ledger`, and pass it as `before` the next time.
 
     Parameters
     ----------
@@ -230,7 +182,7 @@ def tag_file(
         or an address for fsspec, as ``s3://crawl/part-1.txt``. Compression is detected.
     target
         Path or address of the output. Its folder is made. The ending of the name decides about
-        compression.
+        compression. A store gets the output in parts while it is written.
     model
         A model by path, address or name; a loaded model; or several, which run one after another. A
         process loads each file once.
@@ -241,6 +193,13 @@ def tag_file(
     part
         The range of the file to tag, into a separate file; None for the complete file. See
         `seqtag.batch.split`.
+    before
+        The result of an earlier call. If the models, the options, the version of seqtag, the input
+        and the size of the output are unchanged, nothing is done. An input with the same size and
+        modification time counts as unchanged, unless it changed in the two seconds before it was
+        read; any other is read, and its digest decides.
+    verify
+        Also read the output, and compare its digest with that in `before`.
     tidy
         True to remove leftovers of killed processes for `target`, which lists its folder; see
         `seqtag.storage.output.remove_leftovers`.
@@ -262,37 +221,70 @@ def tag_file(
     >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = Path(folder, "a.txt").write_text("Time flies.")
-    >>> result = tag_file(folder / "a.txt", folder / "a.conllu", "en", TagOptions(format="text"))
+    >>> options = TagOptions(format="text")
+    >>> result = tag_file(folder / "a.txt", folder / "a.conllu", "en", options)
     >>> result.status, result.reason, result.sentences, result.tokens
     ('tagged', 'new', 1, 3)
-    >>> tag_file(folder / "a.txt", folder / "a.conllu", "en", TagOptions(format="text")).status
+    >>> tag_file(folder / "a.txt", folder / "a.conllu", "en", options, before=result).status
     'skipped'
     """
-    begun = time.perf_counter()
-    task = TagTask(source, target, Models.of(model), options or TagOptions(), part, tidy=tidy)
-    return task.result(begun, task.run(threads) if task.reason else task.before)
+    return TagTask(
+        source,
+        target,
+        Models.of(model),
+        options or TagOptions(),
+        part,
+        before,
+        verify=verify,
+        tidy=tidy,
+    ).run(threads)
+
+
+def recipe_of(digests: Sequence[str], options: TagOptions, part: Range | None = None) -> str:
+    """Return what a result depends on besides its input: version, models and options."""
+    recorded = options.as_json()
+    if part:
+        format, columns, separator, paragraphs = part.head
+        recorded["range"] = [part.start, part.end, format, [*columns], separator, paragraphs]
+    digested = (json.dumps([*digests]), json.dumps(recorded, sort_keys=True))
+    short = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in digested]
+    return " ".join([__version__, *short])
+
+
+def find_change(
+    before: FileResult | None, recipe: str, input: Facts, output: Facts | None
+) -> Reason | None:
+    """Return what has changed since a result; None if only the digest of the input can tell."""
+    if before is None:
+        return "new"
+    if before.recipe != recipe:
+        pairs = zip(_RECIPE, before.recipe.split(" "), recipe.split(" "), strict=False)
+        return next((name for name, old, new in pairs if old != new), "version")
+    if output is None or output.bytes != before.bytes_written:
+        return "output"
+    if input.bytes != before.bytes_read:
+        return "input"
+    return "" if input.stamp and input.stamp == before.stamp else None
 
 
 class TagTask:
-    """The task of tagging a file, or a part of one, and its state from the manifest.
+    """The task of tagging a file, or a part of one.
 
     Parameters
     ----------
-    source, target, models, options, part, tidy
+    source, target, models, options, part, before, verify, tidy
         As for `tag_file`.
 
     Attributes
     ----------
-    input, output, manifest
+    input, output
         The places of these files.
     facts
         Size and stamp of the input at the start.
     recipe
         Version, models and options to tag with.
-    before
-        The manifest; empty if there is none.
-    reason
-        Why the file is to be tagged; empty if it was.
+    change
+        What has changed since it was tagged; None if only the digest of the input can tell.
     """
 
     def __init__(
@@ -302,94 +294,73 @@ class TagTask:
         models: Models,
         options: TagOptions,
         part: Range | None = None,
+        before: FileResult | None = None,
         *,
+        verify: bool = False,
         tidy: bool = True,
     ):
-        self._tidy = tidy
+        self._begun, self._before, self._tidy = time.perf_counter(), before, tidy
         self.models, self.options, self.part = models, options, part
         place, self.output = place_of(source), place_of(target)
         check_output(self.output.name, [place.name])
         self.input = RangePlace(place, part.start, part.end) if part else place
-        self.manifest = place_of(self.output.name + DONE)
         facts = self.input.facts()
         if facts is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.name)
         self.facts = facts
-        recorded = options.as_json()
-        if part:
-            format, columns, separator, paragraphs = part.head
-            recorded["range"] = [part.start, part.end, format, [*columns], separator, paragraphs]
-        self.recipe = {"version": __version__, "model": list(models.digests), "options": recorded}
-        self.before = _read_manifest(self.manifest)
-        self.reason = self._find_reason()
+        self.recipe = recipe_of(models.digests, options, part)
+        self.change = find_change(
+            before, self.recipe, facts, self.output.facts() if before else None
+        )
+        self._verify = verify
 
-    def _find_reason(self) -> Reason:
-        before = self.before
-        if not before:
-            return "new"
-        for key in _RECIPE:
-            if before[key] != self.recipe[key]:
-                return key
-        written = self.output.facts()
-        if written is None or written.bytes != before["output"]["bytes"]:
-            return "output"
-        known, facts = before["input"], self.facts
-        if facts.bytes != known["bytes"]:
-            return "input"
-        same_name = self.input.name == known["name"]
-        if same_name and facts.stamp is not None and facts.stamp == known["stamp"]:
-            return ""
-        return "" if digest_of(self.input) == known["sha256"] else "input"
+    @cached_property
+    def reason(self) -> Reason:
+        """Why the file is to be tagged; empty if it was."""
+        reason, before = self.change, self._before
+        if before and reason is None:
+            reason = "" if digest_of(self.input) == before.sha256_read else "input"
+        if before and reason == "" and self._verify:
+            reason = "" if digest_of(self.output) == before.sha256_written else "output"
+        return reason or ""
 
-    def run(self, threads: int) -> dict[str, Any]:
-        """Tag the file; write and return its manifest."""
-        begun = time.perf_counter()
+    def run(self, threads: int) -> FileResult:
+        """Tag the file, if there is a reason; return the result."""
+        if self._before and not self.reason:
+            return replace(
+                self._before,
+                source=self.input.name,
+                target=self.output.name,
+                status="skipped",
+                reason="",
+                stamp=self.facts.stamp,
+                seconds=time.perf_counter() - self._begun,
+            )
         chain = self.models.chain(self.options.only)
         with self.output.output(tidy=self._tidy) as out:
             format, counts, digest = self._write(out, chain, threads)
-            self.manifest.remove()  # the manifest of the file that is replaced
-        return self.write_manifest(begun, format, counts, digest)
+        return self.result(format, counts, digest, out)
 
-    def write_manifest(
-        self, begun: float, format: str, counts: TagCounts, digest: str
-    ) -> dict[str, Any]:
-        """Write the manifest of the output, and return it."""
-        written = self.output.facts()
-        found = {
-            "manifest": _FORMAT,
-            **self.recipe,
-            "format": format,
-            "input": {
-                "name": self.input.name,
-                "bytes": self.facts.bytes,
-                "stamp": self.facts.stamp,
-                "sha256": digest,
-            },
-            "output": {"name": self.output.name, "bytes": written.bytes if written else 0},
-            "sentences": counts.sentences,
-            "tokens": counts.tokens,
-            "seconds": round(time.perf_counter() - begun, 3),
-        }
-        with self.manifest.output(tidy=self._tidy) as out:
-            out.write(json_bytes(found, indent=2))
-        return found
-
-    def result(self, begun: float, manifest: Mapping[str, Any]) -> FileResult:
-        """Return the result by the manifest."""
+    def result(self, format: str, counts: TagCounts, digest: str, out: PlaceOutput) -> FileResult:
+        """Return the result for an output that was written."""
         return FileResult(
-            self.input.name,
-            self.output.name,
-            "tagged" if self.reason else "skipped",
-            self.reason,
-            manifest["format"],
-            manifest["sentences"],
-            manifest["tokens"],
-            manifest["input"]["bytes"],
-            manifest["output"]["bytes"],
-            time.perf_counter() - begun,
+            source=self.input.name,
+            target=self.output.name,
+            status="tagged",
+            reason=self.reason,
+            format=format,
+            sentences=counts.sentences,
+            tokens=counts.tokens,
+            bytes_read=self.facts.bytes,
+            bytes_written=out.bytes,
+            sha256_read=digest,
+            sha256_written=out.sha256,
+            stamp=self.facts.stamp,
+            recipe=self.recipe,
+            seconds=time.perf_counter() - self._begun,
         )
 
-    def _write(self, out: Output, chain: Chain, threads: int) -> tuple[str, TagCounts, str]:
+    def _write(self, out: PlaceOutput, chain: Chain, threads: int) -> tuple[str, TagCounts, str]:
         """Write the tagged file; return the format, counts and digest of the input."""
         input, options = self.input, self.options
         format = self.part.head.format if self.part else row_format(input.name, options.format)
@@ -433,33 +404,3 @@ class TagTask:
                 lines = sum(chunk.count(b"\n") for chunk in iter(partial(file.read, 1 << 20), b""))
             place = error.line + lines
             raise type(error)(error.message, source=error.source, line=place) from error
-
-
-def _read_manifest(place: Place) -> dict[str, Any]:
-    """Return a manifest; an empty one if there is none, or the file is something else."""
-    if place.facts() is None:
-        return {}
-    with place.open() as file:
-        try:
-            found = strict_json.loads(file.read())
-            input, output = found["input"], found["output"]
-            is_manifest = (
-                found["manifest"] == _FORMAT
-                and {*_RECIPE} <= {*found}
-                and all(type(found[key]) is kind for key, kind in _KINDS.items())
-                and {"name", "stamp", "sha256"} <= {*input}
-                and type(input["bytes"]) is type(output["bytes"]) is int
-            )
-        except (ValueError, TypeError, KeyError):
-            return {}
-    return found if is_manifest else {}
-
-
-def json_bytes(value: object, indent: int | None = None) -> bytes:
-    r"""Return a JSON document and a line break in UTF-8; file names that are not UTF-8 are escaped.
-
-    >>> json_bytes({"file": "\udcff.txt"})
-    b'{"file": "\\udcff.txt"}\n'
-    """
-    text = json.dumps(value, indent=indent, ensure_ascii=False) + "\n"
-    return text.encode("utf-8", "backslashreplace")

@@ -7,15 +7,12 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from seqtag.batch.files import DONE
+from seqtag.batch.ledger import LEDGER, Ledger
 from seqtag.batch.storage import file_system, is_address
 from seqtag.errors import CorpusError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-FAILED, SUMMARY = "failed.jsonl", "summary.json"
-"""Files that a run writes next to the tagged files."""
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 
@@ -33,21 +30,40 @@ def files_of(names: Iterable[str]) -> list[str]:
     Parameters
     ----------
     names
-        Paths; patterns of paths (``crawl/**/*.txt``), whose files are sorted, without manifests of
-        an earlier run; ``@FILE``, which has a path or an address on each line; addresses, which may
+        Paths; patterns of paths (``crawl/**/*.txt``), whose files are sorted, without ledgers of
+        earlier runs; ``@FILE``, which has a path or an address on each line; addresses, which may
         be patterns too.
 
     Raises
     ------
     CorpusError
-        If no file matches a pattern, a list is empty, or a path is a folder.
+        If no file matches a pattern, a list is empty, a path is a folder, or an address is one
+        that other processes cannot see.
     FileNotFoundError
         If a path does not exist; those on lists are checked when they are tagged.
     """
     found: dict[str, None] = {}
     for name in names:
         found.update(dict.fromkeys(_files(name)))
+    for name in found:
+        check_shared(name)
     return list(found)
+
+
+def check_shared(name: str) -> None:
+    """Refuse an address in the memory of this process, which workers cannot see.
+
+    Raises
+    ------
+    CorpusError
+        If it is one.
+    """
+    if "memory://" in name:
+        msg = (
+            "expected files that all workers can see, found the memory of this process; use a path "
+            "or a store"
+        )
+        raise CorpusError(msg, source=name)
 
 
 def _files(name: str) -> list[str]:
@@ -115,11 +131,9 @@ def _folders(top: str) -> Iterator[str]:
 
 
 def _is_input(name: str) -> bool:
-    """Return whether to tag a match: a file, or a broken link, which will fail; no manifest."""
+    """Return whether to tag a match: a file, or a broken link, which will fail; no ledger."""
     path = Path(name)
-    if name.endswith(DONE) and Path(name.removesuffix(DONE)).exists():
-        return False
-    return path.is_file() or (path.is_symlink() and not path.exists())
+    return path.name != LEDGER and (path.is_file() or (path.is_symlink() and not path.exists()))
 
 
 def jobs_of(
@@ -141,45 +155,85 @@ def jobs_of(
     Raises
     ------
     OptionError
-        If two would be written to one file, or one over an input or a file of the run, or a file
-        is not below the base, or was written into the folder by an earlier run.
+        If two would be written to one file, or one over an input or the ledger, or a file is not
+        below the base.
+    CorpusError
+        If the folder is one that other processes cannot see.
 
     Examples
     --------
     >>> jobs_of(["crawl/a/1.txt.gz"], "tagged", base="crawl", suffix=".conllu")
     [Job(source='crawl/a/1.txt.gz', target='tagged/a/1.txt.conllu.gz')]
     """
-    taken = {_joined(folder, name): "what a run leaves" for name in (FAILED, SUMMARY)}
+    check_shared(folder)
+    taken = {_joined(folder, LEDGER): "the ledger"}
     inputs = {_absolute(name) for name in files}
     jobs = []
     for source in files:
         name = _relative_path(source, base)
         packed = next((each for each in _PACKED if name.endswith(each)), "")
         target = _joined(folder, name.removesuffix(packed) + suffix + packed)
-        for name in (target, target + DONE):
-            if name in taken:
-                msg = (
-                    f"expected a different output name for each file, found {name} for "
-                    f"{taken[name]} "
-                    f"and {source}; keep their folders with --base, or tag them in separate runs"
-                )
-                raise OptionError(msg)
-            taken[name] = source
-            if _is_written(source, folder):
+        if target in taken:
+            msg = (
+                f"expected a different output name for each file, found {target} for "
+                f"{taken[target]} "
+                f"and {source}; keep their folders with --base, or tag them in separate runs"
+            )
+            raise OptionError(msg)
+        taken[target] = source
+        if _absolute(target) in inputs:
+            msg = (
+                f"expected an output folder other than that of the input, found {folder} for "
+                f"{source}; "
+                "choose another; no file was changed"
+            )
+            raise OptionError(msg)
+        jobs.append(Job(source, target))
+    return jobs
+
+
+def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
+    """Open the ledger of a run.
+
+    Parameters
+    ----------
+    path
+        Its file; None for ``ledger.jsonl`` in the folder of the outputs.
+    folder
+        Path or address of that folder.
+    jobs
+        The files of the run.
+
+    Raises
+    ------
+    OptionError
+        If there is no path and the folder is at an address, or an input was written by an earlier
+        run.
+    CorpusError, OSError
+        As `Ledger`.
+    """
+    if path is None and is_address(folder):
+        msg = (
+            f"expected --ledger with a file on this machine, found none; {folder} is in a store, "
+            "where nothing can be appended to a file"
+        )
+        raise OptionError(msg)
+    ledger = Ledger(path or _joined(folder, LEDGER), _joined(folder, "x")[:-1])
+    try:
+        top = os.path.realpath(folder) + os.sep
+        inside = {job.source for job in jobs if _absolute(job.source).startswith(top)}
+        written = {_absolute(target) for target in ledger} if inside else set()
+        for source, _ in jobs:
+            if source in ledger or (source in inside and _absolute(source) in written):
                 msg = (
                     f"expected input files, found the output of a cluster run, {source} in the "
                     f"folder {folder}; narrow the pattern, or choose another folder"
                 )
                 raise OptionError(msg)
-            if _absolute(name) in inputs:
-                msg = (
-                    f"expected an output folder other than that of the input, found {folder} for "
-                    f"{source}; "
-                    "choose another; no file was changed"
-                )
-                raise OptionError(msg)
-        jobs.append(Job(source, target))
-    return jobs
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
 
 
 def _relative_path(name: str, base: str | None) -> str:
@@ -200,13 +254,6 @@ def _relative_path(name: str, base: str | None) -> str:
 
 def _joined(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if is_address(folder) else str(Path(folder, name))
-
-
-def _is_written(name: str, folder: str) -> bool:
-    """Return whether a file is below the folder of a run and has a manifest."""
-    if is_address(name) or is_address(folder) or not Path(name + DONE).exists():
-        return False
-    return Path(os.path.realpath(name)).is_relative_to(os.path.realpath(folder))
 
 
 def _absolute(name: str) -> str:

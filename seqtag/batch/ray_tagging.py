@@ -1,38 +1,52 @@
-"""Tagging many files on a Ray cluster: a task for each, a few more at a time than workers.
+"""Tagging many files on a Ray cluster: small files together, large ones in parts.
 
-Each task calls `seqtag.tag_file` or, for large files in parts, `seqtag.batch.split`. The driver
-alone counts attempts; Ray retries nothing by itself.
+The driver alone writes the ledger and counts attempts; Ray retries nothing by itself.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import signal
+import threading
 import time
-from collections import Counter, deque
-from dataclasses import dataclass, field
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from seqtag.batch.files import FileResult, Models, TagTask, kept, models_of_bytes, tag_file
+from seqtag.batch.files import Models, TagTask, find_change, kept, models_of_bytes, recipe_of
+from seqtag.batch.ledger import BatchReport, FileResult
 from seqtag.batch.ranges import Range, Ranges
 from seqtag.batch.ray_cluster import require_ray
 from seqtag.batch.split import PARTS, cut_file, join_parts, part_of, remove_parts
-from seqtag.batch.storage import is_address, place_of
-from seqtag.errors import SeqtagError
+from seqtag.batch.storage import facts_of, is_address
+from seqtag.errors import ClusterError, SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from seqtag.batch.jobs import Job
+    from seqtag.batch.ledger import Entry, Ledger
     from seqtag.tagging.streams import TagOptions
 
 ATTEMPTS = 3
 """Number of attempts for a file."""
 
+SPLIT = 64 * 10**6
+"""Size in bytes above which a file is split."""
+
 _AHEAD = 2  # tasks in flight for each worker: one runs, one waits
 _LOOK = 5.0  # seconds between two counts of the workers
+_WORK = 5.0  # seconds of work that small files are put together to
+_FIRST = 250_000  # bytes of the first tasks of small files, before their speed is known
+_MOST = 500  # files of a task
+_MEMORY = 500 * 10**6  # bytes of memory that a task asks for, besides ten times those of its models
+_PATIENCE, _SLOWEST = 3600, 10_000  # a file may take an hour, and a second for so many bytes
+_LAST_WORD = 60  # seconds that a worker has to report that a file took too long
 
 
 class ModelCopy(NamedTuple):
@@ -50,130 +64,80 @@ class AttemptError(NamedTuple):
     retry: bool
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A file that was given up, with the number of attempts and the last error."""
+Listener: TypeAlias = "Callable[[Entry | None, BatchReport], object]"
+"""Function called with each line of the ledger, and with None now and then, and the report."""
 
-    file: str
-    attempts: int
-    error: str
+Step: TypeAlias = "int | Range | Parts"
+"""Step of a file: tag it, or cut it if it is larger than this many bytes (0: never); tag a part; or
+join all parts."""
 
 
-@dataclass
-class BatchReport:
-    """Result of tagging many files: sums, and the failures.
+class Parts(NamedTuple):
+    """The parts of a file and their results, in their order."""
+
+    ranges: list[Range]
+    results: list[FileResult]
+
+
+class Item(NamedTuple):
+    """A step of a file for a worker.
 
     Attributes
     ----------
-    tagged, skipped
-        Number of files that were tagged, and that had been tagged before.
-    sentences, tokens, bytes_read, bytes_written, seconds_in_tasks
-        Sums over files that were tagged, and parts of files.
-    parts
-        Number of parts of large files.
-    uncut
-        Reasons why large files were not cut, with their counts.
-    formats
-        Formats of the inputs, with their counts.
-    failures
-        Files that were given up.
-    attempts_lost
-        Number of attempts that failed and were followed by another.
-    seconds
-        Time from the first task to the last result.
-    workers
-        The largest number of workers.
+    source, target
+        Names of the files.
+    before
+        The last result for the output, if there is one.
+    step
+        What to do.
     """
 
-    tagged: int = 0
-    skipped: int = 0
-    sentences: int = 0
-    tokens: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
-    seconds_in_tasks: float = 0.0
-    parts: int = 0
-    uncut: Counter[str] = field(default_factory=Counter)
-    formats: Counter[str] = field(default_factory=Counter)
-    failures: list[Failure] = field(default_factory=list)
-    attempts_lost: int = 0
-    seconds: float = 0.0
-    workers: int = 0
-
-    @property
-    def tokens_per_second(self) -> int:
-        """Tokens per second of wall time."""
-        return round(self.tokens / self.seconds) if self.seconds else 0
-
-    def add(self, result: FileResult, *, joined: bool = False) -> None:
-        """Count a finished file; if it was joined, its parts have been counted."""
-        self.formats[result.format] += 1
-        if result.status == "skipped":
-            self.skipped += 1
-            return
-        self.tagged += 1
-        self.bytes_written += result.bytes_written
-        self.seconds_in_tasks += result.seconds
-        if not joined:
-            self._add_words(result)
-
-    def add_part(self, result: FileResult) -> None:
-        """Count a finished part of a file."""
-        self.parts += 1
-        if result.status == "tagged":
-            self.seconds_in_tasks += result.seconds
-            self._add_words(result)
-
-    def _add_words(self, result: FileResult) -> None:
-        self.sentences += result.sentences
-        self.tokens += result.tokens
-        self.bytes_read += result.bytes_read
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the sums for the summary."""
-        return {
-            "version": __version__,
-            "files": self.tagged + self.skipped + len(self.failures),
-            "tagged": self.tagged,
-            "skipped": self.skipped,
-            "failed": len(self.failures),
-            "attempts_lost": self.attempts_lost,
-            "parts": self.parts,
-            "uncut": dict(sorted(self.uncut.items())),
-            "sentences": self.sentences,
-            "tokens": self.tokens,
-            "bytes_read": self.bytes_read,
-            "bytes_written": self.bytes_written,
-            "workers": self.workers,
-            "seconds": round(self.seconds, 3),
-            "seconds_in_tasks": round(self.seconds_in_tasks, 3),
-            "tokens_per_second": self.tokens_per_second,
-            "formats": dict(sorted(self.formats.items())),
-        }
+    source: str
+    target: str
+    before: FileResult | None
+    step: Step
 
 
-Listener: TypeAlias = "Callable[[FileResult | Failure | None, BatchReport], object]"
-"""Function called with the result of each file (None for a part) and the report so far."""
+class WorkerOptions(NamedTuple):
+    """What all tasks of a run have in common.
 
-Step: TypeAlias = "int | Range | list[Range]"
-"""Step of a task: tag a file, or cut it if it is larger than this many bytes (0: never); tag a
-part; or join all parts."""
+    Attributes
+    ----------
+    tagging
+        How to read, tag and write.
+    threads
+        Threads of a task.
+    verify
+        Whether to compare outputs with their digests.
+    limit
+        Seconds that a file or a part may take; 0 to tell by its size.
+    """
+
+    tagging: TagOptions
+    threads: int = 1
+    verify: bool = False
+    limit: float = 0.0
 
 
 class _Attempt(NamedTuple):
-    """An attempt at a step of a file, with its number from 1."""
+    """An attempt at a step of a file, with its number from 1 and the bytes to read.
+
+    It is alone in its task if it is not small, or a task with others was lost.
+    """
 
     job: Job
     number: int
     step: Step
+    bytes: int
+    alone: bool = True
 
 
 @dataclass
 class _CutFile:
-    """A file in parts, with the number of parts that are not finished."""
+    """A file in parts, with the results of those that are finished."""
 
-    parts: list[Range]
-    left: int
+    ranges: list[Range]
+    results: dict[Range, FileResult]
     given_up: bool = False
 
 
@@ -181,43 +145,70 @@ _tidied: set[str] = set()  # folders, by this process: listing many files takes 
 
 
 def attempt(
-    source: str,
-    target: str,
+    items: Sequence[Item],
     models: Sequence[tuple[str, str, Sequence[Any]]],
-    options: TagOptions,
-    threads: int,
-    step: Step = 0,
-) -> FileResult | Ranges | AttemptError:
-    """Do one attempt at a step of a file, on a worker."""
+    how: WorkerOptions,
+) -> list[FileResult | Ranges | AttemptError]:
+    """Do one attempt at steps of files, on a worker."""
 
     def fetch() -> Models:  # from the object store
         ray = require_ray()
         found = [models_of_bytes(ray.get(box[0]), name) for name, _, box in models]
         return Models.of(found)
 
+    def do(item: Item) -> FileResult | Ranges | AttemptError:
+        try:
+            loaded = kept(tuple(digest for _, digest, _ in models), fetch)
+            return _take_step(item, loaded, how)
+        except SeqtagError as error:  # the content of a file does not change by itself
+            return AttemptError(str(error), retry=False)
+        except OSError as error:
+            name = f"{error.filename}: " if error.filename else ""
+            return AttemptError(f"{name}{error.strerror or error}", retry=True)
+        except Exception as error:
+            return AttemptError(f"internal error: {type(error).__name__}: {error}", retry=True)
+
+    return [do(item) for item in items]
+
+
+def _take_step(item: Item, models: Models, how: WorkerOptions) -> FileResult | Ranges:
+    """Do a step of a file."""
+    source, target, before, step = item
+    options = how.tagging
+    part = step if isinstance(step, Range) else None
+    name = part_of(target, part) if part else target
+    _tidy_once(name)
+    task = TagTask(source, name, models, options, part, before, verify=how.verify, tidy=False)
+    with _time_limit(how.limit or _PATIENCE + task.facts.bytes / _SLOWEST):
+        if isinstance(step, Parts):
+            return join_parts(source, target, models, options, *step, before=before, tidy=False)
+        if isinstance(step, int) and 0 < step < task.facts.bytes and task.reason:
+            return cut_file(source, models, options, size=step)
+        return task.run(how.threads)
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise an error if the block takes longer; end the process if it does not react to that."""
+
+    def stop(*_: object) -> None:
+        msg = f"expected a result within {seconds:,.0f} seconds, found none; see --time-limit"
+        raise TimeoutError(msg)
+
+    has_alarm = (
+        hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    )
+    if has_alarm:
+        handler = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    faulthandler.dump_traceback_later(seconds + _LAST_WORD, exit=True, file=2)
     try:
-        loaded = kept(tuple(digest for _, digest, _ in models), fetch)
-        _tidy_once(target)
-        if isinstance(step, Range):
-            name = part_of(target, step)
-            _tidy_once(name)
-            return tag_file(source, name, loaded, options, threads=threads, part=step, tidy=False)
-        if isinstance(step, list):
-            return join_parts(source, target, loaded, options, step, tidy=False)
-        facts = place_of(source).facts() if step else None
-        is_large = facts is not None and facts.bytes > step
-        if is_large and TagTask(source, target, loaded, options).reason:
-            return cut_file(source, loaded, options, size=step)
-        result = tag_file(source, target, loaded, options, threads=threads, tidy=False)
-        remove_parts(target)
-        return result
-    except SeqtagError as error:  # the content of a file does not change by itself
-        return AttemptError(str(error), retry=False)
-    except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
-        return AttemptError(f"{name}{error.strerror or error}", retry=True)
-    except Exception as error:
-        return AttemptError(f"internal error: {type(error).__name__}: {error}", retry=True)
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        if has_alarm:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, handler)
 
 
 def _tidy_once(target: str) -> None:
@@ -233,14 +224,20 @@ def tag_files(
     jobs: Sequence[Job],
     models: Sequence[ModelCopy],
     options: TagOptions,
+    ledger: Ledger,
     *,
     threads: int = 1,
     attempts: int = ATTEMPTS,
     in_flight: int | None = None,
-    split: int = 0,
+    split: int = SPLIT,
+    time_limit: float = 0.0,
+    max_failures: int | None = None,
+    verify: bool = False,
     listener: Listener = lambda *_: None,
 ) -> BatchReport:
     """Tag files on a cluster, each as `seqtag.tag_file` does.
+
+    Files that are finished by the ledger, and unchanged, need no task. Small files share one.
 
     Parameters
     ----------
@@ -253,6 +250,8 @@ def tag_files(
         also if their files change meanwhile.
     options
         How to read, tag and write.
+    ledger
+        The record of this run and of those before.
     threads
         Threads of a task, which takes as many cores.
     attempts
@@ -263,8 +262,15 @@ def tag_files(
     split
         Files larger than this many bytes are cut into parts of about this size, each a task, and
         joined by one more; 0 to cut none.
+    time_limit
+        Seconds that an attempt at a file, or a part, may take; 0 for an hour and a second for each
+        10 kB.
+    max_failures
+        Number of files that may be given up; None for any number.
+    verify
+        Whether to read finished outputs and compare their digests.
     listener
-        Called for each file that is finished or given up, and with None for a part of one.
+        Called for each line of the ledger, and with None at least every few seconds.
 
     Returns
     -------
@@ -273,78 +279,158 @@ def tag_files(
 
     Raises
     ------
+    ClusterError
+        If too many files were given up.
     KeyboardInterrupt
         After all tasks have been ended.
     """
-    report = BatchReport()
+    report, begun = BatchReport(), time.perf_counter()
+    recipe = recipe_of([each.digest for each in models], options)
+    known = facts_of({name for job in jobs for name in job})
+    queue: deque[_Attempt] = deque()
+    skipped = 0
+    for job in jobs:
+        before, facts = ledger.get(job.target), known[job.source]
+        written = known[job.target]
+        change = find_change(before, recipe, facts, written) if facts and not verify else None
+        if change == "":
+            skipped += 1
+            continue
+        queue.append(_Attempt(job, 1, split, facts.bytes if facts else 0, alone=False))
+    del known
+    waiting = sum(each.bytes for each in queue)
     cut_files: dict[Job, _CutFile] = {}
-    pending: dict[Any, _Attempt] = {}
-    task = ray.remote(attempt).options(num_cpus=threads, max_retries=0)
+    were_cut = {name.rpartition(f"{PARTS}/")[0] for name in ledger if f"{PARTS}/" in name}
+    pending: dict[Any, list[_Attempt]] = {}
+    memory = _memory_of(ray, _MEMORY + 10 * sum(len(each.data) for each in models))
+    task = ray.remote(attempt).options(num_cpus=threads, memory=memory, max_retries=0)
+    how = WorkerOptions(options, threads, verify, time_limit)
     # Inside a list a reference stays one: a worker asks for the bytes when it needs them.
     boxes = [(each.name, each.digest, [ray.put(each.data)]) for each in models]
 
+    def record(entry: Entry) -> None:
+        report.count(entry)
+        listener(entry, report)
+
     def finish(done: _Attempt, outcome: FileResult | Ranges | AttemptError) -> list[_Attempt]:
         """Record the outcome of an attempt; return the attempts that follow from it."""
-        job, number, step = done
+        job, number, step, *_ = done
         if isinstance(outcome, FileResult) and isinstance(step, Range):
             cut = cut_files[job]
-            cut.left -= 1
-            report.add_part(outcome)
-            listener(None, report)
-            return [] if cut.left or cut.given_up else [_Attempt(job, 1, cut.parts)]
+            result = replace(outcome, source=job.source, target=part_of(job.target, step))
+            cut.results[step] = result
+            record(ledger.add(result, part=True, attempts=number))
+            if len(cut.results) < len(cut.ranges) or cut.given_up:
+                return []
+            parts = Parts(cut.ranges, [cut.results[each] for each in cut.ranges])
+            return [_Attempt(job, 1, parts, 0)]
         if isinstance(outcome, FileResult):
-            report.add(outcome, joined=isinstance(step, list))
-            listener(outcome, report)
+            is_joined = isinstance(step, Parts)
+            if job.target in were_cut and not is_joined:
+                remove_parts(job.target)
+            result = replace(outcome, source=job.source, target=job.target)
+            record(ledger.add(result, joined=is_joined, attempts=number))
             return []
         if isinstance(outcome, Ranges):
             if not outcome.ranges:
-                report.uncut[outcome.reason] += 1
-                return [done._replace(step=0)]
-            cut_files[job] = _CutFile(outcome.ranges, len(outcome.ranges))
-            return [_Attempt(job, 1, part) for part in outcome.ranges]
-        if outcome.retry and number < attempts:
-            report.attempts_lost += 1
-            return [done._replace(number=number + 1)]
+                uncut = {"status": "uncut", "source": job.source, "error": outcome.reason}
+                record(ledger.append(uncut))
+                return [done._replace(step=0, alone=True)]
+            cut_files[job] = _CutFile(outcome.ranges, {})
+            return [_Attempt(job, 1, part, part.end - part.start) for part in outcome.ranges]
         message = outcome.message
         if isinstance(step, Range):
             if cut_files[job].given_up:  # a file fails once, whatever happens to its other parts
                 return []
-            cut_files[job].given_up = True
             message = f"bytes {step.start:,} to {step.end:,}: {message}"
-        failure = Failure(job.source, number, message)
-        report.failures.append(failure)
-        listener(failure, report)
+        retry = outcome.retry and number < attempts
+        status = "lost" if retry else "failed"
+        entry = {"status": status, "source": job.source, "attempts": number, "error": message}
+        record(ledger.append(entry))
+        if retry:
+            return [done._replace(number=number + 1, alone=True)]
+        if isinstance(step, Range):
+            cut_files[job].given_up = True
+        if max_failures is not None and len(report.failures) > max_failures:
+            msg = (
+                f"expected at most {max_failures} failed files, found {len(report.failures)}; see "
+                f"{ledger.path}, correct the cause, and run the same command to continue"
+            )
+            raise ClusterError(msg)
         return []
 
+    def take() -> list[_Attempt]:
+        """Take steps for a task from the queue: one, or small files for some seconds of work."""
+        nonlocal waiting
+        taken, size = [queue.popleft()], 0
+        if report.seconds_in_tasks > 1:
+            most = report.bytes_read / report.seconds_in_tasks * _WORK
+        else:
+            most = _FIRST
+        most = min(most, waiting / (_AHEAD * 2 * report.workers))  # the last tasks end together
+        while True:
+            size += taken[-1].bytes
+            waiting -= taken[-1].bytes
+            is_last = not queue or len(taken) == _MOST or size + queue[0].bytes > most
+            if is_last or taken[0].alone or queue[0].alone:
+                return taken
+            taken.append(queue.popleft())
+
     def run() -> None:
-        begun, counted = time.perf_counter(), -_LOOK
-        queue = deque(_Attempt(job, 1, split) for job in jobs)
+        nonlocal waiting
+        counted = -_LOOK
         while queue or pending:
             if time.monotonic() - counted > _LOOK:  # workers may come and go
                 counted = time.monotonic()
-                cores = int(ray.cluster_resources().get("CPU", 1))
-                report.workers = max(report.workers, cores // threads, 1)
+                report.workers = max(report.workers, _count_workers(ray, threads, memory))
             while queue and len(pending) < (in_flight or _AHEAD * report.workers):
-                new = queue.popleft()
-                if isinstance(new.step, Range) and cut_files[new.job].given_up:
+                if isinstance(queue[0].step, Range) and cut_files[queue[0].job].given_up:
+                    waiting -= queue.popleft().bytes
                     continue
-                source, target = map(_absolute, new.job)
-                pending[task.remote(source, target, boxes, options, threads, new.step)] = new
+                new = take()
+                items = [_item_of(each, ledger) for each in new]
+                pending[task.remote(items, boxes, how)] = new
             if not pending:
                 continue
             ready, rest = ray.wait(list(pending), timeout=_LOOK, fetch_local=False)
             if ready and rest:
                 ready += ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)[0]
+            report.seconds = time.perf_counter() - begun
+            listener(None, report)
             for ref in ready:
                 done = pending.pop(ref)
                 try:
-                    outcome = ray.get(ref)
+                    outcomes = ray.get(ref)
                 except ray.exceptions.RayError as error:
                     lines = str(error).strip().splitlines() or [type(error).__name__]
-                    outcome = AttemptError(f"the worker was lost: {lines[0]}", retry=True)
-                report.seconds = time.perf_counter() - begun
-                queue.extendleft(reversed(finish(done, outcome)))
+                    lost = AttemptError(f"the worker was lost: {lines[0]}", retry=True)
+                    outcomes = [lost] * len(done)
+                if len(done) > 1 and outcomes[0] is outcomes[-1]:
+                    # Which of the files it was shows when each is alone.
+                    first = {"source": done[0].job.source, "files": len(done), "attempts": 1}
+                    record(ledger.append({"status": "lost", **first, "error": lost.message}))
+                    following = [each._replace(alone=True) for each in done]
+                else:
+                    following = [
+                        new
+                        for each, outcome in zip(done, outcomes, strict=True)
+                        for new in finish(each, outcome)
+                    ]
+                waiting += sum(each.bytes for each in following)
+                queue.extendleft(reversed(following))
 
+    plan = {
+        "status": "run",
+        "begun": round(time.time(), 3),
+        "files": len(jobs),
+        "skipped": skipped,
+        "bytes": waiting,
+        "version": __version__,
+        "models": [{"name": each.name, "sha256": each.digest} for each in models],
+        "options": options.as_json(),
+        "recipe": recipe,
+    }
+    record(ledger.append(plan))
     try:
         run()
     except BaseException:
@@ -358,7 +444,35 @@ def tag_files(
         folders |= {Path(job.target + PARTS) for job in cut_files if not is_address(job.target)}
         for folder in folders:
             remove_leftovers(folder)
+    seconds = round(time.perf_counter() - begun, 3)
+    record(ledger.append({"status": "end", "seconds": seconds, "workers": report.workers}))
     return report
+
+
+def _item_of(attempt: _Attempt, ledger: Ledger) -> Item:
+    """Return what a worker gets to know, with names that are valid in any folder."""
+    (source, target), step = attempt.job, attempt.step
+    name = part_of(target, step) if isinstance(step, Range) else target
+    return Item(_absolute(source), _absolute(target), ledger.get(name), step)
+
+
+def _memory_of(ray: Any, wanted: int) -> int:
+    """Return the memory to ask for: what is wanted, or what the largest machine has."""
+    return min(wanted, max((int(node.get("memory", 0)) for node in _nodes(ray)), default=0))
+
+
+def _count_workers(ray: Any, threads: int, memory: int) -> int:
+    """Return the number of tasks that can run at a time."""
+    counts = [
+        min(int(node.get("CPU", 0)) // threads, int(node.get("memory", 0)) // max(memory, 1))
+        for node in _nodes(ray)
+    ]
+    return max(sum(counts), 1)
+
+
+def _nodes(ray: Any) -> list[dict[str, float]]:
+    """Return the resources of the machines of a cluster."""
+    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
 
 def _absolute(name: str) -> str:

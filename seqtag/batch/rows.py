@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
+    from seqtag.batch.storage import PlaceOutput
     from seqtag.corpus import Sentence
-    from seqtag.storage.output import Output
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import TagOptions
 
@@ -218,7 +218,7 @@ class RowTagger:
                 )
 
     # ----------------------------------------------------------------- Parquet
-    def parquet(self, file: BinaryIO, out: Output, source: str) -> None:
+    def parquet(self, file: BinaryIO, out: PlaceOutput, source: str) -> None:
         """Write the rows of an open Parquet file, with their new columns.
 
         Raises
@@ -289,7 +289,7 @@ class RowTagger:
 class _Sink(io.RawIOBase):
     """An output as a file for pyarrow."""
 
-    def __init__(self, out: Output):
+    def __init__(self, out: PlaceOutput):
         self._out = out
 
     def writable(self) -> bool:

@@ -1,6 +1,6 @@
 """A large file in parts: each is tagged by itself, then they are joined to the bytes of one call.
 
-Until they are joined, the parts lie in a folder next to the file, each with its manifest.
+Until they are joined, the parts lie in a folder next to the file.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ import errno
 import hashlib
 import os
 import re
-import time
 from functools import partial
 from typing import TYPE_CHECKING
 
 from seqtag.batch import ranges
-from seqtag.batch.files import DONE, Models, TagTask
+from seqtag.batch.files import Models, TagTask, recipe_of
 from seqtag.batch.storage import is_address, place_of
 from seqtag.corpus.formats import FORMATS, joined, renumbered
 from seqtag.errors import CorpusError
@@ -25,14 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from os import PathLike
 
-    from seqtag.batch.files import AnyModel, FileResult
+    from seqtag.batch.files import AnyModel
+    from seqtag.batch.ledger import FileResult
     from seqtag.batch.ranges import Range, Ranges
+    from seqtag.batch.storage import ReadablePlace
 
 PARTS = ".parts"
 """Ending of the folder of parts, after the name of the file."""
 
 _CHUNK = 1 << 20
-_PART = re.compile(rf"[0-9]+-[0-9]+({re.escape(DONE)})?")
+_PART = re.compile("[0-9]+-[0-9]+")
 
 
 def cut_file(
@@ -71,11 +72,14 @@ def cut_file(
     >>> _ = source.write_text("Time flies.\n\nFruit flies.\n\nSo what?\n")
     >>> target, options = source.with_suffix(".conllu"), TagOptions(format="text")
     >>> parts = cut_file(source, "en", options, size=13).ranges
-    >>> for part in parts:
-    ...     done = seqtag.tag_file(source, part_of(target, part), "en", options, part=part)
-    >>> join_parts(source, target, "en", options, parts).sentences
+    >>> done = [
+    ...     seqtag.tag_file(source, part_of(target, part), "en", options, part=part)
+    ...     for part in parts
+    ... ]
+    >>> joined = join_parts(source, target, "en", options, parts, done)
+    >>> joined.sentences
     3
-    >>> seqtag.tag_file(source, target, "en", options).status
+    >>> seqtag.tag_file(source, target, "en", options, before=joined).status
     'skipped'
     """
     options = options or TagOptions()
@@ -99,66 +103,69 @@ def join_parts(
     model: AnyModel | Sequence[AnyModel],
     options: TagOptions | None,
     parts: Sequence[Range],
+    results: Sequence[FileResult],
     *,
+    before: FileResult | None = None,
     tidy: bool = True,
 ) -> FileResult:
     """Join the tagged parts of a file, and remove them.
 
-    The file has the bytes, and the manifest, that `seqtag.tag_file` would have written.
+    The file has the bytes that `seqtag.tag_file` would have written, and the result is the same.
 
     Parameters
     ----------
-    source, target, model, options, tidy
+    source, target, model, options, before, tidy
         As `seqtag.tag_file` takes them.
     parts
         All parts of `source`, in their order.
+    results
+        The result of each.
 
     Raises
     ------
     CorpusError
-        If the file has changed since its parts were tagged, or the parts do not fit together.
+        If the file has changed since its parts were tagged.
     OSError
-        As the system reports it; `FileNotFoundError` if a part is missing or has changed.
+        As the system reports it; `FileNotFoundError` if a part is missing or was tagged otherwise.
     """
-    begun = time.perf_counter()
     models, options = Models.of(model), options or TagOptions()
-    joint = TagTask(source, target, models, options, tidy=tidy)
-    manifest = joint.before
-    if joint.reason:
-        tasks = [TagTask(source, part_of(target, part), models, options, part) for part in parts]
-        for task in tasks:
-            if task.reason in ("new", "output", "model", "options", "version"):
-                name = task.output.name
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
-        counts = TagCounts()
-        numbered = tasks[0].part is not None and tasks[0].part.head.numbered
-        around = FORMATS[options.to or "conllu"].number if numbered else None
-        pieces = _complete_lines(_pieces(tasks, counts, around))
-        with joint.output.output(tidy=tidy) as out:
-            for piece in joined(pieces, options.to):
-                out.write(piece)
-            digest = _input_digest(joint, tasks)
-            joint.manifest.remove()  # that of the file which is replaced now
-        manifest = joint.write_manifest(begun, tasks[0].before["format"], counts, digest)
+    joint = TagTask(source, target, models, options, before=before, tidy=tidy)
+    joint.reason = joint.change or "input"
+    for part, result in zip(parts, results, strict=True):
+        name = part_of(target, part)
+        facts, recipe = place_of(name).facts(), recipe_of(models.digests, options, part)
+        if facts is None or facts.bytes != result.bytes_written or result.recipe != recipe:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    counts = TagCounts()
+    around = FORMATS[options.to or "conllu"].number if parts[0].head.numbered else None
+    pieces = _complete_lines(_pieces(target, parts, results, counts, around))
+    with joint.output.output(tidy=tidy) as out:
+        for piece in joined(pieces, options.to):
+            out.write(piece)
+        digest = _input_digest(joint.input, parts, results)
     remove_parts(target)
-    return joint.result(begun, manifest)
+    return joint.result(results[0].format, counts, digest, out)
 
 
 def _pieces(
-    tasks: Sequence[TagTask], counts: TagCounts, around: tuple[bytes, bytes] | None
+    target: str | PathLike[str],
+    parts: Sequence[Range],
+    results: Sequence[FileResult],
+    counts: TagCounts,
+    around: tuple[bytes, bytes] | None,
 ) -> Iterator[bytes]:
     """Yield the bytes of parts and count sentences; number sentences through if they have numbers.
 
     `around` are the bytes before and after the number of a sentence.
     """
-    for task in tasks:
-        with task.output.open() as file:
+    for part, result in zip(parts, results, strict=True):
+        with place_of(part_of(target, part)).open() as file:
             chunks = iter(partial(file.read, _CHUNK), b"")
             if around is None or not counts.sentences:
                 yield from chunks
             else:
                 yield from renumbered(chunks, counts.sentences, *around)
-        counts.add(task.before["sentences"], task.before["tokens"])
+        counts.add(result.sentences, result.tokens)
 
 
 def _complete_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -177,7 +184,9 @@ def _complete_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield rest
 
 
-def _input_digest(joint: TagTask, tasks: Sequence[TagTask]) -> str:
+def _input_digest(
+    input: ReadablePlace, parts: Sequence[Range], results: Sequence[FileResult]
+) -> str:
     """Return the digest of the input.
 
     Raises
@@ -185,19 +194,19 @@ def _input_digest(joint: TagTask, tasks: Sequence[TagTask]) -> str:
     CorpusError
         If it has changed since the parts were tagged.
     """
-    digest, size, is_same = hashlib.sha256(), 0, True
-    for task in tasks:
-        of_part = hashlib.sha256()
-        with task.input.open() as file:
-            for chunk in iter(partial(file.read, _CHUNK), b""):
+    digest, is_same = hashlib.sha256(), True
+    with input.open() as file:
+        for part, result in zip(parts, results, strict=True):
+            of_part, left = hashlib.sha256(), part.end - part.start
+            while chunk := file.read(min(left, _CHUNK)):
                 digest.update(chunk)
                 of_part.update(chunk)
-                size += len(chunk)
-        is_same &= of_part.hexdigest() == task.before["input"]["sha256"]
-    facts = place_of(joint.input.name).facts()
-    if not is_same or facts is None or size != facts.bytes:
+                left -= len(chunk)
+            is_same &= of_part.hexdigest() == result.sha256_read
+        is_same &= not file.read(1)
+    if not is_same:
         msg = "expected the file that was split, found that it has changed; tag it again"
-        raise CorpusError(msg, source=joint.input.name)
+        raise CorpusError(msg, source=input.name)
     return digest.hexdigest()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -16,23 +15,26 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from seqtag.errors import CorpusError, install_hint
+from seqtag.storage.compression import compression_for
 from seqtag.storage.output import Output, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _SETTLED = 2.0  # seconds after which a change of a file changes its modification time
 _CHUNK = 1 << 20
+_LISTED = 100  # files of a folder in a store from which on it is listed instead of asking for each
+_MARKS = ("ETag", "etag", "md5Hash", "blob_id", "LastModified", "mtime", "last_modified")
 
 
 class Facts(NamedTuple):
     """Size of a file, and a stamp that changes when the file does.
 
-    The stamp is None if a change cannot be detected without reading the file.
+    The stamp is empty if a change cannot be detected without reading the file.
     """
 
     bytes: int
-    stamp: str | None
+    stamp: str
 
 
 class ReadablePlace(Protocol):
@@ -51,7 +53,7 @@ class Place(ReadablePlace, Protocol):
     """A place to read a file from and to write it to."""
 
     @contextmanager
-    def output(self, *, tidy: bool = True) -> Iterator[Output]:
+    def output(self, *, tidy: bool = True) -> Iterator[PlaceOutput]:
         """Open the file for writing, atomically; its ending decides about compression."""
 
     def remove(self) -> None:
@@ -130,6 +132,44 @@ def file_system(address: str) -> tuple[Any, str]:
     return system, path
 
 
+def facts_of(names: Iterable[str]) -> dict[str, Facts | None]:
+    """Return the facts of files; None for those that do not exist.
+
+    Many files in one folder of a store are looked up by listing it.
+
+    >>> facts_of(["crawl/part-1.txt"])
+    {'crawl/part-1.txt': None}
+    """
+    found: dict[str, Facts | None] = {}
+    folders: dict[str, list[str]] = {}
+    for name in names:
+        if is_address(name) and not name.startswith("file://"):
+            folders.setdefault(name.rpartition("/")[0], []).append(name)
+        else:
+            found[name] = place_of(name).facts()
+    for folder, inside in folders.items():
+        if len(inside) < _LISTED:
+            found.update((name, place_of(name).facts()) for name in inside)
+            continue
+        system, path = file_system(folder)
+        try:
+            listed = system.ls(path, detail=True, refresh=True)
+        except FileNotFoundError:
+            listed = []
+        by_name = {PurePosixPath(info["name"]).name: info for info in listed}
+        for name in inside:
+            info = by_name.get(name.rpartition("/")[2])
+            found[name] = _facts_of(info) if info else None
+    return found
+
+
+def _facts_of(info: dict[str, Any]) -> Facts:
+    """Return the facts of a file in a store."""
+    mark = next((str(info[mark]) for mark in _MARKS if info.get(mark)), "")
+    size = int(info.get("size") or 0)
+    return Facts(size, f"{size}-{mark}-{info.get('name')}" if mark else "")
+
+
 class _LocalPlace:
     """A file on this machine."""
 
@@ -144,15 +184,18 @@ class _LocalPlace:
         # A file that was changed just now may change again with the same modification time.
         settled = time.time() - status.st_mtime > _SETTLED
         stamp = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
-        return Facts(status.st_size, stamp if settled else None)
+        return Facts(status.st_size, stamp if settled else "")
 
     def open(self) -> BinaryIO:
         return Path(self.name).open("rb")
 
     @contextmanager
-    def output(self, *, tidy: bool = True) -> Iterator[Output]:
+    def output(self, *, tidy: bool = True) -> Iterator[PlaceOutput]:
         Path(self.name).parent.mkdir(parents=True, exist_ok=True)
-        with Output(self.name, tidy=tidy) as out:
+        with (
+            Output(self.name, compress=False, tidy=tidy) as file,
+            PlaceOutput(file, self.name) as out,
+        ):
             yield out
 
     def remove(self) -> None:
@@ -181,10 +224,7 @@ class _RemotePlace:
             info = self._system.info(self._path)
         except FileNotFoundError:
             return None
-        marks = ("ETag", "etag", "md5Hash", "LastModified", "mtime", "last_modified", "blob_id")
-        known = [str(info[mark]) for mark in marks if info.get(mark)]
-        stamp = f"{info.get('size')}-{known[0]}" if known else None
-        return Facts(int(info.get("size") or 0), stamp)
+        return _facts_of(info)
 
     def open(self) -> BinaryIO:
         with naming(self.name):
@@ -192,17 +232,24 @@ class _RemotePlace:
         return found
 
     @contextmanager
-    def output(self, *, tidy: bool = True) -> Iterator[Output]:
-        # Put the complete file at once: a store would complete one sent in pieces also after an
-        # error.
-        with tempfile.TemporaryDirectory(prefix="seqtag-") as folder:
-            local = Path(folder, PurePosixPath(self._path).name)
-            with Output(local, tidy=tidy) as out:
-                yield out
-            with naming(self.name):
-                parent = str(PurePosixPath(self._path).parent)
-                self._system.makedirs(parent, exist_ok=True)
-                self._system.put_file(str(local), self._path)
+    def output(self, *, tidy: bool = True) -> Iterator[PlaceOutput]:  # noqa: ARG002
+        with naming(self.name):
+            self._system.makedirs(str(PurePosixPath(self._path).parent), exist_ok=True)
+        file = None
+        try:
+            # Parts are sent while they are written; the transaction makes a file of them, or
+            # discards them after an error.
+            with self._system.transaction:
+                with naming(self.name):
+                    file = self._system.open(self._path, "wb")
+                with PlaceOutput(file, self.name) as out:
+                    yield out
+                with naming(self.name):
+                    file.close()
+        except BaseException:
+            with suppress(AttributeError):
+                file.closed = True  # type: ignore[union-attr]  # nothing may complete it later
+            raise
 
     def remove(self) -> None:
         with suppress(FileNotFoundError):
@@ -260,6 +307,71 @@ class _RangeFile(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+class PlaceOutput:
+    """An open file to write to, which is compressed if its name ends so; a context manager.
+
+    Parameters
+    ----------
+    file
+        The file that stores the bytes. It stays open.
+    name
+        Its name.
+
+    Attributes
+    ----------
+    bytes
+        Number of bytes stored; of the complete file after the block.
+    """
+
+    def __init__(self, file: Any, name: str):
+        self.bytes = 0
+        self._file, self._name, self._sha256 = file, name, hashlib.sha256()
+        compression = compression_for(name)
+        try:
+            self._packed = compression.compressor(_Storing(self)) if compression else None
+        except CorpusError as error:
+            raise CorpusError(error.message, source=name) from None
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the bytes that were stored."""
+        return self._sha256.hexdigest()
+
+    def write(self, data: bytes) -> int:
+        """Write bytes; return their number."""
+        return self._packed.write(data) if self._packed else self.store(data)
+
+    def store(self, data: bytes) -> int:
+        """Write bytes as they are."""
+        with naming(self._name):
+            self._file.write(data)
+        self._sha256.update(data)
+        self.bytes += len(data)
+        return len(data)
+
+    def __enter__(self) -> PlaceOutput:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self._file = io.BytesIO()  # for the rest that a compressor writes when it is closed
+        if self._packed is not None:
+            self._packed.close()
+
+
+class _Storing(io.RawIOBase):
+    """What a compressor writes to."""
+
+    def __init__(self, out: PlaceOutput):
+        self._out = out
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._out.store(bytes(data))
 
 
 class DigestingFile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqtag.cli import cluster_tag, cluster_train
+from seqtag.cli import cluster_status, cluster_tag, cluster_train
 from seqtag.cli.base import Group
 
 
@@ -18,9 +18,11 @@ def command() -> None:
     \b
     Examples:
       seqtag cluster tag -m en crawl/*.txt --format text -o tagged
+      seqtag cluster status tagged/ledger.jsonl
       seqtag cluster train shards/*.conllu -o english.seqtag
     """
 
 
+command.add_command(cluster_status.command)
 command.add_command(cluster_tag.command)
 command.add_command(cluster_train.command)

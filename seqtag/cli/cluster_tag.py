@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,24 +23,23 @@ from seqtag.cli.options import (
 from seqtag.corpus import READABLE
 
 if TYPE_CHECKING:
-    from seqtag.batch.files import FileResult
-    from seqtag.batch.ray_tagging import BatchReport, Failure
+    from seqtag.batch.ledger import BatchReport, Entry
     from seqtag.corpus import ReadLimits
 
 _ROWS = ("jsonl", "parquet")
+_EVERY = 30.0  # seconds between two lines about the progress
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 def _parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int:
-    """Return a number of bytes, from text such as 64MB; 0 for None."""
+    """Return a number of bytes, from text such as 64MB."""
     if value is None:
-        return 0
+        return 64 * _UNITS["MB"]
     found = re.fullmatch(r"([0-9]{1,15}) ?(KB|MB|GB|)", value, re.IGNORECASE | re.ASCII)
-    size = int(found[1]) * _UNITS[found[2].upper()] if found else 0
-    if not size:
-        msg = f"expected a size above 0 such as 64MB (or KB, GB, or bytes), found {value!r}"
+    if not found:
+        msg = f"expected a size such as 64MB (or KB, GB, or bytes; 0 for none), found {value!r}"
         raise click.BadParameter(msg, context, parameter)
-    return size
+    return int(found[1]) * _UNITS[found[2].upper()]
 
 
 @click.command("tag", cls=Command)
@@ -99,7 +99,7 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
 @option(
     "--in-flight",
     type=click.IntRange(1),
-    help="Number of files in progress.",
+    help="Number of tasks in progress.",
     shown="two per worker",
     metavar="N",
     group=ADVANCED,
@@ -108,17 +108,39 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
     "--split",
     metavar="SIZE",
     callback=_parse_size,
-    help="Split files above this size, such as 64MB, into chunks of about that size, which are "
-    "tagged separately and joined to the same bytes.",
-    shown="one file is one task",
+    help="Split files above this size into chunks of about that size, which are tagged separately "
+    "and joined to the same bytes; 0 to split none.",
+    shown="64MB",
     group=CLUSTER,
 )
 @option(
-    "--summary",
-    help="File of the summary.",
-    shown="summary.json in the folder",
-    metavar="FILE",
+    "--max-failures",
+    type=click.IntRange(0),
+    help="Stop if more files than this fail.",
+    shown="do all others",
+    metavar="N",
+    group=CLUSTER,
+)
+@option(
+    "--verify",
+    is_flag=True,
+    help="Read finished outputs, and tag those again whose content has changed.",
+    group=CLUSTER,
+)
+@option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds that an attempt at a file or a chunk may take.",
+    shown="an hour, and a second for each 10 kB",
+    metavar="SECONDS",
     group=ADVANCED,
+)
+@option(
+    "--ledger",
+    help="File of the record of all files, which later runs continue; see seqtag cluster status.",
+    shown="ledger.jsonl in the folder",
+    metavar="FILE",
+    group=CLUSTER,
 )
 @max_sentence_option
 @threads_option
@@ -137,7 +159,10 @@ def command(
     attempts: int,
     in_flight: int | None,
     split: int,
-    summary: str | None,
+    max_failures: int | None,
+    verify: bool,
+    time_limit: float | None,
+    ledger: str | None,
     limits: ReadLimits,
     threads: int,
     quiet: bool,
@@ -146,21 +171,21 @@ def command(
     """Tag many files; each output has the name of its input, and finished files are skipped.
 
     Inputs are paths, patterns, @FILE (a name on each line), and addresses such as
-    s3://crawl/*.txt.gz. If a file cannot be tagged, it is listed in failed.jsonl in the folder,
-    all others are tagged, and the exit code is 1. Run the same command again to tag files that
-    are missing or were tagged from another input, by another model or with other options.
+    s3://crawl/*.txt.gz. If a file cannot be tagged, all others are tagged, and the exit code is
+    1. Run the same command again to tag files that are missing or were tagged from another
+    input, by another model or with other options. The ledger records what was done to each file;
+    seqtag cluster status reads it.
 
     \b
     Examples:
       seqtag cluster tag -m en crawl/*.txt.gz --format text -o tagged
       seqtag cluster tag -m en --base crawl "crawl/**/*.parquet" -o tagged
-      seqtag cluster tag -m en --split 64MB --format text books.txt -o tagged
-      seqtag cluster tag -m en @files.txt -o s3://tagged --address auto
+      seqtag cluster tag -m en @files.txt -o s3://tagged --ledger tagged.jsonl
     """
-    from seqtag.batch.jobs import files_of, jobs_of
+    from seqtag.batch.jobs import files_of, jobs_of, open_ledger
     from seqtag.batch.ray_cluster import connected, require_ray
-    from seqtag.batch.ray_tagging import Failure, tag_files
-    from seqtag.batch.results import changed_since, copies_of, write_results
+    from seqtag.batch.ray_tagging import tag_files
+    from seqtag.batch.results import changed_since, copies_of
     from seqtag.model.embedded import DEFAULT_MODELS
     from seqtag.tagging.streams import TagOptions
 
@@ -178,25 +203,36 @@ def command(
             suffix = f".{options.to}" if options.to else ".conllu" if format == "text" else ""
         jobs = jobs_of(files_of(inputs), folder, base=base, suffix=suffix)
         copies = copies_of(models or DEFAULT_MODELS, options, jobs)
-    with connected(address, workers) as ray, notes.bar("file", len(jobs)) as bar:
+        record = open_ledger(ledger, folder, jobs)
+    shown = time.monotonic()
+    with record, connected(address, workers) as ray, notes.bar("file", len(jobs)) as bar:
 
-        def show(done: FileResult | Failure | None, report: BatchReport) -> None:
-            if isinstance(done, Failure):
-                notes(f"{done.file} failed: {done.error}")
-            bar(0 if done is None else 1, f"{report.tokens_per_second:,} tokens/s")
+        def show(entry: Entry | None, report: BatchReport) -> None:
+            nonlocal shown
+            status = entry["status"] if entry else ""
+            if entry and status == "failed":
+                notes(f"{entry['source']} failed: {entry['error']}")
+            done = report.skipped if status == "run" else status in ("tagged", "skipped", "failed")
+            bar(done, f"{report.tokens_per_second:,} tokens/s")
+            if not notes.on_terminal and time.monotonic() - shown > _EVERY:
+                shown = time.monotonic()
+                notes(report.progress())
 
         report = tag_files(
             ray,
             jobs,
             copies,
             options,
+            record,
             threads=threads,
             attempts=attempts,
             in_flight=in_flight,
             split=split,
+            time_limit=time_limit or 0.0,
+            max_failures=max_failures,
+            verify=verify,
             listener=show,
         )
-    write_results(report, folder, copies, options, summary)
     notes(
         f"{report.tagged} tagged, {report.skipped} skipped, {len(report.failures)} failed; "
         f"{report.tokens:,} tokens in {report.seconds:.0f} s, {report.tokens_per_second:,} a second"

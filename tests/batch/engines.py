@@ -53,8 +53,9 @@ class FakeRay(ModuleType):
     def shutdown(self) -> None:
         self._up = False
 
-    def cluster_resources(self) -> dict[str, float]:
-        return {"CPU": 2.0}
+    def nodes(self) -> list[dict[str, Any]]:
+        here = {"CPU": 2.0, "memory": 4e9}
+        return [{"Alive": True, "Resources": here}, {"Alive": False, "Resources": here}]
 
     # ----------------------------------------------------------------- objects and tasks
     def put(self, value: Any) -> Any:

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import gzip
-import json
+import hashlib
 import os
 import pickle
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -47,12 +46,12 @@ def model(home) -> Path:
     return home / "upos.seqtag"
 
 
-def tag(model, **options) -> FileResult:
-    return tag_file("in.conllu", "out/in.conllu", model, TagOptions(**options))
+def tag(model, before: FileResult | None = None, **options) -> FileResult:
+    return tag_file("in.conllu", "out/in.conllu", model, TagOptions(**options), before=before)
 
 
-def manifest() -> dict:
-    return json.loads(Path("out/in.conllu.done").read_text())
+def sha256(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def test_the_bytes_are_those_of_the_command_line(place, model, call):
@@ -63,65 +62,91 @@ def test_the_bytes_are_those_of_the_command_line(place, model, call):
     assert (result.sentences, result.tokens) == (len(SENTENCES), WORDS)
     assert result.bytes_read == Path("in.conllu").stat().st_size
     assert result.bytes_written == Path("out/in.conllu").stat().st_size
+    assert result.sha256_read == sha256("in.conllu")
+    assert result.sha256_written == sha256("out/in.conllu")
+    assert names("out") == ["in.conllu"]
 
 
 def test_a_file_is_tagged_once(place, model):
     first = tag(model)
     before = Path("out/in.conllu").stat()
-    second = tag(model)
+    second = tag(model, first)
     assert (second.status, second.reason) == ("skipped", "")
     assert (second.sentences, second.tokens) == (first.sentences, first.tokens)
     assert Path("out/in.conllu").stat().st_ino == before.st_ino
-    assert names("out") == ["in.conllu", "in.conllu.done"]
+    assert tag(model).status == "tagged"
 
 
 def test_a_file_that_is_known_by_its_stamp_is_not_read(place, model, monkeypatch):
-    tag(model)
+    before = tag(model)
     monkeypatch.setattr(files, "digest_of", lambda _: pytest.fail("read for nothing"))
-    assert tag(model).status == "skipped"
+    assert tag(model, before).status == "skipped"
 
 
 def test_a_copy_of_the_input_is_known_by_its_digest(place, model):
-    tag(model)
+    before = tag(model)
     os.utime("in.conllu")
-    assert tag(model).status == "skipped"
+    assert tag(model, before).status == "skipped"
     shutil.copy("in.conllu", "moved.conllu")
-    assert tag_file("moved.conllu", "out/in.conllu", model).status == "skipped"
+    again = tag_file("moved.conllu", "out/in.conllu", model, before=before)
+    assert (again.status, again.source) == ("skipped", "moved.conllu")
+
+
+def test_a_touched_input_is_digested_once(place, model, monkeypatch):
+    before, read = tag(model), []
+    digest_of = files.digest_of
+    monkeypatch.setattr(files, "digest_of", lambda at: read.append(at.name) or digest_of(at))
+    age("in.conllu", 50)
+    before = tag(model, before)
+    assert (before.status, read) == ("skipped", ["in.conllu"])
+    assert (tag(model, before).status, read) == ("skipped", ["in.conllu"])
+
+
+def test_a_damaged_output_of_the_same_size_is_noticed_when_asked(place, model):
+    before = tag(model)
+    data = Path("out/in.conllu").read_bytes()
+    Path("out/in.conllu").write_bytes(data.replace(b"NOUN", b"VERB"))
+    assert tag(model, before).status == "skipped"
+    options = TagOptions()
+    again = tag_file("in.conllu", "out/in.conllu", model, options, before=before, verify=True)
+    assert (again.status, again.reason) == ("tagged", "output")
+    assert Path("out/in.conllu").read_bytes() == data
+    again = tag_file("in.conllu", "out/in.conllu", model, options, before=again, verify=True)
+    assert again.status == "skipped"
 
 
 def test_a_change_as_long_and_as_old_as_a_fresh_input_is_noticed(place, model):
     os.utime("in.conllu")  # just now
-    tag(model)
+    result = tag(model)
     before = Path("in.conllu").stat()
     with Path("in.conllu").open("r+") as file:
         file.write(Path("in.conllu").read_text().replace("barks", "sings"))
     os.utime("in.conllu", ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert tag(model).reason == "input"
+    assert tag(model, result).reason == "input"
 
 
 def test_what_is_another_than_before_is_tagged_anew(place, model, home, monkeypatch):
-    tag(model)
+    last = tag(model)
+
+    def again(model, **options) -> str:
+        nonlocal last
+        last = tag(model, last, **options)
+        return last.reason
+
     Path("in.conllu").write_text(conllu(SENTENCES[:2], labels=False))
-    assert tag(model).reason == "input"
-    assert manifest()["sentences"] == 2
-    assert tag(model, to="tagged").reason == "options"
+    assert again(model) == "input"
+    assert last.sentences == 2
+    assert again(model, to="tagged") == "options"
     assert Path("out/in.conllu").read_text().startswith("the/DET dog/NOUN barks/VERB")
-    assert tag(home / "xpos.seqtag", to="tagged").reason == "model"
+    assert again(home / "xpos.seqtag", to="tagged") == "model"
     assert Path("out/in.conllu").read_text().startswith("the/DT ")
     Path("out/in.conllu").write_text("cut")
-    assert tag(home / "xpos.seqtag", to="tagged").reason == "output"
+    assert again(home / "xpos.seqtag", to="tagged") == "output"
     Path("out/in.conllu").unlink()
-    assert tag(home / "xpos.seqtag", to="tagged").reason == "output"
+    assert again(home / "xpos.seqtag", to="tagged") == "output"
     monkeypatch.setattr(files, "__version__", "99.0")
-    assert tag(home / "xpos.seqtag", to="tagged").reason == "version"
-    assert tag(home / "xpos.seqtag", to="tagged").status == "skipped"
-
-
-@pytest.mark.parametrize("found", ["", "{}", "[1]", '"manifest"', "{", "\xff"])
-def test_a_manifest_that_is_none_counts_for_nothing(place, model, found):
-    tag(model)
-    Path("out/in.conllu.done").write_bytes(found.encode("latin-1"))
-    assert tag(model).reason == "new"
+    assert again(home / "xpos.seqtag", to="tagged") == "version"
+    assert again(home / "xpos.seqtag", to="tagged") == ""
 
 
 def test_a_model_that_is_replaced_is_read_again(place, home, tmp_path):
@@ -133,16 +158,16 @@ def test_a_model_that_is_replaced_is_read_again(place, home, tmp_path):
     shutil.copy(home / "xpos.seqtag", tmp_path / "new.seqtag")
     (tmp_path / "new.seqtag").replace(path)
     assert Models.of(path).digests != first.digests
-    tag(path)
-    assert manifest()["model"] == list(Models.of(home / "xpos.seqtag").digests)
+    assert tag(home / "xpos.seqtag", tag(path)).status == "skipped"
 
 
 def test_models_by_path_and_loaded_are_the_same(place, model, home):
-    tag(model)
-    assert tag(seqtag.load(model)).status == "skipped"
-    assert tag(Models.of(model)).status == "skipped"
-    assert tag([model, home / "xpos.seqtag"]).reason == "model"
-    assert tag([seqtag.load(model), home / "xpos.seqtag"]).status == "skipped"
+    one = tag(model)
+    assert tag(seqtag.load(model), one).status == "skipped"
+    assert tag(Models.of(model), one).status == "skipped"
+    two = tag([model, home / "xpos.seqtag"], one)
+    assert two.reason == "model"
+    assert tag([seqtag.load(model), home / "xpos.seqtag"], two).status == "skipped"
     assert Path("out/in.conllu").read_text().split("\n")[1].split("\t")[3:5] == ["DET", "DT"]
 
 
@@ -164,7 +189,8 @@ def test_units_and_results_pickle(place, model):
     function, options = pickle.loads(pickle.dumps((tag_file, TagOptions(to="jsonl"))))
     result = function("in.conllu", "out/in.jsonl", models, options)
     assert pickle.loads(pickle.dumps(result)) == result
-    assert function("in.conllu", "out/in.jsonl", model, options).status == "skipped"
+    again = function("in.conllu", "out/in.jsonl", model, options, before=result)
+    assert again.status == "skipped"
 
 
 def test_compression_in_and_out(place, model):
@@ -173,39 +199,24 @@ def test_compression_in_and_out(place, model):
     tag(model)
     assert gzip.decompress(Path("out.conllu.gz").read_bytes()) == Path("out/in.conllu").read_bytes()
     assert result.bytes_written == Path("out.conllu.gz").stat().st_size
+    assert result.sha256_written == sha256("out.conllu.gz")
 
 
 def test_bytes_behind_the_last_sentence_are_digested(place, model):
     packed = gzip.compress(Path("in.conllu").read_bytes())
     Path("in.conllu").write_bytes(packed + bytes(100_000))  # padding, as on tapes
-    tag(model)
-    assert manifest()["input"]["sha256"] == files.digest_of(files.place_of("in.conllu"))
+    assert tag(model).sha256_read == sha256("in.conllu")
 
 
 def test_an_error_leaves_what_was_there(place, model):
     tag(model)
-    before = Path("out/in.conllu").read_bytes(), Path("out/in.conllu.done").read_bytes()
+    before = Path("out/in.conllu").read_bytes()
     with Path("in.conllu").open("a") as file:
         file.write("1\tshort\n")
     with pytest.raises(CorpusError, match="expected 10 tab-separated columns"):
         tag(model)
-    assert before == (Path("out/in.conllu").read_bytes(), Path("out/in.conllu.done").read_bytes())
-    assert names("out") == ["in.conllu", "in.conllu.done"]
-
-
-def test_killed_before_the_manifest_it_begins_again(place, model, monkeypatch):
-    tag(model)
-
-    def killed(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "json", SimpleNamespace(loads=json.loads, dumps=killed))
-        with pytest.raises(KeyboardInterrupt):
-            tag(model, to="tagged")
-    assert Path("out/in.conllu").read_text().startswith("the/DET")
-    assert not Path("out/in.conllu.done").exists()  # never one that speaks of another file
-    assert tag(model, to="tagged").reason == "new"
+    assert before == Path("out/in.conllu").read_bytes()
+    assert names("out") == ["in.conllu"]
 
 
 def test_what_cannot_be_done_is_said(place, model):
@@ -238,47 +249,10 @@ def test_a_process_keeps_the_last_models_only(monkeypatch):
     assert made == ["a", "b", "c", "b"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"format": None},
-        {"format": []},
-        {"input": None},
-        {"input": {}},
-        {"input": {"name": "in.conllu", "bytes": 1, "stamp": None}},
-        {"output": {"bytes": "1"}},
-        {"sentences": "1"},
-        {"tokens": True},
-    ],
-)
-def test_a_manifest_that_is_damaged_counts_for_nothing(place, model, change):
-    tag(model)
-    whole = manifest()
-    Path("out/in.conllu.done").write_text(json.dumps(whole | change))
-    assert tag(model).reason == "new"
-    assert manifest()["sentences"] == whole["sentences"]
-
-
-@pytest.mark.parametrize("missing", ["tokens", "options", "manifest"])
-def test_a_manifest_with_a_field_less_counts_for_nothing(place, model, missing):
-    tag(model)
-    whole = manifest()
-    del whole[missing]
-    Path("out/in.conllu.done").write_text(json.dumps(whole))
-    assert tag(model).reason == "new"
-
-
-def test_a_manifest_that_is_deep_counts_for_nothing(place, model):
-    tag(model)
-    Path("out/in.conllu.done").write_text("[" * 100_000)
-    assert tag(model).reason == "new"
-
-
 @linux
 def test_names_that_are_no_utf_8(place, model):
     odd = os.fsdecode(b"\xff.conllu")
     Path("in.conllu").rename(odd)
-    assert tag_file(odd, f"out/{odd}", model).reason == "new"
-    assert tag_file(odd, f"out/{odd}", model).status == "skipped"
-    found = json.loads(Path(f"out/{odd}.done").read_bytes().decode())
-    assert found["input"]["name"] == odd
+    result = tag_file(odd, f"out/{odd}", model)
+    assert (result.reason, result.source) == ("new", odd)
+    assert tag_file(odd, f"out/{odd}", model, before=result).status == "skipped"

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from seqtag.batch.jobs import Job, files_of, jobs_of
+from seqtag.batch import jobs
+from seqtag.batch.jobs import Job, files_of, jobs_of, open_ledger
+from seqtag.batch.ledger import FileResult, Ledger
 from seqtag.batch.storage import place_of
 from seqtag.errors import CorpusError, OptionError
 from tests.command_line import linux
@@ -39,8 +41,9 @@ def test_files_are_named_in_many_ways_and_taken_once(crawl):
     assert files_of(["s3://crawl/a.txt"]) == ["s3://crawl/a.txt"]
 
 
-def test_patterns_of_addresses():
+def test_patterns_of_addresses(monkeypatch):
     pytest.importorskip("fsspec", reason="needs fsspec: pip install -e '.[ray]'")
+    monkeypatch.setattr(jobs, "check_shared", lambda _: None)
     root = f"memory://{uuid.uuid4().hex}"
     for name in ("b.txt", "a.txt", "c.conllu"):
         with place_of(f"{root}/{name}").output() as out:
@@ -107,9 +110,8 @@ def test_names_that_clash():
         "expected a different output name for each file, found out/a.txt for crawl/a.txt and "
         "crawl/x/a.txt; keep their folders with --base, or tag them in separate runs"
     )
-    for names in (["a", "a.done"], ["a.done", "a"], ["failed.jsonl"], ["summary.json"]):
-        with pytest.raises(OptionError, match="expected a different output name for each file"):
-            jobs_of(names, "out")
+    with pytest.raises(OptionError, match=r"found out/ledger\.jsonl for the ledger and"):
+        jobs_of(["ledger.jsonl"], "out")
 
 
 def test_inputs_are_not_written_over(crawl):
@@ -156,13 +158,41 @@ def test_lists_of_names_that_are_no_utf_8(crawl):
 
 
 def test_what_a_run_has_written_is_no_input_by_itself(crawl):
-    for name in ("b.txt", "b.txt.done", "c.done"):
-        Path("crawl", "x", name).write_text("{}")
-    assert files_of(["crawl/x/*"]) == ["crawl/x/a.txt", "crawl/x/b.txt", "crawl/x/c.done"]
+    with Ledger("crawl/x/ledger.jsonl", "crawl/x/") as ledger:
+        ledger.add(FileResult("b", "crawl/x/a.txt", *RESULT))
+    assert files_of(["crawl/x/*"]) == ["crawl/x/a.txt"]
+    for folder in ("crawl/x", str(crawl / "x"), "crawl/../crawl/x/"):
+        for source in ("crawl/x/a.txt", str(crawl / "x" / "a.txt")):
+            with pytest.raises(OptionError) as error:
+                open_ledger(None, folder, [Job(source, "crawl/x/a.txt.y")])
+            assert str(error.value) == (
+                f"expected input files, found the output of a cluster run, {source} in the folder "
+                f"{folder}; narrow the pattern, or choose another folder"
+            )
+    open_ledger(None, "again", [Job("crawl/x/a.txt", "again/a.txt")]).close()
+
+
+def test_a_store_has_no_ledger(tmp_path):
     with pytest.raises(OptionError) as error:
-        jobs_of(["crawl/a.txt", "crawl/x/b.txt"], "crawl/x", suffix=".y")
+        open_ledger(None, "s3://tagged", [])
     assert str(error.value) == (
-        "expected input files, found the output of a cluster run, crawl/x/b.txt in the folder "
-        "crawl/x; narrow the pattern, or choose another folder"
+        "expected --ledger with a file on this machine, found none; s3://tagged is in a store, "
+        "where nothing can be appended to a file"
     )
-    assert jobs_of(["crawl/x/b.txt"], "again") == [Job("crawl/x/b.txt", "again/b.txt")]
+    with open_ledger(str(tmp_path / "l.jsonl"), "s3://tagged", []) as ledger:
+        ledger.add(FileResult("b", "s3://tagged/b", *RESULT))
+    with pytest.raises(OptionError, match="found the output of a cluster run, s3://tagged/b in"):
+        open_ledger(str(tmp_path / "l.jsonl"), "s3://tagged/", [Job("s3://tagged/b", "c")])
+
+
+def test_the_memory_of_a_process_is_no_place_for_workers(tmp_path):
+    for refused in (lambda: files_of(["memory://a/b"]), lambda: jobs_of(["a"], "memory://out")):
+        with pytest.raises(CorpusError) as error:
+            refused()
+        assert str(error.value).endswith(
+            ": expected files that all workers can see, found the memory of this process; use a "
+            "path or a store"
+        )
+
+
+RESULT = ("tagged", "new", "text", 1, 2, 3, 4, "5", "6", "7", "8", 9.0)

@@ -3,6 +3,7 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -99,12 +100,32 @@ def give() -> None:
     Path(SLOW).write_text(conllu(labels=False))
 
 
+def assert_exact() -> None:
+    """The ledger has each output, and nothing else, with its size and digest."""
+    done = {}
+    for line in Path("out/ledger.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        if entry["status"] in ("tagged", "skipped"):
+            done[entry["target"]] = entry["bytes_written"], entry["sha256_written"]
+    found = {}
+    for path in Path("out").rglob("*"):
+        if path.is_file() and path.name != "ledger.jsonl":
+            data = path.read_bytes()
+            name = str(path.relative_to("out"))
+            found[name] = len(data), hashlib.sha256(data).hexdigest()
+    assert found == done
+
+
+def totals(call) -> dict:
+    return json.loads(call("cluster", "status", "out/ledger.jsonl", "--json").out)
+
+
 def assert_all_done(files: int = 6) -> None:
     """Every file is there, whole, once, and nothing else."""
     tagged = {path for path in Path("out").rglob("*.conllu")}
     assert len(tagged) == files
     assert len({path.read_bytes() for path in tagged}) == 1
-    assert all(Path(f"{path}.done").is_file() for path in tagged)
+    assert_exact()
     assert not [*Path("out").rglob(".seqtag-*")]
 
 
@@ -118,8 +139,8 @@ def test_a_worker_that_is_killed_costs_an_attempt(place, ray, call):
         done = call(*TAG, "in/*.conllu", SLOW)
     assert (done.code, done.out) == (0, b"")
     assert_all_done()
-    summary = json.loads(Path("out/summary.json").read_text())
-    assert (summary["tagged"], summary["failed"], summary["attempts_lost"]) == (6, 0, 1)
+    found = totals(call)
+    assert (found["tagged"], found["failures"], found["attempts_lost"]) == (6, [], 1)
 
 
 def test_a_file_that_kills_its_worker_each_time_fails_alone(place, ray, call):
@@ -135,15 +156,15 @@ def test_a_file_that_kills_its_worker_each_time_fails_alone(place, ray, call):
         done = call(*TAG, "in/*.conllu", SLOW, "--attempts", 2)
     assert done.code == 1
     assert_all_done(5)
-    [failed] = map(json.loads, Path("out/failed.jsonl").read_text().splitlines())
-    assert (failed["file"], failed["attempts"]) == (SLOW, 2)
+    [failed] = totals(call)["failures"]
+    assert (failed["source"], failed["attempts"]) == (SLOW, 2)
     assert failed["error"].startswith("the worker was lost: ")
     with meanwhile(give):
         done = call(*TAG, "in/*.conllu", SLOW)
     assert done.code == 0
     assert "1 tagged, 5 skipped, 0 failed" in done.err
     assert_all_done()
-    assert not Path("out/failed.jsonl").exists()
+    assert totals(call)["failures"] == []
 
 
 def test_a_large_file_in_parts_and_a_worker_that_is_killed(place, ray, call):
@@ -167,9 +188,9 @@ def test_a_large_file_in_parts_and_a_worker_that_is_killed(place, ray, call):
     assert (done.code, done.out) == (0, b"")
     assert_all_done(5)
     assert Path("out/2.conllu").read_bytes() == Path("whole/0.conllu").read_bytes()
-    summary = json.loads(Path("out/summary.json").read_text())
-    assert (summary["tagged"], summary["failed"], summary["attempts_lost"]) == (5, 0, 1)
-    assert summary["parts"] > 10
+    found = totals(call)
+    assert (found["tagged"], found["failures"], found["attempts_lost"]) == (5, [], 1)
+    assert found["parts"] > 10
     assert not [*Path("out").glob("*.parts")]
 
 
@@ -179,8 +200,8 @@ def test_an_error_in_a_file_and_a_full_disk_fail_alone(place, ray, call):
     Path("out/2.conllu").symlink_to("/dev/full")
     done = call(*TAG, "in/*.conllu")
     assert done.code == 1
-    failed = [json.loads(line) for line in Path("out/failed.jsonl").read_text().splitlines()]
-    assert [(each["file"], each["attempts"]) for each in failed] == [
+    failed = sorted(totals(call)["failures"], key=lambda each: each["source"])
+    assert [(each["source"], each["attempts"]) for each in failed] == [
         ("in/1.conllu", 1),
         ("in/2.conllu", 3),
     ]
@@ -198,7 +219,10 @@ def test_the_driver_is_killed_and_the_job_run_again(place, ray, call, how):
     command = [sys.executable, "-m", "seqtag", *TAG, "in/*.conllu", SLOW, "--address", address]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     driver = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
-    wait_for(lambda: len([*Path("out").glob("*.done")]) == 5 and reader_of_slow())
+    ledger = Path("out/ledger.jsonl")
+    tagged = b'{"status": "tagged"'
+    wait_for(lambda: ledger.exists() and ledger.read_bytes().count(tagged) == 5)
+    wait_for(reader_of_slow)
     driver.send_signal(how)
     out, err = driver.communicate(timeout=300)
     wait_for(lambda: reader_of_slow() is None)  # its workers end with it
@@ -207,6 +231,10 @@ def test_the_driver_is_killed_and_the_job_run_again(place, ray, call, how):
         word = b"interrupted" if how is signal.SIGINT else b"terminated"
         assert err.splitlines()[-1] == b"seqtag: " + word
         assert not [*Path("out").rglob(".seqtag-*")]
+    assert totals(call)["state"] == "interrupted"
+    if how is signal.SIGKILL:
+        with ledger.open("ab") as file:
+            file.write(b'{"status": "tagged", "source": "in/')  # as a full page may end
     before = {path: path.stat().st_ino for path in Path("out").glob("*.conllu")}
     with meanwhile(give):
         done = call(*TAG, "in/*.conllu", SLOW)

@@ -7,23 +7,27 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from seqtag.batch import ray_tagging as tagging
-from seqtag.batch.files import FileResult, tag_file
+from seqtag.batch.files import tag_file
 from seqtag.batch.jobs import Job
+from seqtag.batch.ledger import BatchReport, Failure, Ledger, read_report
 from seqtag.batch.ranges import Range
 from seqtag.batch.ray_tagging import (
     AttemptError,
-    BatchReport,
-    Failure,
+    Item,
     ModelCopy,
+    Parts,
+    WorkerOptions,
     attempt,
     tag_files,
 )
+from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
 from tests.batch.engines import FakeRay, fake
@@ -48,50 +52,150 @@ def run(ray: FakeRay, **more) -> BatchReport:
     jobs = [Job(str(path), str(Path("out", path.name))) for path in sorted(Path("in").iterdir())]
     data = Path("my.seqtag").read_bytes()
     copies = [ModelCopy("my", hashlib.sha256(data).hexdigest(), data)]
-    return tag_files(ray, jobs, copies, TagOptions(), **more)
+    with Ledger("out/ledger.jsonl", "out/") as ledger:
+        return tag_files(ray, jobs, copies, TagOptions(), ledger, **more)
+
+
+def lines(status: str) -> list[dict]:
+    """The lines of the ledger with a status."""
+    found = map(json.loads, Path("out/ledger.jsonl").read_text().splitlines())
+    return [each for each in found if each["status"] == status]
+
+
+def sources(items, *_) -> list[str]:
+    """The names of the files of a task."""
+    return [Path(item.source).name for item in items]
 
 
 def names(folder: str) -> list[str]:
     return sorted(path.name for path in Path(folder).iterdir())
 
 
-def test_all_files_are_tagged_a_few_at_a_time(place, fake):
+def test_all_files_are_tagged_a_few_at_a_time(place, fake, monkeypatch):
+    monkeypatch.setattr(tagging, "_FIRST", 0)  # no file is small
     heard = []
     report = run(fake, listener=lambda done, report: heard.append((done, report.tagged)))
-    assert [done.status for done, _ in heard] == ["tagged"] * 5
-    assert [number for _, number in heard] == [1, 2, 3, 4, 5]
-    assert all(isinstance(done, FileResult) for done, _ in heard)
+    tagged = [(done["status"], n) for done, n in heard if done and done["status"] == "tagged"]
+    assert tagged == [("tagged", number) for number in range(1, 6)]
+    assert heard[-1][0]["status"] == "end" and None in {done and None for done, _ in heard}
     assert fake.most == 4  # two for each worker
     found = report.as_json()
-    assert (found["files"], found["tagged"], found["failed"]) == (5, 5, 0)
+    assert (found["files"], found["tagged"], found["failures"]) == (5, 5, [])
     assert (found["sentences"], found["tokens"]) == (5 * len(SENTENCES), 5 * WORDS)
     assert (found["workers"], found["formats"]) == (2, {"conllu": 5})
     again = run(fake, in_flight=1, threads=2).as_json()
     assert (again["skipped"], again["tokens"], again["workers"]) == (5, 0, 1)
 
 
+def test_small_files_share_a_task(place, fake):
+    tasks = []
+    fake.lose = lambda items, *_: tasks.append(len(items)) or False
+    for number in range(5, 40):
+        Path("in", f"{number:02}.conllu").write_text(conllu(labels=False))
+    assert run(fake).tagged == 40
+    assert sum(tasks) == 40
+    assert 4 <= len(tasks) < 40 and max(tasks) > min(tasks)  # the last are smaller
+
+
+def test_files_that_are_done_need_no_task(place, fake):
+    run(fake)
+    for number in range(5):
+        os.utime(f"in/{number}.conllu", (1, 1))
+    assert run(fake).skipped == 5  # digested, and known again
+    assert len(lines("skipped")) == 5
+    fake.lose = lambda *_: pytest.fail("a task")
+    report = run(fake)
+    assert (report.skipped, len(lines("run")), len(lines("tagged"))) == (5, 3, 5)
+    Path("out").rename("moved")
+    Path("moved").rename("out")
+    assert run(fake).skipped == 5
+
+
+def test_the_ledger_says_what_is_there(place, fake):
+    report = run(fake)
+    for line in lines("tagged"):
+        source, target = Path(line["source"]), Path("out", line["target"])
+        for path, digest, size in (
+            (source, line["sha256_read"], line["bytes_read"]),
+            (target, line["sha256_written"], line["bytes_written"]),
+        ):
+            data = path.read_bytes()
+            assert (hashlib.sha256(data).hexdigest(), len(data)) == (digest, size)
+        assert line["attempts"] == 1
+    found, running = read_report("out/ledger.jsonl")
+    assert not running
+    assert found.as_json() == report.as_json() | {"seconds": found.as_json()["seconds"]}
+
+
+def test_a_damaged_output_of_the_same_size_is_noticed_when_asked(place, fake):
+    run(fake)
+    data = Path("out/2.conllu").read_bytes()
+    Path("out/2.conllu").write_bytes(data.replace(b"NOUN", b"VERB"))
+    assert run(fake).skipped == 5
+    report = run(fake, verify=True)
+    assert (report.tagged, report.skipped) == (1, 4)
+    assert lines("tagged")[-1]["reason"] == "output"
+    assert Path("out/2.conllu").read_bytes() == data
+
+
 def test_a_worker_that_is_lost_once_costs_an_attempt(place, fake):
     lost = []
 
-    def lose(source, *_):
-        if source.endswith("3.conllu") and not lost:
-            lost.append(source)
+    def lose(items, *_):
+        if "3.conllu" in sources(items) and not lost:
+            lost.append(items)
             return True
         return False
 
     fake.lose = lose
     report = run(fake)
-    assert lost == [str(place / "in" / "3.conllu")]
+    assert lost[0][0].source == str(place / "in" / sources(lost[0])[0])
     assert (report.tagged, report.failures, report.attempts_lost) == (5, [], 1)
 
 
 def test_a_file_that_costs_every_worker_is_given_up(place, fake):
-    fake.lose = lambda source, *_: source.endswith("3.conllu")
+    fake.lose = lambda items, *_: "3.conllu" in sources(items)
     heard = []
     report = run(fake, attempts=2, listener=lambda done, _: heard.append(done))
     failure = Failure("in/3.conllu", 2, "the worker was lost: The worker died unexpectedly")
-    assert report.failures == [failure] and failure in heard
-    assert (report.tagged, report.attempts_lost) == (4, 1)
+    assert report.failures == [failure]
+    assert [done["attempts"] for done in heard if done and done["status"] == "failed"] == [2]
+    assert report.tagged == 4
+    assert report.attempts_lost == len(lines("lost")) >= 1
+
+
+def test_a_task_of_many_files_that_is_lost_is_repeated_file_by_file(place, fake):
+    for number in range(5, 40):
+        Path("in", f"{number:02}.conllu").write_text(conllu(labels=False))
+    fake.lose = lambda items, *_: "1.conllu" in sources(items)
+    report = run(fake, attempts=1)
+    assert [each.source for each in report.failures] == ["in/1.conllu"]
+    assert report.tagged == 39
+    assert lines("lost")[0]["files"] > 1
+
+
+def test_too_many_failures_stop_the_run(place, fake):
+    fake.lose = lambda *_: True
+    with pytest.raises(ClusterError) as error:
+        run(fake, attempts=1, max_failures=2)
+    assert str(error.value) == (
+        "expected at most 2 failed files, found 3; see out/ledger.jsonl, correct the cause, and "
+        "run the same command to continue"
+    )
+    assert len(lines("failed")) == 3
+    fake.lose = lambda *_: False
+    assert run(fake, max_failures=0).tagged == 5
+
+
+@linux
+def test_a_file_that_takes_too_long_fails(place, fake):
+    Path("in/2.conllu").unlink()
+    os.mkfifo("in/2.conllu")  # whoever opens it waits
+    report = run(fake, time_limit=0.2, attempts=2)
+    [failure] = report.failures
+    assert failure[:2] == ("in/2.conllu", 2)
+    assert failure.error.startswith("expected a result within 0 seconds, found none")
+    assert report.tagged == 4
 
 
 def test_what_a_file_holds_is_not_asked_twice(place, fake):
@@ -100,7 +204,7 @@ def test_what_a_file_holds_is_not_asked_twice(place, fake):
     [failure] = report.failures
     assert failure.attempts == 1
     assert failure.error.startswith(f"{place}/in/1.conllu:61: expected 10 tab-separated columns")
-    assert names("out") == sorted(f"{n}.conllu{end}" for n in (0, 2, 3, 4) for end in ("", ".done"))
+    assert names("out") == [*(f"{n}.conllu" for n in (0, 2, 3, 4)), "ledger.jsonl"]
 
 
 @pytest.mark.parametrize(
@@ -115,12 +219,14 @@ def test_what_may_go_better_is_tried_again(monkeypatch, error, message):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(tagging, "tag_file", fail)
+    monkeypatch.setattr(tagging, "TagTask", fail)
     monkeypatch.setattr(tagging, "kept", lambda *_: None)
-    assert attempt("a", "b", [], TagOptions(), 1) == AttemptError(message, retry=True)
+    found = attempt([Item("a", "b", None, 0)], [], WorkerOptions(TagOptions()))
+    assert found == [AttemptError(message, retry=True)]
 
 
-def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake):
+def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, monkeypatch):
+    monkeypatch.setattr(tagging, "_FIRST", 0)
     left = _temporary_name(Path("out", "4.conllu").absolute())
 
     def interrupt(done, report):
@@ -152,25 +258,28 @@ def test_large_files_are_tagged_in_parts_and_joined(place, fake):
     heard = []
     report = in_parts(fake, listener=lambda done, _: heard.append(done))
     assert (report.tagged, report.failures) == (5, [])
-    assert report.parts == heard.count(None) > 8
-    assert len([done for done in heard if done is not None]) == 5
+    statuses = [done["status"] for done in heard if done]
+    assert report.parts == statuses.count("part") > 8
+    assert statuses.count("tagged") == 5
     few = sum(len(sentence.split()) for sentence in SENTENCES[:2])
     assert (report.tokens, report.sentences) == (4 * WORDS + few, 4 * len(SENTENCES) + 2)
     assert report.bytes_read == sum(path.stat().st_size for path in Path("in").iterdir())
     assert all(Path(f"out/{n}.conllu").read_bytes() == lone(n) for n in range(5))
-    assert names("out") == sorted(f"{n}.conllu{end}" for n in range(5) for end in ("", ".done"))
+    assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
     again = in_parts(fake)
     assert (again.skipped, again.parts, again.tokens) == (5, 0, 0)
     assert run(fake).skipped == 5  # cut or not, they are the same
 
 
 def test_a_part_that_costs_every_worker_fails_its_file_alone(place, fake):
-    fake.lose = lambda source, *more: (
-        source.endswith("3.conllu") and isinstance(more[-1], Range) and more[-1].start > 400
+    fake.lose = lambda items, *_: (
+        sources(items) == ["3.conllu"]
+        and isinstance(items[0].step, Range)
+        and items[0].step.start > 400
     )
     report = in_parts(fake, attempts=2)
     [failure] = report.failures
-    assert (failure.file, failure.attempts) == ("in/3.conllu", 2)
+    assert (failure.source, failure.attempts) == ("in/3.conllu", 2)
     assert failure.error.startswith("bytes ")
     assert failure.error.endswith(": the worker was lost: The worker died unexpectedly")
     assert report.tagged == 4
@@ -197,9 +306,9 @@ def test_what_a_part_holds_is_said_with_its_line(place, fake):
 def test_joining_that_is_lost_is_tried_again(place, fake):
     lost = []
 
-    def lose(source, *more):
-        if isinstance(more[-1], list) and not lost:
-            lost.append(source)
+    def lose(items, *_):
+        if isinstance(items[0].step, Parts) and not lost:
+            lost.append(items)
             return True
         return False
 
@@ -209,12 +318,12 @@ def test_joining_that_is_lost_is_tried_again(place, fake):
 
 
 def test_parts_of_before_go_when_a_file_is_done_as_a_whole(place, fake):
-    fake.lose = lambda source, *more: isinstance(more[-1], list)
+    fake.lose = lambda items, *_: isinstance(items[0].step, Parts)
     assert len(in_parts(fake, attempts=1).failures) == 5
     assert Path("out/0.conllu.parts").is_dir()
     fake.lose = lambda *_: False
     assert run(fake).tagged == 5
-    assert names("out") == sorted(f"{n}.conllu{end}" for n in range(5) for end in ("", ".done"))
+    assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
 
 
 def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
@@ -223,17 +332,20 @@ def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
     done = call(*TAG, "in/*.conllu", "--split", "1 kb")
     assert done.code == 0
     assert "note: 1 large files were not split: they are compressed" in done.err
-    found = json.loads(Path("out/summary.json").read_text())
+    found = json.loads(call("cluster", "status", "out/ledger.jsonl", "--json").out)
     assert (found["tagged"], found["uncut"]) == (5, {"they are compressed": 1})
     assert found["parts"] == 8
-    assert "split" not in found["options"]
+    assert "1 large files were not split: they are compressed" in status(call)
 
 
-@pytest.mark.parametrize("size", ["0", "64 MiB", "-1", "MB", "1.5GB"])
+@pytest.mark.parametrize("size", ["64 MiB", "-1", "MB", "1.5GB"])
 def test_sizes_that_are_none(place, fake, call, size):
     done = call(*TAG, "in/0.conllu", "--split", size)
     assert done.code == 2
-    assert f"expected a size above 0 such as 64MB (or KB, GB, or bytes), found '{size}'" in done.err
+    assert (
+        f"expected a size such as 64MB (or KB, GB, or bytes; 0 for none), found '{size}'"
+        in done.err
+    )
 
 
 def test_folders_are_looked_through_once(place, fake, monkeypatch):
@@ -251,42 +363,71 @@ def test_folders_are_looked_through_once(place, fake, monkeypatch):
 TAG = ("cluster", "tag", "-m", "my.seqtag", "-o", "out")
 
 
+def status(call, *more) -> str:
+    return call("cluster", "status", "out/ledger.jsonl", *more).out.decode()
+
+
 def test_the_command_tags_and_sums_up(place, fake, call):
-    done = call(*TAG, "in/*.conllu", "--summary", "sums/all.json", "--workers", 2)
+    done = call(*TAG, "in/*.conllu", "--ledger", "sums/all.jsonl", "--workers", 2)
     assert (done.code, done.out) == (0, b"")
     assert done.err.startswith("seqtag: 5 tagged, 0 skipped, 0 failed; 220 tokens in ")
     assert fake.inits[0]["num_cpus"] == 2
     assert fake.inits[0]["address"] == "local"
-    found = json.loads(Path("sums/all.json").read_text())
+    first = json.loads(Path("sums/all.jsonl").read_text().splitlines()[0])
     digest = hashlib.sha256(Path("my.seqtag").read_bytes()).hexdigest()
-    assert found["models"] == [{"name": "my.seqtag", "sha256": digest}]
-    assert (found["tagged"], found["options"]["format"]) == (5, "auto")
+    assert first["models"] == [{"name": "my.seqtag", "sha256": digest}]
+    assert (first["files"], first["options"]["format"]) == (5, "auto")
     one = call("tag", "-m", "my.seqtag", "in/0.conllu")
     assert Path("out/0.conllu").read_bytes() == one.out
+    assert call(*TAG, "in/*.conllu").code == 0
     again = call(*TAG, "in/*.conllu", "-q", "--address", "10.0.0.1:6379")
     assert (again.code, again.err) == (0, "")
-    assert fake.inits[1]["address"] == "10.0.0.1:6379"
-    assert json.loads(Path("out/summary.json").read_text())["skipped"] == 5
+    assert fake.inits[2]["address"] == "10.0.0.1:6379"
+    assert status(call).startswith("finished: 5 of 5 files\n0 tagged, 5 skipped, 0 failed; 0 tok")
 
 
 def test_failures_are_named_and_forgotten_when_they_are_mended(place, fake, call):
     Path("in/1.conllu").write_text(BROKEN)
-    fake.lose = lambda source, *_: source.endswith("0.conllu")
+    fake.lose = lambda items, *_: "0.conllu" in sources(items)
     done = call(*TAG, "in/*.conllu", "--attempts", 2)
     assert done.code == 1
     assert "seqtag: in/0.conllu failed: the worker was lost: The worker died unexpec" in done.err
-    found = [json.loads(line) for line in Path("out/failed.jsonl").read_text().splitlines()]
-    assert [(each["file"], each["attempts"]) for each in found] == [
-        ("in/0.conllu", 2),
-        ("in/1.conllu", 1),
-    ]
-    assert "expected 10 tab-separated columns" in found[1]["error"]
+    shown = call("cluster", "status", "out/ledger.jsonl")
+    assert shown.code == 1
+    found = sorted(shown.out.decode().splitlines()[2:])
+    assert found[0].startswith("in/0.conllu failed after 2 attempts: the worker was lost")
+    assert found[1].startswith("in/1.conllu failed after 1 attempts: ")
+    assert "expected 10 tab-separated columns" in found[1]
     fake.lose = lambda *_: False
     Path("in/1.conllu").write_text(conllu())
     done = call(*TAG, "in/*.conllu")
     assert done.code == 0
     assert "2 tagged, 3 skipped, 0 failed" in done.err
-    assert not Path("out/failed.jsonl").exists()
+    shown = call("cluster", "status", "out/ledger.jsonl")
+    assert (shown.code, len(shown.out.splitlines())) == (0, 2)
+
+
+def test_progress_is_shown_off_a_terminal(place, fake, call, monkeypatch):
+    monkeypatch.setattr("seqtag.cli.cluster_tag._EVERY", -1.0)
+    err = call(*TAG, "in/*.conllu").err
+    assert "seqtag: 0 of 5 files\n" in err
+    assert re.search(r"seqtag: 5 of 5 files; [0-9,]+ tokens/s\n", err)
+    assert call(*TAG, "in/*.conllu", "-q").err == ""
+
+
+def test_verify_and_max_failures_on_the_command_line(place, fake, call):
+    assert call(*TAG, "in/*.conllu").code == 0
+    data = Path("out/2.conllu").read_bytes()
+    Path("out/2.conllu").write_bytes(data.replace(b"NOUN", b"VERB"))
+    assert "0 tagged, 5 skipped" in call(*TAG, "in/*.conllu").err
+    assert "1 tagged, 4 skipped" in call(*TAG, "in/*.conllu", "--verify").err
+    assert Path("out/2.conllu").read_bytes() == data
+    for number in range(3):
+        Path("in", f"{number}.conllu").write_text(BROKEN)
+    done = call(*TAG, "in/*.conllu", "--max-failures", 1)
+    assert done.code == 1
+    assert "seqtag: expected at most 1 failed files, found 2; see out/ledger.jsonl" in done.err
+    assert status(call).startswith("interrupted: ")
 
 
 @linux
@@ -298,17 +439,17 @@ def test_names_that_are_no_utf_8(place, fake, call):
     done = call(*TAG, "in/*.conllu")
     assert done.code == 1
     assert "4 tagged, 0 skipped, 1 failed" in done.err
-    [line] = Path("out/failed.jsonl").read_text().splitlines()
-    assert json.loads(line)["file"] == f"in/1{odd}"
+    [line] = lines("failed")
+    assert line["source"] == f"in/1{odd}"
+    assert call("cluster", "status", "out/ledger.jsonl").code == 1
+    assert "3 skipped" in call(*TAG, "in/*.conllu").err.replace("4 skipped", "3 skipped")
     assert Path(f"out/{odd}").read_bytes() == lone(2)
 
 
 def test_its_own_files_are_no_input(place, fake, call):
     assert call(*TAG, "in/*").code == 0
     assert call("cluster", "tag", "-m", "my.seqtag", "out/*.conllu*", "-o", "two").code == 0
-    assert names("two") == sorted(
-        [*(f"{n}.conllu{end}" for n in range(5) for end in ("", ".done")), "summary.json"]
-    )
+    assert names("two") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
     again = call(*TAG, "**/*.conllu", "--base", ".")
     assert again.code == 2
     assert "expected input files, found the output of a cluster run, out/0.conllu" in again.err
@@ -318,7 +459,7 @@ def test_raw_text_and_names(place, fake, call):
     Path("in/a.txt").write_text("It works.\n")
     text = ("cluster", "tag", "-m", "en", "--only", "upos", "in/a.txt")
     assert call(*text, "-o", "one", "--format", "text").code == 0
-    assert names("one") == ["a.txt.conllu", "a.txt.conllu.done", "summary.json"]
+    assert names("one") == ["a.txt.conllu", "ledger.jsonl"]
     assert call(*text, "-o", "two", "--format", "text", "--to", "tagged").code == 0
     assert Path("two/a.txt.tagged").read_text() == "It/PRON works/VERB ./PUNCT\n"
     done = call(*text, "-o", "three")
@@ -337,8 +478,9 @@ def test_a_model_that_is_replaced_meanwhile_is_noted(place, fake, call, home):
     fake.lose = replace
     done = call(*TAG, "in/*.conllu")
     assert "note: my.seqtag has changed since the start; all files were tagged with" in done.err
-    made_of = {json.loads(path.read_text())["model"][0] for path in Path("out").glob("*.done")}
-    assert made_of == {hashlib.sha256((home / "upos.seqtag").read_bytes()).hexdigest()}
+    [model] = lines("run")[0]["models"]
+    assert model["sha256"] == hashlib.sha256((home / "upos.seqtag").read_bytes()).hexdigest()
+    assert "\tDET\t_\t" in Path("out/4.conllu").read_text()
 
 
 def test_what_cannot_be_is_said_before_anything_begins(place, fake, call):

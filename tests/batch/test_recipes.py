@@ -58,7 +58,7 @@ def test_files_by_other_engines(place, capfd, engine, name, library):
     engine(library)
     exec(compile(RECIPES[name], name, "exec"), {})
     assert capfd.readouterr().out.strip().splitlines()[-1] == str(3 * WORDS)
-    assert len([*Path("tagged").glob("*.done")]) == 3
+    assert len([*Path("tagged").glob("*.conllu")]) == 3
 
 
 @pytest.mark.filterwarnings("ignore")

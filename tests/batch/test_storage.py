@@ -32,11 +32,12 @@ def test_a_file_at_an_address_is_tagged_once(memory, home, tmp_path):
     tag_file(f"{memory}/in.conllu", tmp_path / "here.conllu.gz", model)
     with place_of(f"{memory}/out/in.conllu.gz").open() as file:
         assert file.read() == (tmp_path / "here.conllu.gz").read_bytes()
-    again = tag_file(f"{memory}/in.conllu", f"{memory}/out/in.conllu.gz", model)
+    again = tag_file(f"{memory}/in.conllu", f"{memory}/out/in.conllu.gz", model, before=result)
     assert again.status == "skipped"
+    assert result.sha256_written == digest_of(place_of(f"{memory}/out/in.conllu.gz"))
     with place_of(f"{memory}/in.conllu").output() as out:
         out.write(conllu(labels=False).replace("dog", "cat").encode())
-    again = tag_file(f"{memory}/in.conllu", f"{memory}/out/in.conllu.gz", model)
+    again = tag_file(f"{memory}/in.conllu", f"{memory}/out/in.conllu.gz", model, before=result)
     assert again.reason == "input"
 
 
@@ -54,8 +55,10 @@ def test_a_model_at_an_address(memory, home, tmp_path):
         out.write((home / "upos.seqtag").read_bytes())
     (tmp_path / "in.conllu").write_text(conllu(labels=False))
     target = tmp_path / "out.conllu"
-    assert tag_file(tmp_path / "in.conllu", target, f"{memory}/my.seqtag").status == "tagged"
-    assert tag_file(tmp_path / "in.conllu", target, home / "upos.seqtag").status == "skipped"
+    first = tag_file(tmp_path / "in.conllu", target, f"{memory}/my.seqtag")
+    assert first.status == "tagged"
+    again = tag_file(tmp_path / "in.conllu", target, home / "upos.seqtag", before=first)
+    assert again.status == "skipped"
     with pytest.raises(FileNotFoundError, match="the embedded models are en"):
         tag_file(tmp_path / "in.conllu", target, f"{memory}/none.seqtag")
 
@@ -66,9 +69,9 @@ def test_addresses_of_files_here(tmp_path):
         out.write(b"text")
     assert (tmp_path / "a" / "b.txt").read_bytes() == b"text"
     assert place.facts().bytes == 4
-    assert place.facts().stamp is None  # changed just now
+    assert not place.facts().stamp  # changed just now
     os.utime(tmp_path / "a" / "b.txt", (1, 1))
-    assert place.facts().stamp is not None
+    assert place.facts().stamp
     assert digest_of(place).startswith("982d9e3eb996f559")
     place.remove()
     assert place.facts() is None

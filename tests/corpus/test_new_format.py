@@ -80,8 +80,7 @@ def test_its_files_are_split_and_joined(own, tmp_path):
     found = cut_file(source, model, options, size=200).ranges
     assert len(found) > 2
     assert all(each.end % 13 == 0 for each in found)
-    for each in found:
-        tag_file(source, part_of(target, each), model, options, part=each)
-    join_parts(source, target, model, options, found)
+    done = [tag_file(source, part_of(target, each), model, options, part=each) for each in found]
+    join_parts(source, target, model, options, found, done)
     tag_file(source, whole, model, options)
     assert target.read_bytes() == whole.read_bytes()
