@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from seqtag.engine.interface import WordRows, WordScanner
 
 CHUNK = 1 << 20  # bytes read at a time; also the approximate size of a block
+_MOST_WORDS = 1 << 16  # of a chunk
 HEAD = 1 << 16  # bytes that format detection looks at
 _MOMENT = 0.2  # seconds; a writer that pauses this long waits for an answer
 _MARK = "\ufeff".encode()
@@ -50,7 +51,7 @@ class ReadLimits(NamedTuple):
         above a limit, and damaged compressed files are refused in each mode.
     """
 
-    sentence: int = 250_000
+    sentence: int = 65_536
     line: int = 1 << 26
     mode: Mode = ""
 
@@ -323,7 +324,7 @@ class ByteStream:
         """
         data, line, offset, begun, breaks = bytearray(), 1, self._offset, 0, 0
         due = most = self.limits.sentence  # line breaks at which to look for a long sentence
-        for chunk in self._all_chunks():
+        for chunk in _with_few_words(self._all_chunks(), cut):
             searched = len(data)
             data += chunk
             breaks += chunk.count(b"\n")
@@ -453,6 +454,23 @@ class ByteStream:
             )
             place = line + data.count(b"\n", 0, err.start)
             raise CorpusError(msg, source=self.name, line=place) from err
+
+
+def _with_few_words(
+    chunks: Iterable[bytes], cut: Callable[[bytearray, int], int]
+) -> Iterator[bytes]:
+    """Yield chunks in parts of about `_MOST_WORDS` words, which taggers keep together.
+
+    Words are on lines of their own, or between white space where a line is a sentence.
+    """
+    separators = [] if cut is after_last_character else [b"\n"]
+    if cut is after_last_line:
+        separators += [b" ", b"\t"]
+    for chunk in chunks:
+        parts = 1 + sum(map(chunk.count, separators)) // _MOST_WORDS
+        size = -(-len(chunk) // parts)
+        for start in range(0, len(chunk), size):
+            yield chunk[start : start + size]
 
 
 def _status_of(file: IO[bytes]) -> os.stat_result | None:

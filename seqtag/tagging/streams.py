@@ -27,7 +27,7 @@ NO_LABEL = "_"
 """The value of a column where a word has no label."""
 
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
-_BATCH_CHARACTERS = 1 << 22  # of such sentences; fewer are tagged at once if they are long
+_BATCH_CHARACTERS = 1 << 20  # of such sentences; fewer are tagged at once if they are long
 
 
 class OutputFields(NamedTuple):

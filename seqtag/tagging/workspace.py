@@ -79,4 +79,4 @@ class Workspace:
     @property
     def is_full(self) -> bool:
         """True if a new workspace should replace this one, to limit the memory of its types."""
-        return self.nbytes > TAGGERS_BYTES // 2
+        return self.nbytes > TAGGERS_BYTES // 4

@@ -131,6 +131,21 @@ def test_a_line_that_is_too_long_is_refused_by_its_place(kind, end):
         )
 
 
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("tokens", "a\tb c\n" * 100_000),
+        ("columns", "a\n\n" * 150_000),
+        ("conllu", f"1\ta{ROW}\n\n" * 150_000),
+    ],
+)
+def test_blocks_of_short_words_are_short(format, text):
+    blocks = [block.text for block in read(io.BytesIO(text.encode()), format).blocks()]
+    assert "".join(blocks) == text
+    words = [sum(map(block.count, "\n" if format != "tokens" else "\n\t ")) for block in blocks]
+    assert max(words) <= 1 << 16
+
+
 def test_raw_text_is_cut_and_not_refused():
     text = "one two three four. " * 50
     stream = read(io.BytesIO(text.encode()), "text", limits=ReadLimits(sentence=2, line=2000))

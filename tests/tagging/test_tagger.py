@@ -240,7 +240,7 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     expected = [fresh.tag(sentence) for sentence in batch]
     [used] = fresh._workspaces._idle
     assert len(used.encoder) == 21
-    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 2 * used.nbytes - 1000)
+    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 4 * used.nbytes - 1000)
     made, make = [], fresh.new_workspace
     monkeypatch.setattr(fresh, "new_workspace", lambda: made.append(make()) or made[-1])
     for sentence, labels in zip(batch, expected, strict=True):
@@ -252,7 +252,7 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
 
 def test_a_worker_that_knows_long_words_starts_afresh(monkeypatch):
     fresh = trained()
-    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 20_000_000)
+    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 40_000_000)
     held = []
     for n in range(25):
         fresh.tag([f"{n}{'x' * 1_000_000}", "man"])
@@ -265,7 +265,7 @@ def test_a_worker_that_knows_long_words_starts_afresh(monkeypatch):
 def test_many_threads_share_one_tagger(monkeypatch):
     shared = trained()
     shared.tag(["man"])
-    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 2 * shared._workspaces._idle[0].nbytes + 1000)
+    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 4 * shared._workspaces._idle[0].nbytes + 1000)
     batch = [[f"w{n % 17}", *TRAINING[n % 6].words, f"v{n}"] for n in range(400)]
     expected = [shared.tag(sentence) for sentence in batch]
     with ThreadPoolExecutor(8) as pool:
