@@ -122,7 +122,7 @@ def _number(value: float) -> str:
 
 
 def _percent(value: float | None, sign: str = "") -> str:
-    return "" if value is None else f"{100 * value:{sign}.2f}"
+    return "–" if value is None else f"{100 * value:{sign}.2f}"
 
 
 def _short(text: str, most: int = _LONGEST) -> str:
