@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import tempfile
+from contextlib import contextmanager
+from functools import partial as partial_
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -24,12 +27,14 @@ from benchmarks import summary
 from benchmarks.measure import ROOT
 from benchmarks.options import CORPORA, label_of
 from benchmarks.text import table
+from seqtag.batch.parameter_mixing import LocalWorkers
+from seqtag.batch.shards import train_shard
 from seqtag.cli import main as command
 from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     Found = dict[str, Any]
 
@@ -150,6 +155,94 @@ def shards(folder: Path) -> Found:
     return found
 
 
+class Weighed(LocalWorkers):
+    """Shards with the processor seconds and the largest message of each method.
+
+    Attributes
+    ----------
+    seconds
+        The slowest shard of each method and round: the time with a core for each shard.
+    every, weighing
+        All shards together, and the time of measuring messages.
+    bytes
+        The most that a shard returned, by method, of rounds by number.
+    plan, weights
+        Bytes that go to the workers: the plan, and the weights before the last round.
+    """
+
+    def __init__(self, *given: Any):
+        super().__init__(*given)
+        self.seconds = self.every = self.weighing = 0.0
+        self.bytes: dict[str, int] = {}
+        self.plan = self.weights = 0
+
+    def _weigh(self, name: str, calls: Iterable[Callable[[], Any]]) -> Iterator[Any]:
+        slowest = 0.0
+        for call in calls:
+            began = process_time()
+            result = call()
+            took = process_time() - began
+            slowest, self.every = max(slowest, took), self.every + took
+            self.bytes[name] = max(self.bytes.get(name, 0), self._size(result))
+            yield result
+        self.seconds += slowest
+
+    def _size(self, message: Any) -> int:
+        began = process_time()
+        size = len(pickle.dumps(message, 5))
+        self.weighing += process_time() - began
+        return size
+
+    def stats(self) -> Iterator[Any]:
+        return self._weigh("statistics", [each.stats for each in self._shards])
+
+    def labels(self, coding: Any) -> Iterator[Any]:
+        return self._weigh("labels", [partial_(each.labels, coding) for each in self._shards])
+
+    def begin(self, plan: Any) -> list[Any]:
+        self.plan = self._size(plan)
+        calls = [partial_(shard.encode, plan, i) for i, shard in enumerate(self._shards, 1)]
+        self._encoded = list(self._weigh("", calls))
+        return [encoded.words for encoded in self._encoded]
+
+    def round(self, table: Any, number: int, seed: int) -> Iterator[Any]:
+        self.weights = self._size(table)
+        calls = [partial_(train_shard, table, shard, number, seed) for shard in self._encoded]
+        return self._weigh(str(number), calls)
+
+
+def shard_work(folder: Path) -> Found:
+    """Measure the work and the messages of ten rounds on the UPOS of English EWT, by shards."""
+    full = list(seqtag.read(folder / CORPORA["EWT UPOS"].train))
+    found: Found = {}
+    for count in (1, 2, 4, 8):
+        made: list[Weighed] = []
+
+        @contextmanager
+        def workers(sources: Any, options: Any, made: list[Weighed] = made) -> Iterator[Weighed]:
+            made.append(Weighed(sources, options))
+            yield made[0]
+
+        began = process_time()
+        if count == 1:
+            seqtag.train(full, label="upos", epochs=10, quick=True)
+            work = process_time() - began
+            found["1"] = {"work": work, "seconds": work, "tokens": sum(map(len, full))}
+            continue
+        seqtag.train_shards(shards_of(full, count), label="upos", epochs=10, shard_workers=workers)
+        [one] = made
+        work = process_time() - began - one.weighing
+        names = {"statistics": "statistics", "first round": "1", "last round": "10"}
+        found[str(count)] = {
+            "work": work,
+            "seconds": work - one.every + one.seconds,
+            **{name: one.bytes[key] / 1e6 for name, key in names.items()},
+            "plan": one.plan / 1e6,
+            "weights": one.weights / 1e6,
+        }
+    return found
+
+
 def checkpoints(folder: Path) -> Found:
     """Measure what checkpoints after each epoch cost: megabytes, and processor time in percent."""
     corpus = folder / CORPORA["EWT UPOS"].train
@@ -185,7 +278,10 @@ def shards_of(sentences: list[Any], count: int) -> list[list[Any]]:
 
 MEASURED: dict[str, Callable[[Path], Any]] = {
     each.__name__: each
-    for each in (tag_dictionary, dropout, lexicon, partial, rounds, shards, checkpoints, margins)
+    for each in (
+        *(tag_dictionary, dropout, lexicon, partial, rounds, shards, shard_work),
+        *(checkpoints, margins),
+    )
 }
 
 
@@ -260,6 +356,29 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
             for task, each in found["shards"].items()
         ],
     )
+    work, plain = found["shard_work"], found["shard_work"]["1"]
+    by_work = table(
+        ["shards", "processor time", "time with a core for each shard"],
+        [
+            [f"{count}{' (plain training)' * (count == '1')}"]
+            + [f"{each[name] / plain[name]:.1f}" for name in ("work", "seconds")]
+            for count, each in work.items()
+        ],
+    )
+    messages = {
+        "statistics": "from each shard: its statistics, once",
+        "plan": "to each machine: the features and labels of all shards, once",
+        "weights": "to each machine: the weights, in the last round",
+        "first round": "from each shard: changed weights, in the first round",
+        "last round": "from each shard: changed weights, in the last round",
+    }
+    by_message = table(
+        ["megabytes", *(f"{count} shards" for count in work if count != "1")],
+        [
+            [text, *(f"{each[name]:.1f}" for count, each in work.items() if count != "1")]
+            for name, text in messages.items()
+        ],
+    )
     return {
         "tag dictionary": ("settings.md", settings[0]),
         "dropout": ("settings.md", settings[1]),
@@ -268,6 +387,8 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
         "partial annotation": ("partial-annotation.md", gaps),
         "rounds": ("train-on-shards.md", by_round),
         "small corpora": ("train-on-shards.md", by_corpus),
+        "shard work": ("train-on-shards.md", by_work),
+        "shard messages": ("train-on-shards.md", by_message),
     }
 
 

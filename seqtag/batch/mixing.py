@@ -24,16 +24,65 @@ give the same bytes wherever they are trained on. One shard is unchanged: ``w' =
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from seqtag.engine.arrays import Cells, CellStates, Layout, State, pointers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from seqtag.engine.arrays import BoolArray, FloatArray, IntArray
+
+
+T = TypeVar("T")
+
+
+class Fold(Generic[T]):
+    """Merges items as they come, in their order, and holds few of them.
+
+    Items are kept until they are as large as the result so far. An item is therefore merged about
+    as often as the result doubles, and memory is about twice that of the result.
+
+    Parameters
+    ----------
+    merge
+        Merges items; ``merge([merge([a, b]), c])`` must be ``merge([a, b, c])``.
+    size
+        Number of elements of an item.
+    least
+        Elements that are always kept.
+
+    Examples
+    --------
+    >>> fold = Fold(sum, int, least=2)
+    >>> for number in [1, 2, 3]:
+    ...     fold.add(number)
+    >>> fold.result()
+    6
+    """
+
+    def __init__(
+        self, merge: Callable[[Sequence[T]], T], size: Callable[[T], int], least: int = 2**20
+    ):
+        self._merge, self._size, self._least = merge, size, least
+        self._items: list[T] = []
+        self._waiting = 0
+
+    def add(self, item: T) -> None:
+        """Add an item."""
+        self._items.append(item)
+        self._waiting += self._size(item)
+        if self._waiting >= max(self._size(self._items[0]), self._least):
+            self._items = [self.result()]
+            self._waiting = 0
+
+    def result(self) -> T:
+        """Return all items so far, merged."""
+        return self._merge(self._items)
 
 
 class Table(NamedTuple):
@@ -59,7 +108,7 @@ class Table(NamedTuple):
     def at(self, cells: IntArray) -> FloatArray:
         """Return the values of cells, 0 where they never changed: (2 or 3, cells) float32."""
         found = np.zeros((len(self.values), len(cells)), np.float32)
-        place, here = _places(self.cells, cells)
+        place, here = places(self.cells, cells)
         found[:, here] = self.values[:, place[here]]
         return found
 
@@ -97,8 +146,8 @@ class ShardRows(NamedTuple):
         cuts, labels = _cuts(self.layout), self.layout.labels
         edge, others = np.searchsorted(cells, cuts[1:3])
         found = np.ones(len(cells), bool)
-        found[:edge] = _places(self.rows, cells[:edge] // self.layout.width)[1]
-        found[edge:others] = _places(self.edges, (cells[edge:others] - cuts[1]) // labels**2)[1]
+        found[:edge] = places(self.rows, cells[:edge] // self.layout.width)[1]
+        found[edge:others] = places(self.edges, (cells[edge:others] - cuts[1]) // labels**2)[1]
         return found
 
     def state(self, table: Table, seen: int) -> State:
@@ -113,7 +162,7 @@ class ShardRows(NamedTuple):
             if isinstance(wanted, range):  # all of them
                 place, here = row, np.ones(len(row), bool)
             else:
-                place, here = _places(wanted, row)
+                place, here = places(wanted, row)
             w, u, *g = values[:, here]
             ptr = pointers(np.bincount(place[here], minlength=len(wanted)))
             return CellStates(
@@ -157,7 +206,9 @@ class ShardUpdate(NamedTuple):
     ----------
     cells
         Numbers of the cells that changed, ascending, uint32 where that holds them; None: the
-        values are of all cells of the shard.
+        values are of all cells of the rows.
+    rows
+        The rows of the shard, without cells.
     values
         Their values after the round, as in `Table`.
     updates, wrong_tokens
@@ -165,6 +216,7 @@ class ShardUpdate(NamedTuple):
     """
 
     cells: IntArray | None
+    rows: ShardRows | None
     values: FloatArray
     updates: int = 0
     wrong_tokens: int = 0
@@ -184,31 +236,65 @@ class ShardUpdate(NamedTuple):
         counts
             Updates and wrong tokens.
         """
-        gone = before.cells[~_places(after.cells, before.cells)[1]]
+        gone = before.cells[~places(after.cells, before.cells)[1]]
         gone = gone[rows.has(gone)]  # cells of the shard that are 0 again
         cells = np.sort(np.concatenate([after.cells, gone]))
         values = after.at(cells)
         changed = (values != before.at(cells)).any(axis=0)
         cells, values = cells[changed], values[:, changed]
         small = cells.astype(np.uint32 if _cuts(rows.layout)[4] <= 2**32 else np.int64)
-        every = rows.own.size * len(values) * values.itemsize
+        every = rows.own.size * len(values) * values.itemsize + rows.rows.nbytes + rows.edges.nbytes
         if small.nbytes + values.nbytes <= every:
-            return cls(small, values, *counts)
-        return cls(None, after.at(rows.cells), *counts)
+            return cls(small, None, values, *counts)
+        return cls(None, rows, after.at(rows.cells), *counts)
 
-    def sparse(self, rows: ShardRows, before: Table) -> Table:
+    def sparse(self, before: Table) -> Table:
         """Return the cells that changed, with their values after the round."""
-        if self.cells is not None:
-            return Table(self.cells.astype(np.int64), self.values)
-        cells = rows.cells
+        if self.rows is None:
+            return Table(np.asarray(self.cells, np.int64), self.values)
+        cells = self.rows.cells
         changed = (self.values != before.at(cells)).any(axis=0)
         return Table(cells[changed], self.values[:, changed])
 
 
+class Sums(NamedTuple):
+    """Sums over shards, of each cell that one of them changed.
+
+    Attributes
+    ----------
+    cells
+        Their numbers, ascending.
+    terms
+        (6, n) float64, or 5 without g: n_i, 1, n_i w_i, n_i / N (w_i - w), u_i, n_i g_i.
+    """
+
+    cells: IntArray
+    terms: FloatArray
+
+    @classmethod
+    def of(cls, before: Table, after: Table, own: int, every: int) -> Sums:
+        """Return the terms of a shard with `own` of all `every` sentences."""
+        w, u, *g = after.values.astype(np.float64)
+        old = before.at(after.cells)[0].astype(np.float64)
+        ones = np.ones(len(w))
+        terms = [own * ones, ones, own * w, own / every * (w - old), u]
+        return cls(after.cells, np.stack([*terms, *(own * each for each in g)]))
+
+    @classmethod
+    def add(cls, parts: Sequence[Sums]) -> Sums:
+        """Add sums, one by one, in their order."""
+        numbers, which = np.unique(np.concatenate([s.cells for s in parts]), return_inverse=True)
+        terms = np.empty((len(parts[0].terms), len(numbers)))
+        for kind, to in enumerate(terms):
+            every = np.concatenate([part.terms[kind] for part in parts])
+            to[:] = np.bincount(which.reshape(-1), every, len(numbers))
+        return cls(numbers, terms)
+
+
 def mix_weights(
-    before: Table, after: Sequence[Table], sentences: Sequence[int], rounds: int
+    before: Table, after: Iterable[Table], sentences: Sequence[int], rounds: int
 ) -> Table:
-    """Return the weights after a round.
+    """Return the weights after a round; memory does not depend on the number of shards.
 
     Parameters
     ----------
@@ -233,25 +319,20 @@ def mix_weights(
     >>> mix_weights(Table.empty(False), [one, two], [1, 2], 1).values[0]
     array([4., 1.], dtype=float32)
     """
-    everywhere = [table.cells for table in after]
-    cells, which = np.unique(np.concatenate([*everywhere]), return_inverse=True)
-    own = np.repeat(np.array(sentences, np.float64), [len(numbers) for numbers in everywhere])
-    share = own / sum(sentences)
-    found = np.concatenate([table.values for table in after], axis=1).astype(np.float64)
+    every = sum(sentences)
+    fold: Fold[Sums] = Fold(Sums.add, lambda found: len(found.cells))
+    for table, own in zip(after, sentences, strict=True):
+        fold.add(Sums.of(before, table, own, every))
+    cells, (seen, shards, w, moved, u, *g) = fold.result()
     old = before.at(cells).astype(np.float64)
-
-    def total(terms: FloatArray) -> FloatArray:  # one by one, in the order of the shards
-        sums: FloatArray = np.bincount(which.reshape(-1), terms, len(cells)).astype(np.float64)
-        return sums
-
-    seen, shards = total(own), total(np.ones(len(own)))
     values = np.empty((len(old), len(cells)), np.float32)
-    for kind in [0, 2] if len(old) == 3 else [0]:
-        values[kind] = total(own * found[kind]) / seen
-    jump = (values[0] - old[0]) - total(share * (found[0] - old[0][which.reshape(-1)]))
-    values[1] = total(found[1]) - (shards - 1) * old[1] + rounds * sum(sentences) * jump
+    values[0] = w / seen
+    for each in g:
+        values[2] = each / seen
+    jump = (values[0] - old[0]) - moved
+    values[1] = u - (shards - 1) * old[1] + rounds * every * jump
 
-    stays = ~_places(cells, before.cells)[1]
+    stays = ~places(cells, before.cells)[1]
     everything = np.concatenate([before.cells[stays], cells])
     order = np.argsort(everything)
     both = np.concatenate([before.values[:, stays], values], axis=1)[:, order]
@@ -292,7 +373,7 @@ def _cuts(layout: Layout) -> list[int]:
     return [0, *np.cumsum([*sizes, layout.chain], dtype=np.int64).tolist()]
 
 
-def _places(numbers: IntArray, wanted: IntArray) -> tuple[IntArray, BoolArray]:
+def places(numbers: NDArray[Any], wanted: NDArray[Any]) -> tuple[IntArray, BoolArray]:
     """Return the places of numbers among ascending ones, and whether they are there."""
     place = np.searchsorted(numbers, wanted).clip(max=max(len(numbers) - 1, 0))
     here = numbers[place] == wanted if len(numbers) else np.zeros(len(wanted), bool)

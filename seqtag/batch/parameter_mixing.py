@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from seqtag.batch.mixing import ShardRows, Table, mix_weights, weights_of
+from seqtag.batch.mixing import Fold, ShardRows, Table, mix_weights, weights_of
 from seqtag.batch.shards import (
     Plan,
+    RowsOfKeys,
     Shard,
     ShardOptions,
     SharedLemmaCoding,
@@ -55,16 +56,20 @@ if TYPE_CHECKING:
 
 
 class ShardWorkers(Protocol):
-    """The workers that keep the shards. Results are in the order of the shards."""
+    """The workers that keep the shards.
 
-    def stats(self) -> Sequence[ShardStats]:
+    Results are in the order of the shards. The driver takes them one by one and keeps none, so an
+    engine should not compute many of them ahead.
+    """
+
+    def stats(self) -> Iterable[ShardStats]:
         """Return the statistics of each shard."""
 
-    def labels(self, coding: LabelCoding) -> Sequence[list[str]]:
+    def labels(self, coding: LabelCoding) -> Iterable[list[str]]:
         """Return the labels of each shard, encoded."""
 
-    def begin(self, plans: Sequence[Plan]) -> Sequence[WordLabels | None]:
-        """Encode each shard by its plan; return the labels of its words, if they are needed."""
+    def begin(self, plan: Plan) -> Iterable[WordLabels | None]:
+        """Encode each shard by the plan; return the labels of its words, if they are needed."""
 
     def round(self, table: Table, number: int, seed: int) -> Iterable[ShardUpdate]:
         """Return what each shard changed in a round: see `seqtag.batch.shards.train_shard`."""
@@ -92,19 +97,17 @@ class LocalWorkers:
         self._encoded: list[EncodedShard] = []
         self._threads = threads
 
-    def stats(self) -> Sequence[ShardStats]:
+    def stats(self) -> Iterator[ShardStats]:
         """Return the statistics of each shard."""
-        return [shard.stats() for shard in self._shards]
+        return (shard.stats() for shard in self._shards)
 
-    def labels(self, coding: LabelCoding) -> Sequence[list[str]]:
+    def labels(self, coding: LabelCoding) -> Iterator[list[str]]:
         """Return the labels of each shard, encoded."""
-        return [shard.labels(coding) for shard in self._shards]
+        return (shard.labels(coding) for shard in self._shards)
 
-    def begin(self, plans: Sequence[Plan]) -> Sequence[WordLabels | None]:
-        """Encode each shard by its plan."""
-        self._encoded = [
-            shard.encode(plan) for shard, plan in zip(self._shards, plans, strict=True)
-        ]
+    def begin(self, plan: Plan) -> Sequence[WordLabels | None]:
+        """Encode each shard by the plan."""
+        self._encoded = [shard.encode(plan, number) for number, shard in enumerate(self._shards, 1)]
         return [encoded.words for encoded in self._encoded]
 
     def round(self, table: Table, number: int, seed: int) -> Iterator[ShardUpdate]:
@@ -225,7 +228,7 @@ def mix(
     CorpusError, TemplateError, LabelError, CheckpointError, KeyboardInterrupt
         As `train_shards`.
     """
-    problem, plans, sentences = _plan(workers, options, constrain=constrain)
+    problem, sentences = _begin(workers, options, constrain=constrain)
     held_out = None
     if dev is not None:
         needed = problem.compiled.columns
@@ -240,7 +243,9 @@ def mix(
         problem,
         schedule,
         held_out,
-        lambda start: MixedWeights(workers, plans, sentences, schedule.seed, adaptive, start),
+        lambda start: MixedWeights(
+            workers, problem.corpus.layout, sentences, schedule.seed, adaptive, start
+        ),
     )
 
 
@@ -249,8 +254,8 @@ class MixedWeights:
 
     Parameters
     ----------
-    workers, plans, sentences
-        The workers, and for each shard its plan and its number of sentences.
+    workers, layout, sentences
+        The workers, the shape of the weights, and for each shard its number of sentences.
     seed
         The random seed.
     adaptive
@@ -262,16 +267,14 @@ class MixedWeights:
     def __init__(
         self,
         workers: ShardWorkers,
-        plans: Sequence[Plan],
+        layout: Layout,
         sentences: Sequence[int],
         seed: int,
         adaptive: bool,
         start: State | None = None,
     ):
         self._workers, self._sentences, self._seed = workers, sentences, seed
-        self._shard_rows = [plan.shard_rows for plan in plans]
         self._adaptive, self._rounds = adaptive, 0
-        layout = plans[0].layout
         self._all = ShardRows(layout, np.arange(layout.rows), np.arange(layout.edges))
         self._table = Table.empty(adaptive)
         if start is not None:
@@ -285,14 +288,17 @@ class MixedWeights:
 
     def train_epoch(self, *_: Any, **__: Any) -> tuple[int, int]:
         """Do one round; return (updates, wrong tokens) of all shards."""
-        changed, updates, wrong = [], 0, 0
-        found = self._workers.round(self._table, self._rounds + 1, self._seed)
-        for rows, each in zip(self._shard_rows, found, strict=True):
-            changed.append(each.sparse(rows, self._table))
-            updates += each.updates
-            wrong += each.wrong_tokens
-        self._rounds += 1
-        self._table = mix_weights(self._table, changed, self._sentences, self._rounds)
+        updates = wrong = 0
+
+        def changed() -> Iterator[Table]:
+            nonlocal updates, wrong
+            for each in self._workers.round(self._table, self._rounds + 1, self._seed):
+                updates += each.updates
+                wrong += each.wrong_tokens
+                yield each.sparse(self._table)
+
+        table = mix_weights(self._table, changed(), self._sentences, self._rounds + 1)
+        self._table, self._rounds = table, self._rounds + 1
         return updates, wrong
 
     def cells(self, average: bool = False) -> Cells:
@@ -304,48 +310,54 @@ class MixedWeights:
         return self._all.state(self._table, self.seen)
 
 
-def _plan(
+def _begin(
     workers: ShardWorkers, options: ShardOptions, *, constrain: bool
-) -> tuple[Problem, list[Plan], list[int]]:
-    """Return the problem without sentences, and for each shard its plan and its sentences."""
-    stats = workers.stats()
-    task = shard_task(options, stats[0].column, stats[0].columns)
-    shared = SharedVocabulary.of(stats, task.settings.min_count)
-    settings = task.settings.for_size(shared.origin["tokens"])
+) -> tuple[Problem, list[int]]:
+    """Encode all shards; return the problem without sentences, and the sentences of each shard."""
+    shared = SharedVocabulary.of(workers.stats())
+    task = shard_task(options, shared.column, shared.columns)
+    settings = task.settings.for_size(shared.tokens)
     task = replace(task, constrain=constrain, settings=settings)
-    coding = task.coding_for(shared.transitions(), shared.pairs)
+    coding = task.coding_for(shared.transitions, shared.pairs)
     shard_coding = SharedLemmaCoding.on(shared.pairs, coding) if coding.needs_forms else coding
     labels = sorted({label for found in workers.labels(shard_coding) for label in found})
     if not coding.needs_forms:
-        warn_about_many_labels(len(labels), shared.origin["tokens"], task.column)
+        warn_about_many_labels(len(labels), shared.tokens, task.column)
     task = replace(task, coding=coding, templates=task.templates_for(len(labels)))
     compiled = task.templates.compile(task.available)
     parts = label_components(labels) if settings.label_parts == "split" else None
-    edge_keys = shared.edge_keys if compiled.edges else shared.edge_keys[:0]
-    layout = Layout(len(shared.keys), len(labels), compiled.order, len(edge_keys), parts)
-    plans = [
-        Plan(number, each.digest, shard_coding, labels, settings.dropout, layout, rows, edges)
-        for number, (each, rows, edges) in enumerate(
-            zip(stats, shared.rows, shared.edges, strict=True), 1
-        )
-    ]
-    words = [found for found in workers.begin(plans) if found is not None]
+    keys = shared.features.frequent(settings.min_count)
+    edge_keys = shared.edges.frequent(settings.min_count)[: None if compiled.edges else 0]
+    layout = Layout(len(keys), len(labels), compiled.order, len(edge_keys), parts)
+    plan = Plan(
+        shared.digests,
+        shard_coding,
+        labels,
+        settings.dropout,
+        layout,
+        RowsOfKeys.of(keys),
+        RowsOfKeys.of(edge_keys),
+    )
+    words: Fold[WordLabels] = Fold(WordLabels.sum, lambda part: len(part.keys))
+    for found in workers.begin(plan):
+        if found is not None:
+            words.add(found)
     nothing = np.zeros(1, np.int64)
     x = Instances(nothing, nothing, np.zeros(0, np.int32))
     problem = Problem.of(
         task,
         compiled,
-        IndexedCorpus(layout, x, shared.keys, edge_keys),
+        IndexedCorpus(layout, x, keys, edge_keys),
         np.zeros(0, np.int32),
         labels,
         known_words=shared.words,
         parts=parts,
-        attested=attested_lemmas(task, compiled, [*dict.fromkeys(shared.pairs)]),
+        attested=attested_lemmas(task, compiled, shared.pairs),
         tag_dictionary=(
-            WordLabels.sum(words).kept_to(settings.known_labels, labels)
-            if words
+            words.result().kept_to(settings.known_labels, labels)
+            if settings.known_labels
             else NO_TAG_DICTIONARY
         ),
         origin=shared.origin,
     )
-    return problem, plans, shared.sentences
+    return problem, shared.sentences

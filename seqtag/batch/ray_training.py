@@ -1,14 +1,15 @@
-"""Training on shards on a Ray cluster: an actor for each shard keeps its sentences over all rounds.
+"""Training on shards on a Ray cluster: an actor for each core keeps shards over all rounds.
 
-The state of an actor follows from its file and its plan: if a worker is lost, a new actor repeats
-the round. The driver alone counts attempts; Ray retries nothing by itself.
+The state of an actor follows from the files and the plan: if a worker is lost, a new actor repeats
+what was asked. The driver alone counts attempts; Ray retries nothing by itself.
 """
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.batch.ray_tagging import ATTEMPTS
 from seqtag.batch.shards import EncodedShard, Shard, train_shard
@@ -25,22 +26,22 @@ if TYPE_CHECKING:
 
 
 class ShardActor:
-    """A shard on a worker, read at the first call.
+    """A worker. Each of its shards is read when it is first asked for.
 
     Parameters
     ----------
-    source
-        Its file.
+    sources
+        The files of all shards.
     options
-        How to learn from it.
+        How to learn from them.
     plan
-        Its plan, if there is one already.
+        The plan, if there is one already.
     """
 
-    def __init__(self, source: str, options: ShardOptions, plan: Plan | None = None):
-        self._source, self._options, self._plan = source, options, plan
-        self._shard: Shard | None = None
-        self._encoded: EncodedShard | None = None
+    def __init__(self, sources: Sequence[str], options: ShardOptions, plan: Plan | None = None):
+        self._sources, self._options, self._plan = sources, options, plan
+        self._shards: dict[int, Shard] = {}
+        self._encoded: dict[int, EncodedShard] = {}
 
     def call(self, method: str, *arguments: Any) -> Any:
         """Return the result of a method, or its error if it is one to show to the user."""
@@ -49,43 +50,56 @@ class ShardActor:
         except (SeqtagError, OSError) as error:
             return error
 
-    def stats(self) -> ShardStats:
-        """Return the statistics of the shard."""
-        return self._read().stats()
+    def stats(self, i: int) -> ShardStats:
+        """Return the statistics of a shard."""
+        return self._read(i).stats()
 
-    def labels(self, coding: LabelCoding) -> list[str]:
+    def labels(self, i: int, coding: LabelCoding) -> list[str]:
         """Return its labels, encoded."""
-        return self._read().labels(coding)
+        return self._read(i).labels(coding)
 
-    def begin(self, plan: Plan) -> WordLabels | None:
-        """Encode the shard by its plan; return the labels of its words, if needed."""
-        self._plan, self._encoded = plan, None
-        return self._encode().words
+    def begin(self, i: int, plan: Plan) -> WordLabels | None:
+        """Encode the shard by the plan; return the labels of its words, if needed."""
+        self._plan = plan
+        self._encoded.pop(i, None)
+        return self._encode(i).words
 
-    def round(self, table: Table, number: int, seed: int) -> ShardUpdate:
+    def round(self, i: int, table: Table, number: int, seed: int) -> ShardUpdate:
         """Return what it changes in a round."""
-        return train_shard(table, self._encode(), number, seed)
+        return train_shard(table, self._encode(i), number, seed)
 
-    def _read(self) -> Shard:
-        if self._shard is None and is_address(self._source):
-            with place_of(self._source).open() as file:
-                self._shard = Shard(self._options.files.open(file), self._options)
-        elif self._shard is None:
-            self._shard = Shard(self._source, self._options)
-        return self._shard
+    def _read(self, i: int) -> Shard:
+        source = self._sources[i]
+        if i not in self._shards and is_address(source):
+            with place_of(source).open() as file:
+                self._shards[i] = Shard(self._options.files.open(file), self._options)
+        elif i not in self._shards:
+            self._shards[i] = Shard(source, self._options)
+        return self._shards[i]
 
-    def _encode(self) -> EncodedShard:
-        if self._encoded is None:
+    def _encode(self, i: int) -> EncodedShard:
+        if i not in self._encoded:
             if self._plan is None:
                 msg = "a shard must begin with its plan"
                 raise RuntimeError(msg)
-            self._encoded = self._read().encode(self._plan)
-            self._shard = None  # rounds need the arrays only
-        return self._encoded
+            self._encoded[i] = self._read(i).encode(self._plan, i + 1)
+            del self._shards[i]  # rounds need the arrays only
+        return self._encoded[i]
+
+
+class _Call(NamedTuple):
+    """A call for a shard, the actor that got it, and the reference to its result."""
+
+    i: int
+    actor: Any
+    ref: Any
 
 
 class RayShardWorkers:
-    """Shards on a cluster: `seqtag.batch.parameter_mixing.ShardWorkers` with an actor for each.
+    """Shards on a cluster: `seqtag.batch.parameter_mixing.ShardWorkers`, an actor for each core.
+
+    Shard i is kept by actor i modulo their number. An actor does one thing after another, and has
+    at most two calls to answer, so that few results wait for the driver.
 
     Parameters
     ----------
@@ -115,77 +129,85 @@ class RayShardWorkers:
             each if is_address(each) else os.path.abspath(each)  # noqa: PTH100  links stay
             for each in sources
         ]
-        self._plans: Sequence[Plan | None] = [None] * len(sources)
-        # An actor takes a core while it is placed, none later: there may be more shards than cores.
+        self._plan: Any = None
+        # An actor takes a core while it is placed, none later: a core lost with its machine must
+        # not keep a new actor waiting.
         self._actor_class = ray.remote(ShardActor).options(
             max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
         )
-        self._actors = [self._new_actor(i) for i in range(len(sources))]
+        cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._actors = [self._new_actor() for _ in range(min(cores, len(sources)))]
 
-    def stats(self) -> Sequence[ShardStats]:
+    def stats(self) -> Iterator[ShardStats]:
         """Return the statistics of each shard."""
-        return list(self._call("stats", [()] * len(self._actors)))
+        return self._call("stats")
 
-    def labels(self, coding: LabelCoding) -> Sequence[list[str]]:
+    def labels(self, coding: LabelCoding) -> Iterator[list[str]]:
         """Return the labels of each shard, encoded."""
-        return list(self._call("labels", [(coding,)] * len(self._actors)))
+        return self._call("labels", self._ray.put(coding))
 
-    def begin(self, plans: Sequence[Plan]) -> Sequence[WordLabels | None]:
-        """Encode each shard by its plan."""
-        self._plans = plans
-        return list(self._call("begin", [(plan,) for plan in plans]))
+    def begin(self, plan: Plan) -> Iterator[WordLabels | None]:
+        """Encode each shard by the plan."""
+        self._plan = self._ray.put(plan)
+        return self._call("begin", self._plan)
 
     def round(self, table: Table, number: int, seed: int) -> Iterator[ShardUpdate]:
         """Return what each shard changed in a round; the weights travel once to each machine."""
-        weights = self._ray.put(table)
-        return self._call("round", [(weights, number, seed)] * len(self._actors))
+        return self._call("round", self._ray.put(table), number, seed)
 
     def end(self) -> None:
         """End all actors."""
         for actor in self._actors:
             self._ray.kill(actor)
 
-    def _new_actor(self, i: int) -> Any:
-        return self._actor_class.remote(self._sources[i], self._options, self._plans[i])
+    def _new_actor(self) -> Any:
+        return self._actor_class.remote(self._sources, self._options, self._plan)
 
-    def _call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
-        """Call a method of all actors at once; yield the results in the order of the shards."""
-        refs = [
-            actor.call.remote(method, *given)
-            for actor, given in zip(self._actors, arguments, strict=True)
-        ]
-        for i, given in enumerate(arguments):
-            result = self._result(i, refs[i], (method, *given))
-            refs[i] = None  # lets the object store free it
-            if isinstance(result, (SeqtagError, OSError)):
-                raise result
-            yield result
+    def _call(self, method: str, *arguments: Any) -> Iterator[Any]:
+        """Call a method for all shards; yield the results in their order."""
 
-    def _result(self, i: int, ref: Any, call: tuple[Any, ...]) -> Any:
-        """Return the result of a call; if its worker is lost, call a new actor.
+        def ask(i: int) -> _Call:
+            actor = self._actors[i % len(self._actors)]
+            return _Call(i, actor, actor.call.remote(method, i, *arguments))
+
+        calls: deque[_Call] = deque()
+        for i in range(len(self._sources)):
+            calls.append(ask(i))
+            if len(calls) == 2 * len(self._actors):
+                yield self._result(calls.popleft(), ask)
+        while calls:
+            yield self._result(calls.popleft(), ask)
+
+    def _result(self, call: _Call, ask: Callable[[int], _Call]) -> Any:
+        """Return the result of a call; if its worker is lost, ask a new actor.
 
         Raises
         ------
         ClusterError
             If too many workers are lost.
         """
-        attempt = 1
+        lost, source, place = 0, self._sources[call.i], call.i % len(self._actors)
         while True:
             try:
-                return self._ray.get(ref)
+                result = self._ray.get(call.ref)
             except self._ray.exceptions.RayError as error:
-                lines = str(error).strip().splitlines() or [type(error).__name__]
-                self._on_lost(self._sources[i], lines[0])
-                if attempt >= self._attempts:
-                    msg = (
-                        f"expected a result for this shard, found its worker lost {attempt} "
-                        f"times ({lines[0]}); check the available memory; with a checkpoint, the "
-                        "same command with --resume continues from the last round"
-                    )
-                    raise ClusterError(msg, source=self._sources[i]) from error
-                self._actors[i] = self._new_actor(i)
-                ref = self._actors[i].call.remote(*call)
-                attempt += 1
+                if call.actor is self._actors[place]:  # this call is the first to notice
+                    lost += 1
+                    lines = str(error).strip().splitlines() or [type(error).__name__]
+                    self._on_lost(source, lines[0])
+                    if lost >= self._attempts:
+                        msg = (
+                            f"expected a result for this shard, found its worker lost {lost} "
+                            f"times ({lines[0]}); check the available memory; with a checkpoint, "
+                            "the same command with --resume continues from the last round"
+                        )
+                        raise ClusterError(msg, source=source) from error
+                    self._actors[place] = self._new_actor()
+                call = ask(call.i)
+                continue
+            if isinstance(result, (SeqtagError, OSError)):
+                raise result
+            return result
 
 
 @contextmanager

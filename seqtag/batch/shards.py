@@ -5,12 +5,12 @@ after which each shard is a record of arrays, `EncodedShard`, for `train_shard`:
 
 1. Each shard is read, and returns `ShardStats`: its feature keys with their counts, its words,
    label bigrams.
-2. The statistics are merged (`SharedVocabulary`). A feature is identified by its key, made
-   from its template and the hashes of its values, so it has the same key in all shards. Counts are
-   summed, and ``min-count`` is compared with the sum; rows are numbered by the first shard that has
-   them, and within it by first appearance: as ordinary training numbers the features of all shards,
-   read one after another.
-3. Each shard gets a `Plan`: the number of each of its features, and all labels.
+2. The statistics are merged as they come (`SharedVocabulary`). A feature is identified by its key,
+   made from its template and the hashes of its values, so it has the same key in all shards. Counts
+   are summed, and ``min-count`` is compared with the sum; rows are numbered by the first shard that
+   has them, and within it by first appearance: as ordinary training numbers the features of all
+   shards, read one after another.
+3. All shards get the same `Plan`: the features with their numbers, and all labels.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.batch.mixing import ShardRows, ShardUpdate, Table
+from seqtag.batch.mixing import Fold, ShardRows, ShardUpdate, Table, places
 from seqtag.corpus import ReadOptions
 from seqtag.engine import backend
 from seqtag.engine.arrays import Instances, Layout
@@ -39,7 +40,7 @@ from seqtag.training.problem import WordLabels, labels_of_words, learned_labels
 from seqtag.training.runs import hiding, recipe_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -127,40 +128,49 @@ class ShardStats(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Properties of all shards that one shard needs.
+    """Properties of all shards that each shard needs.
 
     Attributes
     ----------
-    number
-        Number of the shard, from 1.
-    digest
-        Digest of the sentences of its statistics, to detect a file that has changed.
+    digests
+        For each shard the digest of its sentences, to detect a file that has changed.
     coding, labels
         The label coding, and all labels, sorted.
     dropout
         The setting for the size of all shards.
     layout
         Shape of the weights of all shards.
-    rows, edges
-        For each feature key of the statistics its row; -1 if it is too rare.
+    features, edges
+        The feature keys that are not too rare.
     """
 
-    number: int
-    digest: str
+    digests: list[str]
     coding: LabelCoding
     labels: list[str]
     dropout: float | str
     layout: Layout
-    rows: IntArray
-    edges: IntArray
+    features: RowsOfKeys
+    edges: RowsOfKeys
 
-    @property
-    def shard_rows(self) -> ShardRows:
-        """The rows of the shard among those of all shards."""
-        edges = self.edges if self.layout.edges else self.edges[:0]
-        return ShardRows(
-            self.layout, np.sort(self.rows[self.rows >= 0]), np.sort(edges[edges >= 0])
-        )
+
+class RowsOfKeys(NamedTuple):
+    """Feature keys, ascending, and their rows."""
+
+    keys: NDArray[np.uint64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, keys: NDArray[np.uint64]) -> RowsOfKeys:
+        """Sort keys that are in the order of their rows."""
+        order = np.argsort(keys)
+        return cls(keys[order], order)
+
+    def of_shard(self, keys: NDArray[np.uint64]) -> IntArray:
+        """Return the row of each key; -1 if it is too rare."""
+        place, here = places(self.keys, keys)
+        found = np.full(len(keys), -1, np.int64)
+        found[here] = self.rows[place[here]]
+        return found
 
 
 class EncodedShard(NamedTuple):
@@ -248,15 +258,15 @@ class Shard:
         """Return the labels of the shard, encoded and sorted."""
         return sorted(learned_labels(self._examples, coding, self._forms).labels)
 
-    def encode(self, plan: Plan) -> EncodedShard:
-        """Encode the shard by its plan.
+    def encode(self, plan: Plan, number: int) -> EncodedShard:
+        """Encode the shard by the plan; shards are numbered from 1.
 
         Raises
         ------
         CorpusError
             If the sentences are not those of the statistics.
         """
-        if self._examples.digest() != plan.digest:
+        if self._examples.digest() != plan.digests[number - 1]:
             msg = (
                 "expected the sentences with which this training began, found others; restore the "
                 "file, or start over"
@@ -267,9 +277,14 @@ class Shard:
         words = None
         if self._task.settings.known_labels:
             words = labels_of_words(self._compiled, self._inputs, y)
-        x = _renumbered(found.instances, plan, plan.shard_rows)
+        features = plan.features.of_shard(found.keys)
+        edges = plan.edges.of_shard(found.edge_keys) if plan.layout.edges else np.zeros(0, np.int64)
+        shard_rows = ShardRows(
+            plan.layout, np.sort(features[features >= 0]), np.sort(edges[edges >= 0])
+        )
+        x = _renumbered(found.instances, features, edges, shard_rows)
         settings = replace(self._task.settings, dropout=plan.dropout)
-        return EncodedShard(plan.number, plan.shard_rows, x, y, settings, words)
+        return EncodedShard(number, shard_rows, x, y, settings, words)
 
     def _index(self) -> IndexedCorpus:
         """Index the sentences by the feature numbers of this shard."""
@@ -307,28 +322,63 @@ class SharedLemmaCoding(LemmaCoding):
         return [self.scripts[pair] for pair in zip(forms, labels, strict=True)]
 
 
-class SharedVocabulary(NamedTuple):
+class KeyCounts(NamedTuple):
+    """Counts of feature keys, in the order of their first appearance."""
+
+    keys: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def add(cls, parts: Sequence[KeyCounts]) -> KeyCounts:
+        """Add counts of several shards."""
+        keys, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        total = np.zeros(len(distinct), np.int64)
+        np.add.at(total, which.reshape(-1), counts)
+        order = np.argsort(first)
+        return cls(distinct[order], total[order])
+
+    def frequent(self, min_count: int) -> NDArray[np.uint64]:
+        """Return the keys that are not too rare."""
+        return self.keys[self.counts >= min_count]
+
+
+@dataclass(frozen=True)
+class SharedVocabulary:
     """Features and labels of all shards together.
 
     Attributes
     ----------
-    stats
-        The statistics of each shard.
-    keys, edge_keys
-        The feature keys that are not too rare, in the order of their rows.
-    rows, edges
-        For each shard the row of each of its feature keys; -1 if it is too rare.
+    column, columns
+        The column to learn, and all columns.
+    sentences, digests
+        Of each shard.
+    tokens
+        Of all shards.
+    features, edges
+        Feature keys with their counts, and the same for label bigrams with words.
+    words
+        The words.
+    pairs
+        Distinct pairs of form and label, if labels may depend on the form.
+    transitions
+        Counts of label bigrams.
     """
 
-    stats: Sequence[ShardStats]
-    keys: NDArray[np.uint64]
-    rows: list[IntArray]
-    edge_keys: NDArray[np.uint64]
-    edges: list[IntArray]
+    column: LabelColumn
+    columns: tuple[str, ...]
+    sentences: list[int]
+    digests: list[str]
+    tokens: int
+    features: KeyCounts
+    edges: KeyCounts
+    words: KnownWords
+    pairs: list[tuple[str, str]]
+    transitions: Counter[Transition]
 
     @classmethod
-    def of(cls, stats: Sequence[ShardStats], min_count: int) -> SharedVocabulary:
-        """Merge the statistics of shards.
+    def of(cls, stats: Iterable[ShardStats]) -> SharedVocabulary:
+        """Merge the statistics of shards, of which few are held at a time.
 
         Raises
         ------
@@ -337,54 +387,55 @@ class SharedVocabulary(NamedTuple):
         LabelError
             If no word has a label.
         """
-        first = stats[0]
-        for other in stats[1:]:
-            if (other.columns, other.column) != (first.columns, first.column):
+        rest = iter(stats)
+        first = next(rest)
+        sentences, digests, tokens = [], [], 0
+        features, edges = (Fold(KeyCounts.add, lambda part: len(part.keys)) for _ in range(2))
+        words: Fold[NDArray[np.uint64]] = Fold(lambda parts: np.unique(np.concatenate(parts)), len)
+        types: dict[str, None] = {}
+        pairs: dict[tuple[str, str], None] = {}
+        transitions: Counter[Transition] = Counter()
+        for each in chain([first], rest):
+            if (each.columns, each.column) != (first.columns, first.column):
                 msg = (
                     f"expected the columns {', '.join(first.columns)} of the first shard "
-                    f"({first.source}), found {', '.join(other.columns)}"
+                    f"({first.source}), found {', '.join(each.columns)}"
                 )
-                raise CorpusError(msg, source=other.source)
-        types = list(dict.fromkeys(label for each in stats for label in each.label_types))
-        check_labels(types, first.column, first.source)
-        plain = _numbers([(each.keys, each.counts) for each in stats], min_count)
-        seeing = _numbers([(each.edge_keys, each.edge_counts) for each in stats], min_count)
-        return cls(stats, *plain, *seeing)
-
-    @property
-    def sentences(self) -> list[int]:
-        """Number of sentences of each shard."""
-        return [each.sentences for each in self.stats]
+                raise CorpusError(msg, source=each.source)
+            sentences.append(each.sentences)
+            digests.append(each.digest)
+            tokens += each.tokens
+            features.add(KeyCounts(each.keys, each.counts))
+            edges.add(KeyCounts(each.edge_keys, each.edge_counts))
+            words.add(each.words)
+            types.update(dict.fromkeys(each.label_types))
+            pairs.update(dict.fromkeys(each.pairs))
+            transitions.update(each.follows)
+        check_labels([*types], first.column, first.source)
+        return cls(
+            first.column,
+            first.columns,
+            sentences,
+            digests,
+            tokens,
+            features.result(),
+            edges.result(),
+            KnownWords(words.result()),
+            [*pairs],
+            transitions,
+        )
 
     @property
     def origin(self) -> dict[str, Any]:
         """Return the description of the training data for the model file."""
-        digests = [each.digest for each in self.stats]
         return {
             "sentences": sum(self.sentences),
-            "tokens": sum(each.tokens for each in self.stats),
-            "corpus_sha256": digests[0]
-            if len(digests) == 1
-            else sha256("".join(digests).encode()).hexdigest(),
-            "shards": len(digests),
+            "tokens": self.tokens,
+            "corpus_sha256": self.digests[0]
+            if len(self.digests) == 1
+            else sha256("".join(self.digests).encode()).hexdigest(),
+            "shards": len(self.digests),
         }
-
-    @property
-    def words(self) -> KnownWords:
-        """Return the words of all shards."""
-        return KnownWords(np.unique(np.concatenate([each.words for each in self.stats])))
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Return the pairs of form and label of all shards, if labels may depend on the form."""
-        return [pair for each in self.stats for pair in each.pairs]
-
-    def transitions(self) -> Counter[Transition]:
-        """Return the counts of label bigrams."""
-        found: Counter[Transition] = Counter()
-        for each in self.stats:
-            found.update(each.follows)
-        return found
 
 
 def train_shard(state: Table, shard: EncodedShard, round: int, seed: int) -> ShardUpdate:
@@ -425,35 +476,19 @@ def train_shard(state: Table, shard: EncodedShard, round: int, seed: int) -> Sha
     return ShardUpdate.of(rows, state, after, counts)
 
 
-def _numbers(
-    shards: Sequence[tuple[NDArray[np.uint64], NDArray[np.int64]]], min_count: int
-) -> tuple[NDArray[np.uint64], list[IntArray]]:
-    """Return the frequent keys, by first appearance, and the row of each key of each shard."""
-    keys, counts = (np.concatenate(each) for each in zip(*shards, strict=True))
-    distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    total = np.zeros(len(distinct), np.int64)
-    np.add.at(total, which.reshape(-1), counts)
-    kept = np.flatnonzero(total >= min_count)
-    kept = kept[np.argsort(first[kept])]
-    row_of = np.full(len(distinct), -1, np.int64)
-    row_of[kept] = np.arange(len(kept))
-    ends = np.cumsum([len(each) for each, _ in shards])[:-1]
-    return distinct[kept], np.split(row_of[which.reshape(-1)], ends)
-
-
-def _renumbered(x: Instances, plan: Plan, own: ShardRows) -> Instances:
+def _renumbered(x: Instances, features: IntArray, edges: IntArray, own: ShardRows) -> Instances:
     """Return the sentences with the rows that are kept, counted within the shard."""
 
     def kept(
-        ptr: IntArray, features: IntArray, row_of: IntArray, rows: IntArray
+        ptr: IntArray, numbers: IntArray, row_of: IntArray, rows: IntArray
     ) -> tuple[IntArray, IntArray]:
-        found = row_of[features]
+        found = row_of[numbers]
         stays = found >= 0
         before = np.concatenate([[0], np.cumsum(stays)])
         return before[ptr].astype(np.int64), np.searchsorted(rows, found[stays]).astype(np.int32)
 
-    renumbered = Instances(x.sentence_ptr, *kept(x.token_ptr, x.features, plan.rows, own.rows))
-    if x.edges is None or x.edge_ptr is None or not plan.layout.edges:
+    renumbered = Instances(x.sentence_ptr, *kept(x.token_ptr, x.features, features, own.rows))
+    if x.edges is None or x.edge_ptr is None or not own.layout.edges:
         return renumbered
-    edge_ptr, edges = kept(x.edge_ptr, x.edges, plan.edges, own.edges)
-    return renumbered._replace(edge_ptr=edge_ptr, edges=edges)
+    edge_ptr, of_edges = kept(x.edge_ptr, x.edges, edges, own.edges)
+    return renumbered._replace(edge_ptr=edge_ptr, edges=of_edges)

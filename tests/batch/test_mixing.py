@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.batch.mixing import ShardRows, ShardUpdate, Table, mix_weights, weights_of
+from seqtag.batch.mixing import Fold, ShardRows, ShardUpdate, Table, mix_weights, weights_of
 from seqtag.engine.arrays import RULES, Layout
 from tests.engine.test_state import bits
 from tests.strategies import cases, dense, each_backend, make_parts, random_case
@@ -75,9 +77,9 @@ def test_differences_are_the_same_sparse_and_dense(data):
         for found in (data.draw(cells), data.draw(cells))
     )
     found = ShardUpdate.of(part, before, after)
-    whole = ShardUpdate(None, after.at(part.cells))
-    changed = found.sparse(part, before)
-    assert bits(changed) == bits(whole.sparse(part, before))
+    whole = ShardUpdate(None, part, after.at(part.cells))
+    changed = found.sparse(before)
+    assert bits(changed) == bits(whole.sparse(before))
     assert bits(mix_weights(before, [changed], [3], 1)) == bits(after)
 
 
@@ -98,7 +100,7 @@ def test_cells_of_other_shards_are_not_in_a_difference():
     part = ShardRows(Layout(4, 2, 0), np.array([1]), np.zeros(0, np.int64))
     before = table({0: (5, 5), 2: (1, 1), 3: (2, 2)})
     after = table({2: (4, 1)})  # 3 is back at 0, 0 is none of its own
-    found = ShardUpdate.of(part, before, after).sparse(part, before)
+    found = ShardUpdate.of(part, before, after).sparse(before)
     assert found.cells.tolist() == [2, 3]
     assert found.values.tolist() == [[4, 0], [1, 0]]
 
@@ -113,6 +115,26 @@ def test_cells_are_the_mean_of_the_shards_that_changed_them():
     w, _, g = found.values.tolist()
     assert w == [4, 3, 6, 7]
     assert g == [5, 2, 4, 7]
+
+
+def test_memory_does_not_depend_on_the_number_of_shards(monkeypatch):
+    monkeypatch.setattr(Fold.__init__, "__defaults__", (1,))
+
+    def peak(count: int) -> int:
+        """The most memory of the driver, in a round of so many shards."""
+        random = np.random.RandomState(1)
+
+        def update(_: int) -> Table:
+            cells = np.sort(random.permutation(20_000)[:10_000])
+            return Table(cells, np.ones((3, len(cells)), np.float32))
+
+        tracemalloc.start()
+        mix_weights(Table.empty(True), map(update, range(count)), [1] * count, 1)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert peak(200) < 1.5 * peak(20)
 
 
 def test_cells_that_are_back_at_0_are_left_out():
@@ -149,7 +171,7 @@ def test_the_average_is_over_the_weights_after_every_sentence_of_every_shard(
                 weights.train_epoch(case.x, case.y, np.array([s]), rule, 0.5, 0.25)
                 stored.append(dense(weights.cells(), layout))
             after = part.table(weights.state(), rule == "adaptive")
-            found.append(ShardUpdate.of(part, state, after).sparse(part, state))
+            found.append(ShardUpdate.of(part, state, after).sparse(state))
         state = mix_weights(state, found, [len(visits) for visits in split], number)
     average = weights_of(state, layout, len(stored))
     assert dense(average, layout) == pytest.approx(np.mean(stored, axis=0), abs=1e-4)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import seqtag
+from seqtag.batch.mixing import Fold
 from seqtag.batch.parameter_mixing import LocalWorkers, mix
 from seqtag.batch.shards import Shard, ShardOptions, train_shard
 from seqtag.errors import CheckpointError
@@ -65,16 +66,17 @@ class Restless(LocalWorkers):
 
     def __init__(self, sources, reading):
         super().__init__(sources, reading)
-        self._sources, self._reading, self._plans = sources, reading, []
+        self._sources, self._reading = sources, reading
 
-    def begin(self, plans):
-        self._plans = plans
-        return super().begin(plans)
+    def begin(self, plan):
+        self._plan = plan
+        return super().begin(plan)
 
     def round(self, table, number, seed):
-        for source, plan in zip(self._sources, self._plans, strict=True):
-            train_shard(table, Shard(source, self._reading).encode(plan), number, seed)
-            yield train_shard(table, Shard(source, self._reading).encode(plan), number, seed)
+        for i, source in enumerate(self._sources, 1):
+            train_shard(table, Shard(source, self._reading).encode(self._plan, i), number, seed)
+            again = Shard(source, self._reading).encode(self._plan, i)
+            yield train_shard(table, again, number, seed)
 
 
 @pytest.mark.parametrize("update", ["pa", "adaptive"])
@@ -135,6 +137,17 @@ def test_there_must_be_a_shard():
     with pytest.raises(ValueError) as error:
         learn([])
     assert str(error.value) == "expected one shard or more, found none"
+
+
+@pytest.mark.parametrize("least", [1, 7, 40])
+def test_how_often_the_driver_merges_does_not_matter(least, monkeypatch):
+    settings = {"margin": 0.5, "update": "adaptive", "min_count": 2, "known_labels": 1}
+    shards = [[sentence] for sentence in TRAINING] * 3
+    once = learn(shards, **settings)
+    monkeypatch.setattr(Fold.__init__, "__defaults__", (least,))
+    often = learn(shards, **settings)
+    assert weights_of(often) == weights_of(once)
+    assert often.info == once.info
 
 
 # ----------------------------------------------------------------- checkpoints

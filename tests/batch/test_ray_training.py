@@ -52,8 +52,8 @@ class Actors(FakeRay):
 
     def __init__(self) -> None:
         super().__init__()
-        self.made: list[str] = []
-        self.killed = 0
+        self.made = self.killed = self.waiting = self.most_waiting = 0
+        self.dead: list[SimpleNamespace] = []
         self.asked: list[tuple[str, str]] = []
 
     def remote(self, kind):
@@ -61,21 +61,33 @@ class Actors(FakeRay):
             assert given["max_restarts"] == given["max_task_retries"] == 0
             return SimpleNamespace(remote=make)
 
-        def make(*arguments):
-            arguments = pickle.loads(pickle.dumps(arguments))  # they travel
-            name, seat = os.path.basename(arguments[0]), kind(*arguments)  # noqa: PTH119
-            self.made.append(name)
-            return SimpleNamespace(call=SimpleNamespace(remote=partial(self._ask, name, seat)))
+        def make(sources, options, plan):
+            actor = kind(
+                *pickle.loads(pickle.dumps((sources, options, getattr(plan, "value", None))))
+            )
+            self.made += 1
+            found = SimpleNamespace()
+            found.call = SimpleNamespace(remote=partial(self._ask, sources, found, actor))
+            return found
 
         return SimpleNamespace(options=options)
 
-    def _ask(self, name, seat, what, *arguments):
+    def _ask(self, sources, found, actor, what, i, *arguments):
+        name = os.path.basename(sources[i])  # noqa: PTH119
+        self.waiting += 1
+        self.most_waiting = max(self.most_waiting, self.waiting)
+
         def run():
+            self.waiting -= 1
+            if found in self.dead:
+                raise RayError("The actor is dead")
             self.asked.append((name, what))
             if self.lose(name, what, self.asked.count((name, what))):
+                self.dead.append(found)
                 raise RayError("The actor died unexpectedly\nand more of that")
             given = [getattr(each, "value", each) for each in arguments]
-            return pickle.loads(pickle.dumps(seat.call(what, *pickle.loads(pickle.dumps(given)))))
+            answer = actor.call(what, i, *pickle.loads(pickle.dumps(given)))
+            return pickle.loads(pickle.dumps(answer))
 
         return SimpleNamespace(run=run)
 
@@ -113,8 +125,9 @@ def test_the_model_is_that_of_shards_in_one_process(lose, known_labels, actors, 
     there = seqtag.train_shards(shards, shard_workers=workers, known_labels=known_labels, **HOW)
     assert weights_of(there) == weights_of(here)
     assert there.info == here.info
-    assert len(actors.made) == 3 + len(lost)
-    assert actors.killed == 3
+    assert actors.made == 2 + len(lost)  # of as many as there are cores
+    assert actors.killed == 2
+    assert actors.most_waiting <= 3
     assert all(reason == "The actor died unexpectedly" for _, reason in lost)
 
 
@@ -129,7 +142,7 @@ def test_a_shard_that_kills_its_workers_is_named(actors, shards):
         "same command with --resume continues from the last round"
     )
     assert actors.asked.count(("1.txt", "round")) == 2
-    assert actors.killed == 3
+    assert actors.killed == 2
 
 
 def test_what_is_wrong_with_a_file_is_said_once(actors, shards):
@@ -141,7 +154,16 @@ def test_what_is_wrong_with_a_file_is_said_once(actors, shards):
     with pytest.raises(FileNotFoundError):
         seqtag.train_shards(shards, shard_workers=partial(ray_shard_workers, ray=actors), **HOW)
     assert actors.asked.count(("2.txt", "stats")) == 2
-    assert len(actors.made) == actors.killed == 6
+    assert actors.made == actors.killed == 4
+
+
+def test_few_results_wait_for_the_driver(actors, shards):
+    many = shards * 5
+    workers = partial(ray_shard_workers, ray=actors)
+    found = seqtag.train_shards(many, shard_workers=workers, **HOW)
+    assert weights_of(found) == weights_of(seqtag.train_shards(many, **HOW))
+    assert actors.made == 2
+    assert actors.most_waiting == 4
 
 
 def test_a_file_that_changes_under_a_lost_worker_is_noticed(actors, shards):
@@ -164,7 +186,8 @@ def test_a_shard_may_be_at_an_address(tmp_path, shards):
     reading = ShardOptions("tag", files=ReadOptions(columns=["form", "tag"]))
     address = "file://" + str(tmp_path / shards[0])
     assert (
-        ShardActor(address, reading).stats().digest == ShardActor(shards[0], reading).stats().digest
+        ShardActor([address], reading).stats(0).digest
+        == ShardActor(shards, reading).stats(0).digest
     )
 
 
@@ -172,9 +195,9 @@ def test_rounds_begin_with_a_plan(shards):
     from seqtag.batch.shards import ShardOptions
 
     with pytest.raises(RuntimeError) as error:
-        ShardActor(
-            shards[0], ShardOptions("tag", files=ReadOptions(columns=["form", "tag"]))
-        ).round(None, 1, 1)
+        ShardActor(shards, ShardOptions("tag", files=ReadOptions(columns=["form", "tag"]))).round(
+            0, None, 1, 1
+        )
     assert str(error.value) == "a shard must begin with its plan"
 
 
@@ -263,12 +286,12 @@ def test_workers_that_are_killed_leave_no_trace(ray, shards, monkeypatch):
             yield found
 
     def kill(epoch) -> None:
-        """Kill a worker before the next round, each time another shard's."""
+        """Kill a worker before the next round, each time another."""
         if epoch.epoch < 4:
             [workers] = seats
-            os.kill(ray.get(workers._actors[epoch.epoch - 1].call.remote("pid")), signal.SIGKILL)
+            os.kill(ray.get(workers._actors[epoch.epoch % 2].call.remote("pid")), signal.SIGKILL)
 
     there = seqtag.train_shards(shards, shard_workers=workers, on_epoch=kill, **HOW)
     assert weights_of(there) == weights_of(here)
     assert there.info == here.info
-    assert [os.path.basename(shard) for shard, _ in lost] == shards  # noqa: PTH119
+    assert [os.path.basename(shard) for shard, _ in lost] == ["1.txt", "0.txt", "1.txt"]  # noqa: PTH119
