@@ -6,12 +6,13 @@ import errno
 import http.client
 import logging
 import os
+import re
 import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from seqtag.catalogue.cache import (
     FOLDER,
@@ -40,6 +41,7 @@ _TRIES = 4
 _PAUSE = 0.5  # seconds before the second try; each further pause is longer by as much
 _TIMEOUT = 30  # seconds without data from the server
 _CHUNK = 1 << 16
+_LARGEST = 1 << 30  # bytes of a file whose size the catalogue does not know
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers after which a request is repeated
 _UNWRITABLE = frozenset({errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROFS})
 
@@ -78,8 +80,9 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
     """Fetch a file, unless the cache has it with the expected digest.
 
     Its bytes go to a file ``NAME.part`` next to it, where the next try continues; it is renamed
-    when its SHA-256 is that of the catalogue. If the catalogue has none, the digest of the first
-    transfer is recorded in ``NAME.sha256`` and required from then on.
+    when its SHA-256 is that of the catalogue. If the catalogue has none, the file must come by
+    HTTPS or from a mirror, must not be a web page, and has at most 1 GiB; its digest is recorded in
+    ``NAME.sha256``, logged as a warning, and required from then on.
 
     Parameters
     ----------
@@ -121,15 +124,31 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
         if expected_digest(file, target) is None:
             digest = digest_of(target)
             keep_record(target, digest)
-            _log.info(
-                "%s/%s, release %s: the catalog has no digest for it; SHA-256 %s was recorded and "
-                "is checked from now on",
+            _log.warning(
+                "%s/%s, release %s: the catalog has no digest to check it against; compare SHA-256 "
+                "%s with one from its authors; it was recorded and is required from now on",
                 file.corpus,
                 file.part,
                 file.release,
                 digest,
             )
     return target
+
+
+class _Redirects(HTTPRedirectHandler):
+    """Redirects, except to an address that is less safe."""
+
+    def redirect_request(self, req: Request, fp: Any, *rest: Any) -> Request | None:
+        """Return the request to follow a redirect with."""
+        new = super().redirect_request(req, fp, *rest)
+        if new is not None and new.type != "https" and (new.type, req.type) != ("http", "http"):
+            fp.close()
+            msg = (
+                f"expected {req.type.upper()} throughout, found a redirect to "
+                f"{new.full_url[:200]}; name another server with {MIRROR}"
+            )
+            raise CatalogueError(msg, source=req.full_url)
+        return new
 
 
 def address_of(file: RemoteFile) -> str:
@@ -144,6 +163,9 @@ def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object])
     expected = expected_digest(file, target)
     if expected is None:  # it is unknown whether two pieces belong together
         part.unlink(missing_ok=True)
+        if MIRROR not in os.environ and not address.startswith("https:"):
+            msg = f"expected HTTPS for a file without a digest; name a server with {MIRROR}"
+            raise CatalogueError(msg, source=address)
     for attempt in range(1, _TRIES + 1):
         before = part.stat().st_size if part.exists() else 0
         try:
@@ -197,16 +219,45 @@ def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int
         start = 0
     with _open(address, start, part) as response:
         given: str = response.headers.get("Content-Range", "")
-        is_part = response.status == HTTPStatus.PARTIAL_CONTENT
-        if not (is_part and given.startswith(f"bytes {start}-")):
+        if response.status == HTTPStatus.PARTIAL_CONTENT:
+            if not (start and given.startswith(f"bytes {start}-")):
+                part.unlink(missing_ok=True)
+                what = f"the bytes from {start} on" if start else "the complete file"
+                found = given[:60] or "an unknown part"
+                msg = f"expected {what}, found {found}"
+                if start:  # then ask for the complete file
+                    raise _CutError(msg)
+                msg += f"; nothing was kept; name another server with {MIRROR}"
+                raise CatalogueError(msg, source=address)
+        elif response.status == HTTPStatus.OK:
             start = 0  # the server sends the file from its beginning
+        else:
+            msg = (
+                f"expected a file, found {response.status} {response.reason[:60]}; name another "
+                f"server with {MIRROR}"
+            )
+            raise CatalogueError(msg, source=address)
         on_bytes(start)
         length = response.headers.get("Content-Length", "")
-        reported = start + int(length) if length.isdecimal() else None
+        if length and not re.fullmatch("[0-9]{1,18}", length):
+            msg = (
+                f"expected a Content-Length of up to 18 digits, found {length[:20]!r}... "
+                f"({len(length)} characters); name another server with {MIRROR}"
+            )
+            raise CatalogueError(msg, source=address)
+        reported = start + int(length) if length else None
         if size is not None and reported not in (size, None):
             msg = f"expected {size} bytes, found {reported}; nothing was kept; check the address"
             raise CatalogueError(msg, source=address)
         total = reported if size is None else size
+        if size is None and (total or 0) > _LARGEST:
+            raise _too_large(total, address)
+        if size is None and response.headers.get_content_type() == "text/html":
+            msg = (
+                "expected a corpus, found a web page; check the release, and whether the network "
+                "asks for a login"
+            )
+            raise CatalogueError(msg, source=address)
         if total is None and not getattr(response, "chunked", False):
             msg = (
                 "expected the length of the file, found none, so that a truncated file could not "
@@ -215,7 +266,7 @@ def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int
             raise CatalogueError(msg, source=address)
         with naming(str(part)), part.open("ab" if start else "wb") as out:
             done, is_cut = 0, False
-            while total is None or start + done <= total:  # no more than there is
+            while start + done <= (_LARGEST if total is None else total):  # no more than there is
                 try:
                     chunk = response.read(_CHUNK)
                 except (OSError, http.client.HTTPException):
@@ -228,9 +279,21 @@ def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int
                 on_bytes(len(chunk))
             out.flush()
             os.fsync(out.fileno())
+    if total is None and start + done > _LARGEST:
+        part.unlink()
+        raise _too_large(None, address)
     if is_cut or (total is not None and start + done < total):
         msg = f"the transfer was cut at {start + done} of {total or '?'} bytes"
         raise _CutError(msg)
+
+
+def _too_large(found: int | None, address: str) -> CatalogueError:
+    what = "more" if found is None else f"{found} bytes"
+    msg = (
+        f"expected at most {_LARGEST} bytes of a file whose size the catalog does not have, found "
+        f"{what}; nothing was kept; download it yourself, and use its path"
+    )
+    return CatalogueError(msg, source=address)
 
 
 def _open(address: str, start: int, part: Path) -> Any:
@@ -247,7 +310,9 @@ def _open(address: str, start: int, part: Path) -> Any:
     if start:
         headers["Range"] = f"bytes={start}-"
     try:
-        return urlopen(Request(address, headers=headers), timeout=_TIMEOUT)
+        return build_opener(_Redirects).open(Request(address, headers=headers), timeout=_TIMEOUT)
+    except CatalogueError:
+        raise
     except HTTPError as error:
         error.close()
         if start and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:

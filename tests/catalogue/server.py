@@ -30,6 +30,8 @@ class Server(ThreadingHTTPServer):
         Addresses by path.
     codes : list of int
         Codes that the next requests get instead of an answer.
+    raw : list of bytes
+        Complete answers to the next requests, head and body.
     gate : threading.Event
         Held back while it is not set.
     """
@@ -42,6 +44,7 @@ class Server(ThreadingHTTPServer):
         self.requests: list[tuple[str, str | None]] = []
         self.cuts: list[int] = []
         self.codes: list[int] = []
+        self.raw: list[bytes] = []
         self.redirects: dict[str, str] = {}
         self.ranges = self.lengths = True
         self.gate = threading.Event()
@@ -61,7 +64,9 @@ class _Handler(BaseHTTPRequestHandler):
         server, asked = self.server, self.headers["Range"]
         server.requests.append((self.path, asked))
         server.gate.wait(30)
-        if server.codes:
+        if server.raw:
+            self.wfile.write(server.raw.pop(0))
+        elif server.codes:
             self._empty(server.codes.pop(0))
         elif self.path in server.redirects:
             self._empty(302, Location=server.redirects[self.path])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import logging
 import os
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from urllib.request import Request
 
 import pytest
 
@@ -315,8 +317,8 @@ def test_the_first_time_is_trusted_and_said_and_the_next_is_checked(server, capl
         path = fetch.fetch(file)
     digest = hashlib.sha256(CONTENT).hexdigest()
     assert caplog.messages == [
-        "x/train, release 1: the catalog has no digest for it; SHA-256 "
-        f"{digest} was recorded and is checked from now on"
+        "x/train, release 1: the catalog has no digest to check it against; compare SHA-256 "
+        f"{digest} with one from its authors; it was recorded and is required from now on"
     ]
     assert record_of(path).read_text() == f"{digest}  x-train.txt\n"
     path.unlink()
@@ -353,6 +355,109 @@ def test_without_digest_and_length_nobody_knows_what_is_whole(server, tmp_path):
     with pytest.raises(CatalogueError, match="expected the length of the file, found none"):
         fetch.fetch(remote(**UNPINNED))
     assert left_in(tmp_path) == []
+
+
+# ----------------------------------------------------------------------- hostile servers
+def answer(status: str, body: bytes = CONTENT, **headers: str) -> bytes:
+    """An answer, head and body; its length is in the head unless the headers have one."""
+    lines = {"Content-Length": str(len(body))} | {
+        name.replace("_", "-"): value for name, value in headers.items()
+    }
+    head = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in lines.items()), "", ""]
+    return "\r\n".join(head).encode() + body
+
+
+@pytest.mark.parametrize(
+    ("known", "raw", "message"),
+    [
+        (
+            UNPINNED,
+            answer("206 Partial Content", Content_Range="bytes 0-999/9999"),
+            "expected the complete file, found bytes 0-999/9999; nothing was kept; name another",
+        ),
+        ({}, answer("206 Partial Content"), "the complete file, found an unknown part; nothing"),
+        (UNPINNED, answer("203 By A Proxy"), "expected a file, found 203 By A Proxy; name another"),
+        (
+            UNPINNED,
+            answer("200 OK", Content_Length="9" * 5000),
+            r"a Content-Length of up to 18 digits, found '9{20}'\.\.\. \(5000 characters\); name",
+        ),
+        ({}, answer("200 OK", Content_Length="-7"), "found '-7'"),
+        (
+            UNPINNED,
+            answer("200 OK", Content_Length="9" * 18),
+            "expected at most 1073741824 bytes of a file whose size the catalog does not have, "
+            "found 999999999999999999 bytes; nothing was kept; download it yourself",
+        ),
+        (
+            UNPINNED,
+            answer("200 OK", b"<html>log in", Content_Type="text/html; charset=utf-8"),
+            "expected a corpus, found a web page; check the release, and whether the network asks",
+        ),
+    ],
+)
+def test_hostile_answers(server, tmp_path, known, raw, message):
+    server.raw = [raw]
+    with pytest.raises(CatalogueError, match=message):
+        fetch.fetch(remote(**known))
+    assert left_in(tmp_path) == []
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("content_range", ["bytes 0-9/10", "bytes 1001-2000/300000", ""])
+def test_another_part_than_was_asked_for_is_thrown_away(server, content_range):
+    part_of(CONTENT[:1000])
+    server.raw = [answer("206 Partial Content", Content_Range=content_range)]
+    assert fetch.fetch(remote()).read_bytes() == CONTENT
+    assert server.requests == [(PATH, "bytes=1000-"), (PATH, None)]
+
+
+def test_without_a_size_there_is_a_limit(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch, "_LARGEST", 1 << 17)
+    chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+    for chunks, is_kept in (2, True), (3, False):
+        body = chunk * chunks + b"0\r\n\r\n"
+        reply = answer("200 OK", body, Transfer_Encoding="chunked")
+        server.raw = [reply.replace(f"Content-Length: {len(body)}\r\n".encode(), b"")]
+        if is_kept:
+            path = fetch.fetch(remote(**UNPINNED))
+            assert path.stat().st_size == 1 << 17
+            shutil.rmtree(path.parent)
+            continue
+        with pytest.raises(
+            CatalogueError, match="the catalog does not have, found more; nothing was"
+        ):
+            fetch.fetch(remote(**UNPINNED))
+    assert left_in(tmp_path) == []
+
+
+def test_redirects_to_less_safe_addresses_are_refused(server, tmp_path):
+    server.redirects = {PATH: "ftp://127.0.0.1:1/x"}
+    with pytest.raises(CatalogueError) as error:
+        fetch.fetch(remote())
+    assert str(error.value) == (
+        f"{server.address}{PATH}: expected HTTP throughout, found a redirect to "
+        "ftp://127.0.0.1:1/x; name another server with SEQTAG_CORPORA_MIRROR"
+    )
+    assert left_in(tmp_path) == []
+    for new in ("http://example.org/x", "ftp://example.org/x"):
+        with pytest.raises(CatalogueError, match=f"HTTPS throughout, found a redirect to {new}"):
+            redirected("https://example.org/y", new)
+    for old, new in ("https://a.b/", "https://c.d/"), ("http://a.b/", "https://c.d/"):
+        assert redirected(old, new).full_url == new
+
+
+def redirected(old: str, new: str) -> Request:
+    return fetch._Redirects().redirect_request(Request(old), io.BytesIO(), 302, "Found", {}, new)
+
+
+def test_without_a_digest_the_catalogue_must_name_https(server, monkeypatch):
+    monkeypatch.delenv("SEQTAG_CORPORA_MIRROR")
+    file = remote(address=server.address + PATH)
+    with pytest.raises(CatalogueError, match="expected HTTPS for a file without a digest; name a"):
+        fetch.fetch(file._replace(**UNPINNED))
+    assert server.requests == []
+    assert fetch.fetch(file).read_bytes() == CONTENT
 
 
 # --------------------------------------------------------------------- several at a time
