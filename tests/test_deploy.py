@@ -21,6 +21,7 @@ def test_the_job_runs_a_command_that_there_is():
     context = command.commands[name].make_context(name, arguments)
     assert context.params["folder"] == "/data/out"
     assert context.params["address"] == "auto"
+    assert context.params["format"] == "text"  # CoNLL-U under the names *.conllu.gz
 
 
 def test_image_and_job_have_the_same_ray():

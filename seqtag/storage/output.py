@@ -29,7 +29,7 @@ _DAY = 86400.0  # seconds
 MODEL_START = b'{"__metadata__":'
 """What the header of a seqtag model begins with, after the 8 bytes of its length."""
 
-CONVERT = "convert the file to UTF-8, from EUC-JP for example with iconv -f EUC-JP -t UTF-8"
+CONVERT = "convert the file to UTF-8, for example with iconv -f ENCODING -t UTF-8"
 """Advice about a file in another encoding."""
 
 

@@ -93,7 +93,7 @@ def test_another_encoding_is_named_with_the_remedy(encoding, call, tmp_path):
     (tmp_path / "data").write_bytes(("a\tk\tB\n" + SEGMENTS).encode(encoding))
     (tmp_path / "template").write_bytes(f"# 犬\n{CRFPP}".encode(encoding))
     (tmp_path / "good").write_text(SEGMENTS, encoding="utf-8")
-    remedy = "convert the file to UTF-8, from EUC-JP for example with iconv -f EUC-JP -t UTF-8"
+    remedy = "convert the file to UTF-8, for example with iconv -f ENCODING -t UTF-8"
     for line, offset, args in [
         (2, 6, [tmp_path / "data"]),
         (1, 2, [tmp_path / "good", "--templates", tmp_path / "template"]),

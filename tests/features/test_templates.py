@@ -419,7 +419,7 @@ def test_load_file(tmp_path):
         load(path)
     assert str(caught.value) == (
         f"{path}:2: expected UTF-8, found the byte 0xe9 at byte offset 8; convert the file to "
-        "UTF-8, from EUC-JP for example with iconv -f EUC-JP -t UTF-8"
+        "UTF-8, for example with iconv -f ENCODING -t UTF-8"
     )
     path.write_text("form[0]\nform")
     with pytest.raises(TemplateError, match=re.escape(f"{path}:2: expected a term")):
