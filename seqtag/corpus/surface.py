@@ -2,8 +2,8 @@ r"""Raw text of a treebank: tokens, the white space around them, paragraphs and 
 
 A range of CoNLL-U is one token of several words.  White space is taken from MISC, by the
 conventions of CoNLL-U (``SpaceAfter=No``) and of UDPipe (``SpacesAfter=\n``, ``SpacesBefore``,
-``SpacesInToken``).  If a sentence has none of these, its comment ``# text`` is used.  If that is
-missing or has other tokens, there is one space after each.
+``SpacesInToken``), escaped (``\u00A0``) or not.  If a sentence has none of these, its comment
+``# text`` is used.  If that is missing or has other tokens, there is one space after each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 Opens = Literal["document", "paragraph", ""]
 
-_ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
+# White space without a short code: a field must not end in a space, nor have two in a row.
+_OTHER_SPACES = "\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+_ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"} | {
+    space: f"\\u{ord(space):04X}" for space in _OTHER_SPACES
+}
 _SPACES = {code: char for char, code in _ESCAPES.items()}
 _ESCAPED = re.compile(r"\\(?:[\\strnp]|u[0-9A-Fa-f]{4})")
 _ESCAPABLE = str.maketrans(_ESCAPES)
@@ -155,8 +161,8 @@ def raw_text_of(sentences: Iterable[Sentence]) -> str:
 def escape_spaces(text: str) -> str:
     r"""Return white space escaped for MISC.
 
-    >>> escape_spaces(" \n")
-    '\\s\\n'
+    >>> escape_spaces(" \n"), escape_spaces("\xa0")
+    ('\\s\\n', '\\u00A0')
     """
     return text.translate(_ESCAPABLE)
 

@@ -182,12 +182,20 @@ class WordRows {
   }
   static void escape(std::string& out, std::string_view text) {
     static const std::string_view plain = "\\ \t\r\n|", escaped = "\\strnp";
-    for (const char c : text) {
-      const size_t at = plain.find(c);
-      if (at == plain.npos)
-        out.push_back(c);
-      else
+    for (const char *p = text.data(), *const end = p + text.size(); p < end;) {
+      const size_t at = plain.find(*p), n = space_length(p, end);
+      if (at != plain.npos) {
         out.append(1, '\\').push_back(escaped[at]);
+        ++p;
+      } else if (n == 0) {
+        out.push_back(*p++);
+      } else {  // the code point of other white space, from one to three bytes
+        unsigned code = n == 1 ? unsigned(*p) : unsigned(*p) & (n == 2 ? 0x1fu : 0x0fu);
+        for (size_t i = 1; i < n; ++i) code = code << 6 | (unsigned(p[i]) & 0x3fu);
+        out.append("\\u");
+        for (int shift = 12; shift >= 0; shift -= 4) out.push_back("0123456789ABCDEF"[code >> shift & 15u]);
+        p += n;
+      }
     }
   }
 };
