@@ -129,10 +129,10 @@ def command(
             notes("note: features are hashed in the model; name them with --names CORPUS")
         sentences = reading.sentences(names) if names else []
         if transitions:
-            found = [transitions_of(tagger.model, label, feature) for tagger in taggers]
+            found = [transitions_of(tagger.model, label, feature, top) for tagger in taggers]
         else:
-            found = [_named_weights(tagger, sentences, label, feature) for tagger in taggers]
-        _print_weights(taggers, found, top, as_json=as_json)
+            found = [_named_weights(tagger, sentences, label, feature, top) for tagger in taggers]
+        _print_weights(taggers, found, as_json=as_json)
         return 0
     models = loaded.models if isinstance(loaded, Pipeline) else [loaded.model]
     taggers = [Tagger(each) for each in models]
@@ -209,35 +209,39 @@ def _facts(tagger: Tagger) -> dict[str, object]:
 
 # ----------------------------------------------------------------- weights
 def _named_weights(
-    tagger: Tagger, sentences: Sequence[Sentence], label: str | None, feature: str | None
-) -> list[Weight]:
-    """Return the weights of features, with names from sentences, the largest first."""
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    label: str | None,
+    feature: str | None,
+    top: int,
+) -> tuple[int, list[Weight]]:
+    """Return the number of weights and the largest, with names from sentences."""
     from seqtag.tagging.explain import names_of, weights_of
     from seqtag.tagging.streams import FilledSentence
 
     known = names_of(tagger.model, tagger.seen(map(FilledSentence, sentences)))
-    return weights_of(tagger.model, known, label, feature)
+    return weights_of(tagger.model, known, label, feature, top)
 
 
 def _print_weights(
-    taggers: Sequence[Tagger], found: Sequence[Sequence[Weight]], top: int, *, as_json: bool
+    taggers: Sequence[Tagger], found: Sequence[tuple[int, list[Weight]]], *, as_json: bool
 ) -> None:
-    """Print the first weights of each tagger."""
+    """Print the number of weights of each tagger, and the largest."""
     from seqtag.tagging.tagger import text_of_table
 
     if as_json:
         shown = []
-        for tagger, weights in zip(taggers, found, strict=True):
-            rows = [each._asdict() for each in weights[:top]]
-            part = {"part": tagger.label, "found": len(weights), "weights": rows}
+        for tagger, (count, weights) in zip(taggers, found, strict=True):
+            rows = [each._asdict() for each in weights]
+            part = {"part": tagger.label, "found": count, "weights": rows}
             shown.append(part | ({"tables": tagger.info["tables"]} if tagger.model.tables else {}))
         print_json(shown)
         return
-    for tagger, weights in zip(taggers, found, strict=True):
-        width = max([len("feature"), *(len(each.feature) for each in weights[:top])])
-        say(f"{tagger.label}: {min(top, len(weights))} of {len(weights):,} weights\n")
+    for tagger, (count, weights) in zip(taggers, found, strict=True):
+        width = max([len("feature"), *(len(each.feature) for each in weights)])
+        say(f"{tagger.label}: {len(weights)} of {count:,} weights\n")
         say("".join(f"table {text_of_table(table)}\n" for table in tagger.model.tables))
         say(f"{'weight':>7}  {'feature':<{width}}  label\n")
-        for each in weights[:top]:
+        for each in weights:
             say(f"{each.weight:>7g}  {each.feature:<{width}}  {each.label}\n")
         say("\n")

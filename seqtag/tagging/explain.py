@@ -11,6 +11,7 @@ found by computing their keys again; the others keep their number.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -358,7 +359,10 @@ def _name(
         found = keys(plan, types, encoder.hashes, ptr)
         for number, (template, term) in enumerate(zip(written, terms, strict=True)):
             distinct, first = np.unique(found[:, number], return_index=True)
-            known = np.isin(distinct, rows.keys)
+            at = np.searchsorted(
+                rows.keys, distinct
+            )  # not isin: it would sort all keys of the model
+            known = np.append(rows.keys, np.uint64(0))[at] == distinct
             for key, n in zip(distinct[known].tolist(), first[known].tolist(), strict=True):
                 if key not in out_names:
                     s = int(np.searchsorted(ptr, n, side="right")) - 1
@@ -368,9 +372,13 @@ def _name(
 
 
 def weights_of(
-    model: Model, names: Mapping[int, str], label: str | None = None, feature: str | None = None
-) -> list[Weight]:
-    """Return the weights of features, the largest absolute values first.
+    model: Model,
+    names: Mapping[int, str],
+    label: str | None = None,
+    feature: str | None = None,
+    top: int = sys.maxsize,
+) -> tuple[int, list[Weight]]:
+    """Return the number of weights of features, and those with the largest absolute values first.
 
     Parameters
     ----------
@@ -382,6 +390,8 @@ def weights_of(
         Only the weights of this label, as it is learned, or of this label component.
     feature
         Only the weights of features whose name matches this pattern with ``*`` and ``?``.
+    top
+        How many to return at most.
     """
     labels = list(model.labels)
     columns = labels
@@ -391,15 +401,32 @@ def weights_of(
             split = dict.fromkeys(name.split("|"))
             names_of_parts.update(zip(model.parts.of(j).tolist(), split, strict=True))
         columns = [names_of_parts[number] for number in range(len(names_of_parts))]
-    found = list(_of_rows(model.weights.emission, names, columns))
     pairs = [f"{a} {b}" for a in labels for b in labels] if len(model.weights.edge.keys) else []
-    found += _of_rows(model.weights.edge, names, pairs)
-    return _chosen(found, label, feature)
+    count, found = 0, []
+    for rows, written in (model.weights.emission, columns), (model.weights.edge, pairs):
+        # Arrays first: a model has millions of weights.
+        is_wanted = np.array([_has_label(each, label) for each in written], bool)[rows.labels]
+        if feature is not None:
+            matches = [fnmatchcase(_name_of(key, names), feature) for key in rows.keys.tolist()]
+            is_wanted &= np.repeat(np.array(matches, bool), np.diff(rows.row_ptr))
+        cells = np.flatnonzero(is_wanted)
+        count += len(cells)
+        if top < len(cells):
+            sizes = np.abs(rows.weights[cells].astype(np.int16))
+            cells = cells[sizes >= np.partition(sizes, -top)[-top]]  # and all equal ones
+        row_keys = rows.keys[np.searchsorted(rows.row_ptr, cells, side="right") - 1].tolist()
+        found += [
+            Weight(_name_of(key, names), written[j], float(weight))
+            for key, j, weight in zip(
+                row_keys, rows.labels[cells].tolist(), rows.weights[cells].tolist(), strict=True
+            )
+        ]
+    return count, _sorted(found)[:top]
 
 
 def transitions_of(
-    model: Model, label: str | None = None, feature: str | None = None
-) -> list[Weight]:
+    model: Model, label: str | None = None, feature: str | None = None, top: int = sys.maxsize
+) -> tuple[int, list[Weight]]:
     """Return the weights of label bigrams and trigrams, as `weights_of` does.
 
     Sentence ends count as labels. Chunk labels that cannot follow each other have no weight.
@@ -421,23 +448,28 @@ def transitions_of(
         a, b = divmod(key - 1, len(labels))
         three = f"{starts[a]} {labels[b]} {labels[j]}"
         found.append(Weight("label[-2] + label[-1]", three, weight))
-    return _chosen([each for each in found if each.weight], label, feature)
-
-
-def _chosen(found: Iterable[Weight], label: str | None, feature: str | None) -> list[Weight]:
-    """Return the selected weights, the largest first."""
-    kept = [
+    found = [
         each
         for each in found
-        if (label is None or label in (each.label, each.label.rpartition(" ")[2]))
+        if each.weight
+        and _has_label(each.label, label)
         and (feature is None or fnmatchcase(each.feature, feature))
     ]
-    return sorted(kept, key=lambda each: (-abs(each.weight), each.feature, each.label))
+    return len(found), _sorted(found)[:top]
 
 
-def _of_rows(rows: Rows, names: Mapping[int, str], columns: Sequence[str]) -> Iterator[Weight]:
-    for key, j, weight in _cells(rows):
-        yield Weight(names.get(key, f"#{key:016x}"), columns[j], weight)
+def _has_label(written: str, label: str | None) -> bool:
+    """Return whether a column of weights is of a label, or of a pair that ends in it."""
+    return label is None or label in (written, written.rpartition(" ")[2])
+
+
+def _sorted(found: Iterable[Weight]) -> list[Weight]:
+    """Return weights in order, the largest absolute values first."""
+    return sorted(found, key=lambda each: (-abs(each.weight), each.feature, each.label))
+
+
+def _name_of(key: int, names: Mapping[int, str]) -> str:
+    return names.get(key) or f"#{key:016x}"
 
 
 def _cells(rows: Rows) -> Iterator[tuple[int, int, float]]:

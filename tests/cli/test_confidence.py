@@ -264,6 +264,21 @@ def test_weights_name_features_from_a_corpus(home, call):
     assert len(moves) == 6
 
 
+@pytest.mark.parametrize(
+    "filters", [[], ["--label", "NOUN"], ["--feature", "*[[]0]*"], ["--feature", "#*"]]
+)
+def test_the_first_weights_are_those_of_the_complete_list(home, call, filters):
+    command = "info", "--weights", home / "upos.seqtag", "--names", home / "train.conllu", "--json"
+    [complete] = json.loads(call(*command, *filters, "--top", 1_000_000).out)
+    assert complete["found"] == len(complete["weights"])
+    assert complete["weights"] == sorted(
+        complete["weights"], key=lambda each: (-abs(each["weight"]), each["feature"], each["label"])
+    )
+    for top in 1, 7:
+        [first] = json.loads(call(*command, *filters, "--top", top).out)
+        assert first == complete | {"weights": complete["weights"][:top]}
+
+
 def test_options_of_weights_need_the_option(home, call):
     done = call("info", home / "upos.seqtag", "--top", 3)
     assert done.code == 2
