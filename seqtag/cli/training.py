@@ -231,7 +231,7 @@ class TrainingReport:
         if as_json:
             print_json({"model": self._model, "bytes": size, "epochs": self._epochs} | facts)
         if not last.interrupted:
-            return 0
+            return 4 if self._notes.lacks_checkpoints else 0
         self._notes(
             f"interrupted: {self._model} holds what was learned until then{self._how_to_resume()}"
         )

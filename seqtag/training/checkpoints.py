@@ -92,6 +92,7 @@ class Checkpoints:
             raise ValueError(msg)
         self.folder = Path(folder)
         self.every = every
+        self.unwritten: dict[str, str] = {}  # why the newest checkpoint of a run is missing
         self._resume = resume
         self._lock: FileIO | None = None
 
@@ -123,6 +124,16 @@ class Checkpoints:
         if lock is not None:
             with suppress(OSError):  # the model matters more
                 lock.close()
+        if self.unwritten:
+            name, why = self.unwritten.popitem()
+            _log.error(
+                "%s: the newest checkpoint of %s could not be written (%s); make room, or choose "
+                "another folder",
+                self.folder,
+                name,
+                why,
+                extra={"unwritten_checkpoints": True},
+            )
 
     def _acquire(self, lock: FileIO) -> None:
         """Lock the folder's file, and write the process into it."""
@@ -213,6 +224,7 @@ class RunCheckpoints:
 
     def __init__(self, checkpoints: Checkpoints, name: str, facts: Mapping[str, Any]):
         self._folder, self._every = checkpoints.folder, checkpoints.every
+        self._unwritten = checkpoints.unwritten
         self._name, self._facts = name, facts
         self._good: list[Path] = []  # complete files, the newest last
         self._number = 0
@@ -272,7 +284,7 @@ class RunCheckpoints:
         """Write a checkpoint, unless the newest has the same state.
 
         If it cannot be written, a warning is logged and the training continues; earlier checkpoints
-        stay.
+        stay. If no later one could be written, either, an error is logged at the end.
         """
         place = training_state.epoch, training_state.visited
         if place != self._last and self._write(*pack(training_state)):
@@ -293,7 +305,9 @@ class RunCheckpoints:
         except OSError as error:
             why = str(error.strerror or error).partition(":")[0]
             _log.warning("%s: not written (%s); training continues", path, why)
+            self._unwritten[self._name] = why
             return False
+        self._unwritten.pop(self._name, None)
         self._good = [*self._good, path][-_KEPT:]
         for old in files_of(self._folder, self._name):
             if old not in self._good:

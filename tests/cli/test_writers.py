@@ -15,6 +15,7 @@ from unittest.mock import MagicMock
 import click
 import pytest
 
+import seqtag
 from seqtag.cli import cli, main
 from tests.command_line import SEQTAG, call, chunks, conllu, home, linux, posix, run
 from tests.faults import each_fault
@@ -334,14 +335,20 @@ exit $code
 """
 
 
-@linux
-@pytest.mark.parametrize("writer", ["model", "tagged", "gzip", "page"])
-def test_a_full_disk_leaves_the_old_file(writer, folder):
+def own_mounts(folder):
+    """What runs a command with mounts of its own, on the new folder ``disk``."""
     unshare = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
     (folder / "disk").mkdir()
     probe = [*unshare, "mount", "-t", "tmpfs", "none", "disk"]
     if not shutil.which("unshare") or subprocess.run(probe, cwd=folder, check=False).returncode:
         pytest.skip("no file system may be mounted here")
+    return unshare
+
+
+@linux
+@pytest.mark.parametrize("writer", ["model", "tagged", "gzip", "page"])
+def test_a_full_disk_leaves_the_old_file(writer, folder):
+    unshare = own_mounts(folder)
     args, _ = WRITERS[writer]
     args = [folder / arg if (folder / str(arg)).exists() else arg for arg in args]
     command = [*unshare, "sh", "-c", FULL, "sh", "disk", *SEQTAG, *map(str, args), "out", "--force"]
@@ -354,3 +361,20 @@ def test_a_full_disk_leaves_the_old_file(writer, folder):
         assert re.search(needs, done.stderr)
     listed = (folder / "before").read_text()
     assert (folder / "after").read_text() == listed
+
+
+@linux
+@pytest.mark.parametrize("options", [[], ["-q"]])
+def test_checkpoints_on_a_full_disk_are_an_error_after_the_model_is_written(options, folder):
+    mount = 'mount -t tmpfs -o size=16k none disk; cat /dev/zero 2>&- >disk/filler; exec "$@"'
+    train = ["train", "train.conllu", "-m", "m.seqtag", "--label", "upos", "--epochs", "2"]
+    command = [*own_mounts(folder), "sh", "-c", mount, "sh", *SEQTAG, *train, *options]
+    command += ["--checkpoint", "disk/checkpoints"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    error = (
+        "seqtag: disk/checkpoints: the newest checkpoint of run-1 could not be written (No space "
+        "left on device); make room, or choose another folder\n"
+    )
+    assert done.returncode == 4, done.stderr
+    assert done.stderr == error if options else error in done.stderr
+    assert seqtag.load(folder / "m.seqtag").label == "upos"

@@ -23,7 +23,7 @@ WORDS = (
     "\ufeff \u00ad \u061c \u202e \u2066 <b> &nbsp; $5 5% ¿Qué? l'homme d'accord 3,14 12:30 newdoc "
     "newpar text sent_id"
 )
-RANGES = [(0x21, 0x7E), (0xA1, 0x2FFF), (0x3041, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x1F9FF)]
+RANGES = [(0x21, 0x7E), (0xA1, 0x2FFF), (0x3041, 0xD7FF), (0xE000, 0xFFFC), (0x10000, 0x1F9FF)]
 
 
 def adversarial_text(random: random.Random) -> str:

@@ -293,6 +293,21 @@ def test_a_full_disk_does_not_end_the_training(number, what, tmp_path, monkeypat
     path = tmp_path / "run-1-000003.checkpoint"
     assert caplog.records[0].getMessage() == f"{path}: not written ({what}); training continues"
     assert [path.name for path in files_of(tmp_path)] == before
+    assert caplog.records[-1].levelname == "ERROR"
+
+
+def test_a_disk_that_was_full_for_a_while_is_no_error(tmp_path, monkeypatch, caplog):
+    real, failures = container.save, [OSError(errno.ENOSPC, "No space left on device")]
+
+    def full_once(*args):
+        if failures:
+            raise failures.pop()
+        return real(*args)
+
+    monkeypatch.setattr(container, "save", full_once)
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        assert model_of(checkpoint=tmp_path) == model_of()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 def test_a_folder_that_is_gone_does_not_end_the_training(tmp_path, caplog):
@@ -305,7 +320,11 @@ def test_a_folder_that_is_gone_does_not_end_the_training(tmp_path, caplog):
     assert model == model_of()
     assert [r.getMessage().partition(".checkpoint: ")[2] for r in caplog.records] == [
         "not written (No such file or directory); training continues"
-    ] * 3
+    ] * 3 + [""]
+    assert caplog.messages[-1] == (
+        f"{tmp_path / 'stand'}: the newest checkpoint of run-1 could not be written (No such file "
+        "or directory); make room, or choose another folder"
+    )
 
 
 # ----------------------------------------------------------------- another training
