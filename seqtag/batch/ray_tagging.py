@@ -192,7 +192,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
     """Raise an error if the block takes longer; end the process if it does not react to that."""
 
     def stop(*_: object) -> None:
-        msg = f"expected a result within {seconds:,.0f} seconds, found none; see --time-limit"
+        msg = f"expected a result within {seconds:,g} seconds, found none; see --time-limit"
         raise TimeoutError(msg)
 
     has_alarm = (

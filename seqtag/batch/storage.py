@@ -133,7 +133,7 @@ def file_system(address: str) -> tuple[Any, str]:
 
 
 def facts_of(names: Iterable[str]) -> dict[str, Facts | None]:
-    """Return the facts of files; None for those that do not exist.
+    """Return the facts of files; None for those that do not exist or cannot be looked up.
 
     Many files in one folder of a store are looked up by listing it.
 
@@ -143,23 +143,22 @@ def facts_of(names: Iterable[str]) -> dict[str, Facts | None]:
     found: dict[str, Facts | None] = {}
     folders: dict[str, list[str]] = {}
     for name in names:
-        if is_address(name) and not name.startswith("file://"):
-            folders.setdefault(name.rpartition("/")[0], []).append(name)
-        else:
-            found[name] = place_of(name).facts()
+        is_remote = is_address(name) and not name.startswith("file://")
+        folders.setdefault(name.rpartition("/")[0] if is_remote else "", []).append(name)
     for folder, inside in folders.items():
-        if len(inside) < _LISTED:
-            found.update((name, place_of(name).facts()) for name in inside)
-            continue
-        system, path = file_system(folder)
-        try:
-            listed = system.ls(path, detail=True, refresh=True)
-        except FileNotFoundError:
-            listed = []
-        by_name = {PurePosixPath(info["name"]).name: info for info in listed}
+        found.update(dict.fromkeys(inside))
+        with suppress(Exception):  # who opens the file says what is wrong
+            if folder and len(inside) >= _LISTED:
+                system, path = file_system(folder)
+                listed = system.ls(path, detail=True, refresh=True)
+                by_name = {PurePosixPath(info["name"]).name: info for info in listed}
+                for name in inside:
+                    info = by_name.get(name.rpartition("/")[2])
+                    found[name] = _facts_of(info) if info else None
+                continue
         for name in inside:
-            info = by_name.get(name.rpartition("/")[2])
-            found[name] = _facts_of(info) if info else None
+            with suppress(Exception):
+                found[name] = place_of(name).facts()
     return found
 
 

@@ -244,6 +244,15 @@ def test_the_driver_is_killed_and_the_job_run_again(place, ray, call, how):
     assert before == {path: path.stat().st_ino for path in Path("out").glob("*.conllu")}
 
 
+def test_a_file_that_does_not_come_in_time_fails_alone(place, ray, call):
+    done = call(*TAG, "in/*.conllu", SLOW, "--time-limit", 0.5, "--attempts", 2)
+    assert done.code == 1
+    assert_all_done(5)
+    [failed] = totals(call)["failures"]
+    assert (failed["source"], failed["attempts"]) == (SLOW, 2)
+    assert failed["error"].startswith("expected a result within 0.5 seconds, found none")
+
+
 def test_a_model_that_is_replaced_meanwhile_changes_nothing(place, ray, call, home):
     def replace():
         wait_for(reader_of_slow)

@@ -9,6 +9,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,7 @@ from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
 from tests.batch.engines import FakeRay, fake
 from tests.command_line import SENTENCES, call, conllu, home, linux
+from tests.conftest import ROOT
 
 BROKEN = conllu(labels=False) + "1\tshort\n"
 WORDS = sum(len(sentence.split()) for sentence in SENTENCES)
@@ -194,8 +197,21 @@ def test_a_file_that_takes_too_long_fails(place, fake):
     report = run(fake, time_limit=0.2, attempts=2)
     [failure] = report.failures
     assert failure[:2] == ("in/2.conllu", 2)
-    assert failure.error.startswith("expected a result within 0 seconds, found none")
+    assert failure.error.startswith("expected a result within 0.2 seconds, found none")
     assert report.tagged == 4
+
+
+@linux
+def test_a_worker_that_does_not_react_to_the_limit_ends():
+    code = (
+        "import signal, time; from seqtag.batch import ray_tagging as tagging\n"
+        "tagging._LAST_WORD = 0.2\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])\n"
+        "with tagging._time_limit(0.1): time.sleep(100)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, timeout=60)
+    assert done.returncode == 1
+    assert b"Timeout" in done.stderr and b'File "<string>", line 4' in done.stderr
 
 
 def test_what_a_file_holds_is_not_asked_twice(place, fake):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from seqtag.batch.files import tag_file
-from seqtag.batch.storage import RangePlace, digest_of, file_system, place_of
+from seqtag.batch.storage import RangePlace, digest_of, facts_of, file_system, place_of
 from seqtag.errors import CorpusError, install_hint
 from tests.command_line import conllu, home
 
@@ -138,3 +138,11 @@ def test_folders(tmp_path, memory):
     (tmp_path / "a").unlink()
     place_of(tmp_path).remove_folder()
     assert not tmp_path.exists()
+
+
+def test_what_cannot_be_looked_up_stops_nothing(tmp_path, memory, monkeypatch):
+    (tmp_path / "a").write_text("x")
+    names = [str(tmp_path / "a"), str(tmp_path / "a" / "b"), "nowhere://a/b", f"{memory}/none"]
+    assert [facts and facts.bytes for facts in facts_of(names).values()] == [1, None, None, None]
+    monkeypatch.setattr("seqtag.batch.storage._LISTED", 1)
+    assert facts_of(names[2:]) == dict.fromkeys(names[2:])
