@@ -1,10 +1,11 @@
 """Tagging at the scale of a crawl, simulated: ``python -m benchmarks.simulation``.
 
-A driver hands tasks to cores, one by one; a core tags a task, or is killed on the way, and comes
-back; what was killed is done again from its start. The ranges of a file are joined by one more
-task, when the last of them is tagged. Sizes of files have a heavy tail. Everything
-else is a figure measured on real runs, `Measured`, or an assumption, `Assumed`; both stand on the
-page that is written, docs/scale.md.
+A driver hands tasks to cores, one by one; a core tags a task, or is lost with its machine, and
+comes back; what was lost is done again from its start. The chunks of a file are joined by one more
+task, when the last of them is tagged. Sizes of files have a heavy tail. Everything else is a figure
+measured on real runs, `Measured`, or an assumption, `Assumed`; both stand on the page,
+docs/scale.md, which ``--pages`` writes from the results of an earlier simulation,
+docs/scale/simulation.json.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import argparse
 import heapq
 import json
 from collections import Counter, deque
-from dataclasses import dataclass, field, fields, replace
-from math import exp
+from dataclasses import asdict, dataclass, field, fields, replace
+from math import ceil, exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,11 +26,17 @@ from benchmarks.measure import ROOT
 from benchmarks.text import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-CORES = (1_000, 3_000, 10_000, 30_000, 100_000)
+CORES = (100, 300, 1_000, 3_000, 10_000)
+SEEDS = 20
 PIECE = 64e6
-"""Bytes of a range, where files are split."""
+"""Bytes of a chunk, where files are split."""
+WORK, MOST = 5.0, 500
+"""Seconds of work, and files, that small files are put together to."""
+SMALL = 2_000
+"""Words of a small file."""
+STORE = ROOT / "docs" / "scale" / "simulation.json"
 
 
 @dataclass(frozen=True)
@@ -37,28 +44,43 @@ class Measured:
     """What was measured, on one core, with the commands that the page names."""
 
     tokens_per_second: float = field(default=74e3, metadata={"of": "words tagged per second"})
+    shared: float = field(
+        default=0.82, metadata={"of": "speed of a core while its neighbor works, too"}
+    )
     read_per_token: float = field(default=5.1, metadata={"of": "bytes read per word"})
     written_per_token: float = field(default=52.7, metadata={"of": "bytes written per word"})
     start: float = field(default=3, metadata={"of": "seconds to start a worker"})
     task: float = field(default=0.012, metadata={"of": "worker overhead per task, in seconds"})
     driver: float = field(default=0.0025, metadata={"of": "driver overhead per task, in seconds"})
+    file: float = field(default=0.00009, metadata={"of": "driver overhead per file, in seconds"})
     join: float = field(default=1.7e8, metadata={"of": "bytes joined per second"})
+
+    @property
+    def speed(self) -> float:
+        """Words a second of a core on a busy machine."""
+        return self.tokens_per_second * self.shared
 
 
 @dataclass(frozen=True)
 class Assumed:
     """What was not measured here, and may be another elsewhere."""
 
-    tokens: float = field(default=1e12, metadata={"of": "words in total"})
+    read: float = field(default=1e12, metadata={"of": "bytes of text"})
     median: float = field(default=2e6, metadata={"of": "words in the median file"})
     spread: float = field(
         default=1.8, metadata={"of": "standard deviation of the logarithm of file sizes"}
     )
-    kills: float = field(default=0.05, metadata={"of": "kills per core per hour"})
-    back: float = field(default=60.0, metadata={"of": "seconds until a killed core is back"})
-    storage: float = field(default=200e9, metadata={"of": "storage throughput in bytes per second"})
+    machine: int = field(default=16, metadata={"of": "cores per machine"})
+    kills: float = field(default=0.05, metadata={"of": "machines lost, per machine and hour"})
+    back: float = field(default=300.0, metadata={"of": "seconds until a lost machine is back"})
     attempts: int = field(default=3, metadata={"of": "attempts per task"})
-    seed: int = field(default=1, metadata={"of": "random seed"})
+    storage: float = field(default=200e9, metadata={"of": "storage throughput in bytes per second"})
+    requests: float = field(default=5_000, metadata={"of": "requests to the storage per second"})
+    part: float = field(default=50e6, metadata={"of": "bytes of output per request"})
+    disk: float = field(default=1e9, metadata={"of": "local disk in bytes per second and machine"})
+    core_hour: float = field(default=0.01, metadata={"of": "USD per core hour"})
+    put: float = field(default=5e-6, metadata={"of": "USD per writing request"})
+    get: float = field(default=4e-7, metadata={"of": "USD per reading request"})
 
 
 class Outcome(NamedTuple):
@@ -69,42 +91,40 @@ class Outcome(NamedTuple):
     busy: float
     """The share of core seconds that went into tagging that counts."""
     again: float
-    """Core seconds of work lost to kills."""
+    """Core seconds of work lost with machines."""
     killed: int
-    failed: int
-    """Tasks given up, all attempts killed."""
+    given_up: int
+    """Files of which a task was lost with each attempt."""
     tasks: int
 
+    def stretched(self, seconds: float) -> Outcome:
+        """Return the same job if it takes so long at least."""
+        if seconds <= self.seconds:
+            return self
+        return self._replace(seconds=seconds, busy=self.busy * self.seconds / seconds)
 
-def file_sizes(assumed: Assumed) -> np.ndarray:
-    """Tokens of each file: log-normal, cut where they add up to all there are.
 
-    >>> sizes = file_sizes(Assumed(tokens=1e9))
+def file_sizes(measured: Measured, assumed: Assumed, seed: int) -> np.ndarray:
+    """Words of each file: log-normal, cut where they add up to all there are.
+
+    >>> sizes = file_sizes(Measured(read_per_token=5), Assumed(read=5e9), 1)
     >>> float(sizes.sum()), bool(sizes.max() > 20 * np.median(sizes))
     (1000000000.0, True)
     """
-    rng = np.random.default_rng(assumed.seed)
+    rng = np.random.default_rng(seed)
+    tokens = assumed.read / measured.read_per_token
     mean = assumed.median * exp(assumed.spread**2 / 2)
     sizes = np.empty(0)
-    while sizes.sum() < assumed.tokens:
-        count = int(assumed.tokens / mean) + 100
-        more = assumed.median * np.exp(assumed.spread * rng.standard_normal(count))
+    while sizes.sum() < tokens:
+        more = assumed.median * np.exp(
+            assumed.spread * rng.standard_normal(int(tokens / mean) + 100)
+        )
         sizes = np.concatenate([sizes, np.ceil(more)])
     ends = np.cumsum(sizes)
-    last = int(np.searchsorted(ends, assumed.tokens))
+    last = int(np.searchsorted(ends, tokens))
     sizes = sizes[: last + 1]
-    sizes[-1] -= ends[last] - assumed.tokens
+    sizes[-1] -= ends[last] - tokens
     return sizes
-
-
-def pieces(sizes: np.ndarray, longest: float) -> np.ndarray:
-    """The sizes of equal ranges of each file, none above `longest`.
-
-    >>> pieces(np.array([10.0, 25.0]), 10).round(1).tolist()
-    [10.0, 8.3, 8.3, 8.3]
-    """
-    counts = np.ceil(sizes / longest).astype(int).clip(1)
-    return np.repeat(sizes / counts, counts)
 
 
 class Tasks(NamedTuple):
@@ -113,142 +133,232 @@ class Tasks(NamedTuple):
     seconds: np.ndarray
     """Of each task on an undisturbed core."""
     files: np.ndarray
-    """File of each chunk; -1 for a complete file."""
+    """The file that each is a chunk of; -1 for complete files."""
     joins: dict[int, float]
     """Seconds of the joining of each file that is cut."""
+    each: int = 1
+    """Files of a task."""
 
 
-def tasks_of(measured: Measured, assumed: Assumed, split: bool) -> Tasks:
-    """Files, or with `split` the ranges of those beyond `PIECE`.
+def tasks_of(measured: Measured, sizes: np.ndarray, split: bool) -> Tasks:
+    """Files, or with `split` the chunks of those beyond `PIECE`.
 
-    >>> found = tasks_of(Measured(), Assumed(tokens=1e9), split=True)
+    >>> found = tasks_of(Measured(), file_sizes(Measured(), Assumed(read=5e9), 1), split=True)
     >>> len(found.joins) == len({*found.files.tolist()} - {-1})
     True
     """
-    sizes = file_sizes(assumed)
     files = np.full(len(sizes), -1)
     joins: dict[int, float] = {}
     if split:
         longest = PIECE / measured.read_per_token
         cut = np.flatnonzero(sizes > longest)
         files[cut] = cut
-        joins = {
-            int(i): measured.task + float(sizes[i]) * measured.written_per_token / measured.join
-            for i in cut
-        }
+        rate = measured.written_per_token / measured.join
+        joins = {int(i): measured.task + float(sizes[i]) * rate for i in cut}
         counts = np.ceil(sizes / longest).astype(int).clip(1)
-        files, sizes = np.repeat(files, counts), pieces(sizes, longest)
-    seconds = measured.task + sizes / measured.tokens_per_second
+        files, sizes = np.repeat(files, counts), np.repeat(sizes / counts, counts)
+    seconds = measured.task + sizes / measured.speed
     order = np.argsort(-seconds, kind="stable")
     return Tasks(seconds[order], files[order], joins)
 
 
-def simulate(
-    measured: Measured, assumed: Assumed, cores: int, *, split: bool, kills: float | None = None
-) -> Outcome:
+def small_files(measured: Measured, files: int) -> Tasks:
+    """So many files of `SMALL` words, several in a task."""
+    one = SMALL / measured.speed
+    each = int(min(MOST, max(1, WORK / one)))
+    seconds = np.full(ceil(files / each), measured.task + each * one)
+    return Tasks(seconds, np.full(len(seconds), -1), {}, each)
+
+
+def simulate(measured: Measured, assumed: Assumed, tasks: Tasks, cores: int, seed: int) -> Outcome:
     """One job.
 
-    Each core takes the next task when it is free and the driver has time for it. Kills come at
-    random, equally often on each core; a task that was killed goes to the front of the queue. The
-    storage is no faster than it is: that is a lower bound for the job.
+    Each core takes the next task when it is free and the driver has time for it. Machines are lost
+    at random, with what all their cores do; what was lost is the next to be handed out.
 
-    >>> few = Assumed(tokens=1e9, kills=0)
-    >>> one, four = (simulate(Measured(), few, n, split=True).seconds for n in (1, 4))
+    >>> few = Assumed(read=5e9, kills=0)
+    >>> tasks = tasks_of(Measured(), file_sizes(Measured(), few, 1), split=True)
+    >>> one, four = (simulate(Measured(), few, tasks, n, 1).seconds for n in (1, 4))
     >>> 3.5 < one / four <= 4
     True
     """
-    tasks = tasks_of(measured, assumed, split)
-    rate = (assumed.kills if kills is None else kills) / 3600
-    chances = _chances(rate, assumed.seed)
-    queue = deque((float(s), 0, int(f)) for s, f in zip(tasks.seconds, tasks.files, strict=True))
-    left = Counter(tasks.files.tolist())
-    ready: list[tuple[float, float, int]] = []  # joins: from when on, seconds, attempts
-    free = [measured.start] * cores
-    driver, end, done, again, killed, failed = 0.0, 0.0, 0.0, 0.0, 0, 0
-    while queue or ready:
-        now = max(driver, free[0])
-        joining = bool(ready) and (not queue or ready[0][0] <= now)
-        if joining:
-            since, duration, attempts = heapq.heappop(ready)
-            now, file = max(now, since), -1
-        else:
-            duration, attempts, file = queue.popleft()
-        driver = now + measured.driver
-        lives = next(chances)
-        if lives >= duration:
-            ended = driver + duration
-            heapq.heapreplace(free, ended)
-            end, done = max(end, ended), done + (0 if joining else duration)
-            left[file] -= 1
-            if file >= 0 and not left[file]:  # tasks are handed out in order, so this ends last
-                heapq.heappush(ready, (ended, tasks.joins[file], 0))
-            continue
-        heapq.heapreplace(free, driver + lives + assumed.back)
-        again, killed = again + lives, killed + 1
-        if attempts + 1 >= assumed.attempts:
-            failed += 1
-            end = max(end, driver + lives)
-        elif joining:
-            heapq.heappush(ready, (driver + lives, duration, attempts + 1))
-        else:
-            queue.appendleft((duration, attempts + 1, file))
-    end = max(end, bounds(measured, assumed, cores, split)["storage"])
-    work = assumed.tokens / measured.tokens_per_second * done / tasks.seconds.sum()
-    count = len(tasks.seconds) + len(tasks.joins)
-    return Outcome(end, work / (end * cores), again, killed, failed, count)
-
-
-def _chances(rate: float, seed: int) -> Iterator[float]:
-    """How long a core lives, again and again."""
     rng = np.random.default_rng(seed)
-    while True:
-        yield from rng.exponential(1 / rate, 100_000).tolist() if rate else [float("inf")]
+    mean = 3600 / assumed.kills if assumed.kills else float("inf")
+    lost_at = [mean * float(each) for each in rng.exponential(size=-(-cores // assumed.machine))]
+    queue = deque(
+        (each, 0, file)
+        for each, file in zip(tasks.seconds.tolist(), tasks.files.tolist(), strict=True)
+    )
+    left, ends = Counter(tasks.files.tolist()), dict.fromkeys(tasks.joins, 0.0)
+    # Joins, and tasks that were lost: from when on, seconds, attempts, file, whether it is a join.
+    ready: list[tuple[float, float, int, int, bool]] = []
+    free, idle = [(measured.start, core) for core in range(cores)], []
+    driver, end, done, again, killed = 0.0, 0.0, 0.0, 0.0, 0
+    given_up: set[int] = set()
+    hand_out = measured.driver + measured.file * tasks.each
+    while queue or ready:
+        if idle and ready and (not free or ready[0][0] <= free[0][0]):
+            now, core = ready[0][0], idle.pop()
+        else:
+            now, core = heapq.heappop(free)
+        now, machine = max(driver, now), core // assumed.machine
+        if lost_at[machine] <= now:  # it was lost, and is back some time later
+            back = lost_at[machine] + assumed.back
+            if back <= now:
+                lost_at[machine] = back + mean * float(rng.exponential())
+            heapq.heappush(free, (max(back, now), core))
+            continue
+        joining = False
+        if ready and ready[0][0] <= now:
+            _, duration, attempts, file, joining = heapq.heappop(ready)
+        elif queue:
+            duration, attempts, file = queue.popleft()
+        else:
+            idle.append(core)
+            continue
+        driver = now + hand_out
+        ended = driver + duration
+        if ended <= lost_at[machine]:
+            heapq.heappush(free, (ended, core))
+            end, done = max(end, ended), done + (0 if joining else duration)
+            if joining or file < 0:
+                continue
+            left[file] -= 1
+            ends[file] = max(ends[file], ended)
+            if not left[file]:
+                heapq.heappush(ready, (ends[file], tasks.joins[file], 0, file, True))
+            continue
+        ended = max(driver, lost_at[machine])
+        heapq.heappush(free, (ended + assumed.back, core))
+        again, killed = again + ended - driver, killed + 1
+        if attempts + 1 >= assumed.attempts:
+            given_up.add(file if file >= 0 else -1 - len(given_up))
+            end = max(end, ended)
+        else:
+            heapq.heappush(ready, (ended, duration, attempts + 1, file, joining))
+    count = len(tasks.seconds) + len(tasks.joins)
+    return Outcome(end, done / (end * cores), again, killed, len(given_up), count)
 
 
-def bounds(measured: Measured, assumed: Assumed, cores: int, split: bool) -> dict[str, float]:
+class Traffic(NamedTuple):
+    """What goes to and from the storage."""
+
+    bytes: float
+    gets: float
+    puts: float
+
+    def least(self, assumed: Assumed) -> float:
+        """Return the seconds that the storage needs for it."""
+        return max(self.bytes / assumed.storage, (self.gets + self.puts) / assumed.requests)
+
+
+def traffic(measured: Measured, assumed: Assumed, sizes: np.ndarray, split: bool) -> Traffic:
+    """Of a job: each file is looked up and read, and written in parts; joined ones are so twice."""
+    given, made = sizes * measured.read_per_token, sizes * measured.written_per_token
+    cut = given > PIECE if split else np.zeros(len(sizes), bool)
+    chunks = np.ceil(given[cut] / PIECE)
+    parts = np.ceil(made / assumed.part)
+    parts += 2 * (parts > 1)  # a begin and an end
+    carried = given.sum() + made.sum() + given[cut].sum() + 2 * made[cut].sum()
+    gets = 2 * len(sizes) + 2 * chunks.sum()
+    return Traffic(float(carried), float(gets), float(parts.sum() + parts[cut].sum()))
+
+
+def bounds(
+    measured: Measured, assumed: Assumed, sizes: np.ndarray, tasks: Tasks, cores: int, split: bool
+) -> dict[str, float]:
     """What no schedule can be faster than, in seconds."""
-    sizes = file_sizes(assumed)
-    longest = PIECE / measured.read_per_token
-    cut = sizes[sizes > longest] if split else sizes[:0]
-    count = len(pieces(sizes, longest)) + len(cut) if split else len(sizes)
-    largest = longest if split else sizes.max()
-    carried = assumed.tokens * (measured.read_per_token + measured.written_per_token)
-    # To join is to read the input and the ranges, and to write these again.
-    carried += cut.sum() * (measured.read_per_token + 2 * measured.written_per_token)
+    moved = traffic(measured, assumed, sizes, split)
+    machines = -(-cores // assumed.machine)
     return {
-        "work": assumed.tokens / measured.tokens_per_second / cores,
-        "largest task": largest / measured.tokens_per_second,
-        "joining": cut.max(initial=0) * measured.written_per_token / measured.join,
-        "driver": count * measured.driver,
-        "storage": carried / assumed.storage,
+        "work": sizes.sum() / measured.speed / cores,
+        "largest task": float(tasks.seconds[0]),
+        "joining": max(tasks.joins.values(), default=0.0),
+        "driver": (len(tasks.seconds) + len(tasks.joins))
+        * (measured.driver + measured.file * tasks.each),
+        "storage": moved.bytes / assumed.storage,
+        "requests": (moved.gets + moved.puts) / assumed.requests,
+        "local disks": sizes.sum() * measured.written_per_token / machines / assumed.disk,
         "start": measured.start,
     }
+
+
+LINES = {
+    "complete files": (False, {}),
+    "chunks of 64 MB": (True, {}),
+    "complete files, 1 loss per hour": (False, {"kills": 1.0}),
+    "chunks, 1 loss per hour": (True, {"kills": 1.0}),
+    "the same, 5 attempts": (True, {"kills": 1.0, "attempts": 5}),
+}
+"""Name of each curve: whether files are split, and other assumptions."""
+
+
+def results(
+    measured: Measured,
+    assumed: Assumed,
+    seeds: int = SEEDS,
+    small: Sequence[int] = (10**6, 10**8),
+) -> dict[str, Any]:
+    """Simulate everything that the page shows; for each line and number of cores, all seeds."""
+    lines: dict[str, dict[str, list[Outcome]]] = {
+        name: {str(cores): [] for cores in CORES} for name in LINES
+    }
+    limits: dict[str, list[dict[str, float]]] = {}
+    largest, moved = [], {"False": [], "True": []}
+    for seed in range(1, seeds + 1):
+        sizes = file_sizes(measured, assumed, seed)
+        largest.append([len(sizes), float(sizes.max())])
+        made = {split: tasks_of(measured, sizes, split) for split in (False, True)}
+        for split, tasks in made.items():
+            moved[str(split)].append(traffic(measured, assumed, sizes, split))
+            for cores in CORES:
+                name = f"{cores:,} {'chunks' if split else 'files'}"
+                limit = bounds(measured, assumed, sizes, tasks, cores, split)
+                limits.setdefault(name, []).append(limit)
+        for name, (split, other) in LINES.items():
+            for cores in CORES:
+                found = simulate(measured, replace(assumed, **other), made[split], cores, seed)
+                least = moved[str(split)][-1].least(assumed)
+                lines[name][str(cores)].append(found.stretched(least))
+        print(seed, flush=True)
+    of_small = {}
+    for count in small:
+        tasks, some = small_files(measured, count), np.full(1000, float(SMALL))
+        moved_by_all = Traffic(
+            *(each * count / len(some) for each in traffic(measured, assumed, some, split=False))
+        )
+        limit = bounds(measured, assumed, some, tasks, 1000, split=False)
+        limit["work"] *= count / len(some)
+        limit["requests"] *= count / len(some)
+        least = moved_by_all.least(assumed)
+        of_small[str(count)] = {
+            "tasks": len(tasks.seconds),
+            "moved": moved_by_all,
+            "bounds": limit,
+            "runs": [
+                simulate(measured, assumed, tasks, 1000, seed).stretched(least)
+                for seed in range(1, seeds + 1)
+            ],
+        }
+        print(count, flush=True)
+    return {"lines": lines, "limits": limits, "files": largest, "moved": moved, "small": of_small}
 
 
 MACHINE = "AMD EPYC, 2 cores, Linux x86_64, Python 3.11, Ray 2.60"
 COMMANDS = """\
 - **Tagging**: raw English text to CoNLL-U with all columns, `seqtag cluster tag -m en --format
   text --workers 1` on a file of 6 MB (1.17 million words in 15.9 s).
+- **Shared cores**: two workers tagged 1.7 and 1.6 times as many words per second as one on a
+  machine with two cores (four files of 71 MB of CoNLL-U with `en-ewt-upos`: 479,000 and 483,000
+  words per second with one worker, 823,000 and 761,000 with two). All cores of the simulation are
+  slowed down by this factor.
 - **Overhead per task**: 1,000 files of one sentence each took 11.9 s with one worker and 5.6 s
-  with two. The driver's overhead is its processor time.
+  with two. The driver's overhead is its processor time. Its overhead per file is that of 100,000
+  finished files; small files share a task.
 - **Start of a worker**: starting Python and loading seqtag and the model. Starting Ray takes a few
   seconds more and is not included.
 - **Joining**: processor time for 84 MB of CoNLL-U whose sentences are renumbered, which is the
-  slowest case, on a machine that was running other work. Disk time is not included.
-
-With gold words and only the model `en-ewt-upos` (four files of 71 MB of CoNLL-U), two runs gave
-479,000 and 483,000 words per second with one worker, and 823,000 and 761,000 with two workers,
-which is 1.7 and 1.6 times as many. `seqtag tag`, run once per file, took 10.0 and 10.8 s. The
-cluster command with one worker took 8.5 s both times, because it loads the model only once."""
-
-LINES = {
-    "complete files": (False, None),
-    "chunks of 64 MB": (True, None),
-    "chunks, no kills": (True, 0.0),
-    "complete files, 1 kill per hour": (False, 1.0),
-    "chunks, 1 kill per hour": (True, 1.0),
-}
-"""Name of each curve: whether files are split, kills an hour and core (None: as assumed)."""
+  slowest case, on a machine that was running other work. Disk time is not included."""
 
 PAGE = """\
 # Scale
@@ -271,56 +381,61 @@ job.
 |:---|---:|
 {assumed}
 
-File sizes follow a log-normal distribution: {files:,} files with {mean:.1f} million words on
-average and {largest:.1f} billion words in the largest file. The largest 1% of the files contain
-{share:.0f}% of all words. The largest files are processed first, as on a cluster if they are listed
-first.
+File sizes follow a log-normal distribution: about {files:,.0f} files with {mean:.1f} million words
+on average. Each simulation was run with {seeds} random seeds, which draw the sizes and the losses.
+The tables show medians, and in brackets the 5% and 95% quantiles. The largest file of a seed has
+{largest} billion words. The largest files are processed first.
 
-With `seqtag cluster tag --split {piece:.0f}MB`, files are split into *chunks* at sentence
-boundaries. After the last chunk of a file is tagged, one more task joins the chunks. The result is
-byte-identical to that of a single task.
-
-## Cost of a terabyte
-
-{cost}
+`seqtag cluster tag` splits files that are larger than 64 MB into *chunks* at sentence boundaries.
+After the last chunk of a file is tagged, one more task joins the chunks. Formats that cannot be
+split are tagged as complete files, as with `--split 0`. If a machine is lost, so are the tasks on
+all its cores, and they start again from the beginning.
 
 ## Number of cores
 
 ![Time and utilization against the number of cores](scale/simulation.svg)
 
 {table}
-
-- **utilization**: useful tagging time as a share of all core time, from the start of the job to
-  the end of its last task.
-- **lost**: core hours of work lost to kills.
-- **killed**: number of killed tasks.
-- **failed**: tasks that failed because they were killed {attempts} times.
+- **hours**: until the last task ends. If files are given up in any of the {seeds} runs, the job is
+  not complete, and the table says in how many.
+- **utilization**: useful tagging time as a share of all core time.
+- **lost**: core hours of work lost with machines.
+- **given up**: files of which a task was lost {attempts} times. If machines are lost often, raise
+  `--attempts`.
 
 ## Limits
 
-No schedule can be faster than the largest of these lower bounds (in seconds):
+No schedule can be faster than the largest of these lower bounds (in seconds, medians):
 
 {bounds}
-
-{why}{beside}"""
-
-WHY = """\
-- **Complete files**: the largest file sets the limit. With enough cores for all other files, the
-  job takes as long as this file. Kills make it worse: long tasks are killed most often and restart
-  from the beginning, and a task that is killed on every attempt fails even though its file is
-  valid.
-- **Chunks**: joining the largest file sets the limit. It is a single task that copies all chunks of
-  the file and takes {join:,.0f} s here. If you do not need the joined files, split large files
-  beforehand.
-- **Driver**: it starts one task at a time. Chunks of {piece:.0f} MB give {tasks:,} tasks. Larger
-  chunks mean fewer tasks, but the wait for the last task is longer, and each kill loses more work.
-- **Storage**: {cores:,} cores would read and write {wanted:,.0f} GB per second.
-- **Start**: the start time of {start:g} s per worker matters only if a core has little other work.
+- **Largest task**: of complete files, the largest one sets the limit with many cores. It differs
+  from seed to seed more than anything else. Losses make it worse: long tasks are lost most often,
+  restart from the beginning, and are given up although their files are valid.
+- **Joining** the largest file is a single task that copies all its chunks. If you do not need the
+  joined files, split large files beforehand.
+- **Driver**: it starts one task at a time.
+- **Storage**: reading, writing, and copying when chunks are joined. At full speed, {cores:,} cores
+  read and write {wanted:,.0f} GB per second.
+- **Requests**: two to find and read a file or chunk, and one for each {part:.0f} MB of output.
+- **Local disks**: if outputs pass through the disk of the machine. Outputs in an object store do
+  not.
 
 With chunks, more than about {end:,} cores bring no further benefit. At this number, the work per
-core equals the next largest bound ({what}). If the driver is the limit, run several jobs with
-separate drivers, each on a subset of the files, as far as storage throughput allows.
-"""
+core equals the next largest bound ({what}).
+
+## Cost of a terabyte
+
+{cost}
+
+{largest_cost}
+
+## Small files
+
+A million and a hundred million files of {small:,} words each, on 1,000 cores. Files share a task
+until it has {most} files or {seconds:g} seconds of work.
+
+{small_table}
+{small_text}{beside}"""
 
 
 def show(figures: Any) -> str:
@@ -330,43 +445,60 @@ def show(figures: Any) -> str:
     )
 
 
-def cost(measured: Measured) -> str:
-    """The arithmetic for 10^12 bytes of text."""
-    tokens = 1e12 / measured.read_per_token
-    hours = tokens / measured.tokens_per_second / 3600
-    tasks = 1e12 / PIECE
-    besides = tasks * measured.task / 3600
-    return "\n".join(
-        [
-            f"- 10^12 bytes / {measured.read_per_token:g} bytes per word = {tokens:.3g} words",
-            f"- {tokens:.3g} words / {measured.tokens_per_second:,.0f} words per second / 3,600 = "
-            f"**{hours:,.0f} core hours**",
-            f"- 10^12 bytes / {PIECE:.2g} bytes per task = {tasks:,.0f} tasks; at "
-            f"{measured.task:g} s each, their overhead is {besides:.1f} core hours "
-            f"({besides / hours:.1%})",
-            f"- {tokens:.3g} words × {measured.written_per_token:g} bytes per word = "
-            f"{tokens * measured.written_per_token / 1e12:.1f} TB written",
-            f"- at 0.01 USD per core hour, tagging costs {hours * 0.01:,.2f} USD",
-        ]
-    )
+def spread(values: Sequence[float], form: str = "{:,.1f}") -> str:
+    """Median and quantiles.
+
+    >>> spread([1, 2, 3])
+    '2.0 (1.1–2.9)'
+    """
+    low, middle, high = (form.format(each) for each in np.quantile(values, [0.05, 0.5, 0.95]))
+    return f"{middle} ({low}–{high})" if low != high else middle
 
 
-def plot(outcomes: dict[str, dict[int, Outcome]], work: float, path: Path) -> None:
-    """Time and use against cores."""
+def hours_of(runs: Sequence[Outcome]) -> str:
+    """Hours of runs; in words, if some of them gave files up."""
+    bad = sum(run.given_up > 0 for run in runs)
+    if bad:
+        return f"incomplete in {bad} of {len(runs)} runs"
+    return spread([run.seconds / 3600 for run in runs], "{:,.2f}")
+
+
+def dollars(assumed: Assumed, cores: int, runs: Sequence[Outcome], moved: Sequence[Any]) -> Any:
+    """Compute, reading and writing of a job in USD, for each seed."""
+    return [
+        (
+            cores * run.seconds / 3600 * assumed.core_hour,
+            each.gets * assumed.get,
+            each.puts * assumed.put,
+        )
+        for run, each in zip(runs, moved, strict=True)
+    ]
+
+
+def plot(lines: dict[str, dict[str, list[Outcome]]], work: float, path: Path) -> None:
+    """Time and use against cores, with the quantiles as bars."""
     import matplotlib.pyplot as plt
 
     from benchmarks.plots import MARKS, STYLE, save
 
-    styles = [(*MARKS[0], "-"), (*MARKS[1], "-"), (*MARKS[2], "-")]
-    styles += [(*MARKS[0], ":"), (*MARKS[1], ":")]
+    styles = [(*MARKS[0], "-"), (*MARKS[1], "-"), (*MARKS[0], ":"), (*MARKS[1], ":")]
+    styles.append((*MARKS[2], ":"))
     with plt.rc_context(STYLE):
         figure, (time, use) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-        for (name, found), (colour, marker, line) in zip(outcomes.items(), styles, strict=True):
-            look = {"color": colour, "marker": marker, "linestyle": line}
-            time.plot(list(found), [o.seconds / 3600 for o in found.values()], label=name, **look)
-            use.plot(list(found), [100 * o.busy for o in found.values()], **look)
-        ideal = [work / cores / 3600 for cores in CORES]
-        time.plot(CORES, ideal, "--", color="#94a3b8", label="work / cores (ideal)")
+        for (name, found), (colour, marker, line) in zip(lines.items(), styles, strict=True):
+            look = {"color": colour, "marker": marker, "linestyle": line, "label": name}
+            complete = {n: r for n, r in found.items() if not any(run.given_up for run in r)}
+            if not complete:
+                continue
+            at = [int(n) for n in complete]
+            for axis, values in (
+                (time, [[run.seconds / 3600 for run in runs] for runs in complete.values()]),
+                (use, [[100 * run.busy for run in runs] for runs in complete.values()]),
+            ):
+                low, middle, high = np.quantile(values, [0.05, 0.5, 0.95], axis=1)
+                axis.errorbar(at, middle, [middle - low, high - middle], capsize=3, **look)
+        ideal = [work / int(cores) / 3600 for cores in found]
+        time.plot([int(n) for n in found], ideal, "--", color="#94a3b8", label="work / cores")
         time.set(xscale="log", yscale="log", xlabel="cores", ylabel="hours", title="Time")
         use.set(xscale="log", ylim=(0, 100), xlabel="cores", ylabel="%", title="Utilization")
         time.legend()
@@ -389,83 +521,143 @@ def changed(figures: Any, words: Sequence[str]) -> Any:
     return figures
 
 
-def page(measured: Measured, assumed: Assumed, machine: str, commands: str, folder: Path) -> str:
-    """Return the page; its picture is written next to it."""
-    outcomes = {
-        name: {n: simulate(measured, assumed, n, split=split, kills=kills) for n in CORES}
-        for name, (split, kills) in LINES.items()
+def page(found: dict[str, Any], machine: str, commands: str, folder: Path) -> str:
+    """Return the page of some results; its picture is written next to it."""
+    measured, assumed = Measured(**found["measured"]), Assumed(**found["assumed"])
+    lines = {
+        name: {n: [Outcome(*run) for run in runs] for n, runs in each.items()}
+        for name, each in found["lines"].items()
     }
-    work = assumed.tokens / measured.tokens_per_second
-    plot(outcomes, work, folder / "scale" / "simulation.svg")
+    moved = {split: [Traffic(*each) for each in found["moved"][split]] for split in found["moved"]}
+    words = assumed.read / measured.read_per_token
+    work = words / measured.speed
+    plot(lines, work, folder / "scale" / "simulation.svg")
     rows = [
         [
             name,
-            f"{cores:,}",
-            f"{found.seconds / 3600:,.2f}",
-            f"{found.busy:.0%}",
-            f"{found.again / 3600:,.1f}",
-            f"{found.killed:,}",
-            f"{found.failed:,}",
+            f"{int(cores):,}",
+            hours_of(runs),
+            spread([100 * run.busy for run in runs], "{:.0f}") + "%",
+            spread([run.again / 3600 for run in runs], "{:,.0f}"),
+            spread([run.given_up for run in runs], "{:,.0f}"),
         ]
-        for name, each in outcomes.items()
-        for cores, found in each.items()
+        for name, each in lines.items()
+        for cores, runs in each.items()
     ]
-    head = ["tasks", "cores", "hours", "utilization", "lost", "killed", "failed"]
+    head = ["tasks", "cores", "hours", "utilization", "lost", "given up"]
+    middle = {
+        name: {key: float(np.median([each[key] for each in seeds])) for key in seeds[0]}
+        for name, seeds in found["limits"].items()
+    }
     limits = [
-        [f"{cores:,}", "chunks" if split else "files"]
+        [name]
         + [
-            f"**{value:,.0f}**" if value == max(found.values()) else f"{value:,.0f}"
-            for value in found.values()
+            f"**{value:,.0f}**" if value == max(each.values()) else f"{value:,.0f}"
+            for value in each.values()
         ]
-        for split in (False, True)
-        for cores in CORES
-        for found in [bounds(measured, assumed, cores, split)]
+        for name, each in middle.items()
     ]
-    names = ["cores", "tasks", *bounds(measured, assumed, 1, True)]
-    sizes = np.sort(file_sizes(assumed))[::-1]
-    floors = bounds(measured, assumed, CORES[-1], True)
-    del floors["work"]
-    floor, name = max((value, name) for name, value in floors.items())
-    per_second = measured.tokens_per_second * (measured.read_per_token + measured.written_per_token)
+    floors = {**[each for name, each in middle.items() if name.endswith("chunks")][-1]}
+    for gone in ("work", "local disks"):
+        del floors[gone]
+    floor, what = max((value, name) for name, value in floors.items())
+    per_second = measured.speed * (measured.read_per_token + measured.written_per_token)
+    most = max(map(int, next(iter(lines.values()))))
+    bills = []
+    for cores, runs in lines["chunks of 64 MB"].items():
+        bill = dollars(assumed, int(cores), runs, moved["True"])
+        parts = (*zip(*bill, strict=True), [sum(each) for each in bill])
+        bills.append([f"{int(cores):,}", *(spread(each, "{:,.2f}") for each in parts)])
+    small_rows = []
+    for count, each in found["small"].items():
+        runs = [Outcome(*run) for run in each["runs"]]
+        [bill] = dollars(assumed, 1000, runs[:1], [Traffic(*each["moved"])])
+        small_rows.append(
+            [
+                f"{int(count):,}",
+                f"{each['tasks']:,}",
+                hours_of(runs),
+                spread([100 * run.busy for run in runs], "{:.0f}") + "%",
+                *(f"{each['bounds'][name] / 3600:,.2f}" for name in ("work", "driver", "requests")),
+                f"{int(count) * measured.file / 3600:,.2f}",
+                *(f"{value:,.2f}" for value in (bill[0], bill[1] + bill[2])),
+            ]
+        )
+    counts = [each[0] for each in found["files"]]
     return PAGE.format(
         machine=machine,
         measured=show(measured),
         commands=commands,
         assumed=show(assumed),
-        files=len(sizes),
-        mean=sizes.mean() / 1e6,
-        largest=sizes[0] / 1e9,
-        piece=PIECE / 1e6,
-        share=100 * sizes[: len(sizes) // 100].sum() / sizes.sum(),
-        cost=cost(measured),
+        files=np.median(counts),
+        mean=words / np.median(counts) / 1e6,
+        seeds=len(counts),
+        largest=spread([each[1] / 1e9 for each in found["files"]]),
         table=table(head, rows),
         attempts=assumed.attempts,
-        bounds=table(names, limits),
-        why=WHY.format(
-            cores=CORES[-1],
-            wanted=CORES[-1] * per_second / 1e9,
-            piece=PIECE / 1e6,
-            tasks=outcomes["chunks of 64 MB"][CORES[0]].tasks,
-            start=measured.start,
-            join=floors["joining"],
-            what=name,
-            end=int(round(work / floor, -2)),
+        bounds=table(["cores and tasks", *next(iter(middle.values()))], limits),
+        cores=most,
+        wanted=most * per_second / 1e9,
+        part=assumed.part / 1e6,
+        end=int(round(work / floor, -2)),
+        what=what,
+        cost="\n".join(
+            [
+                f"- {assumed.read:.3g} bytes / {measured.read_per_token:g} bytes per word = "
+                f"{words:.3g} words",
+                f"- {words:.3g} words / ({measured.tokens_per_second:,.0f} × {measured.shared:g}) "
+                f"words per second / 3,600 = **{work / 3600:,.0f} core hours**",
+                f"- {words:.3g} words × {measured.written_per_token:g} bytes per word = "
+                f"{words * measured.written_per_token / 1e12:.1f} TB written",
+            ]
+        ),
+        largest_cost=table(
+            [
+                "cores, chunks",
+                "USD for cores, also while idle",
+                "reading requests",
+                "writing requests",
+                "together",
+            ],
+            bills,
+        )
+        + "\nStoring the output and moving it out of the cloud are not included.",
+        small=SMALL,
+        most=MOST,
+        seconds=WORK,
+        small_table=table(
+            [
+                *("files", "tasks", "hours", "utilization", "work / cores", "driver", "requests"),
+                *("driver, all finished", "USD, cores", "USD, requests"),
+            ],
+            small_rows,
+        ),
+        small_text=(
+            "Work, driver, and requests are lower bounds in hours. The driver needs the hours of "
+            "the next column\nwhen it is started again and all files are finished. Put small files "
+            "together, such as in JSON Lines\nor Parquet: the requests cost more than the cores.\n"
         ),
         beside=beside(folder / "scale" / "cluster.json"),
     )
 
 
 def main() -> None:
-    """Write the page."""
+    """Simulate, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--measured", nargs="*", default=[], metavar="NAME=NUMBER")
     parser.add_argument("--assumed", nargs="*", default=[], metavar="NAME=NUMBER")
     parser.add_argument("--machine", default=MACHINE)
     parser.add_argument("--commands", default=COMMANDS, help="how the figures were measured")
     parser.add_argument("--out", type=Path, default=ROOT / "docs")
+    parser.add_argument("--pages", action="store_true", help="write the page, simulate nothing")
     asked = parser.parse_args()
-    measured, assumed = changed(Measured(), asked.measured), changed(Assumed(), asked.assumed)
-    text = page(measured, assumed, asked.machine, asked.commands, asked.out)
+    store = asked.out / "scale" / STORE.name
+    if not asked.pages:
+        measured, assumed = changed(Measured(), asked.measured), changed(Assumed(), asked.assumed)
+        found = {"measured": asdict(measured), "assumed": asdict(assumed)}
+        store.write_text(json.dumps(found | results(measured, assumed)) + "\n", encoding="utf-8")
+    found = json.loads(store.read_text(encoding="utf-8"))
+    text = page(found, asked.machine, asked.commands, asked.out)
     (asked.out / "scale.md").write_text(text, encoding="utf-8")
 
 

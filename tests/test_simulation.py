@@ -6,6 +6,7 @@ import doctest
 import json
 import shutil
 import sys
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -16,9 +17,20 @@ from tests.test_cluster_benchmark import FOUND
 sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
 
 from benchmarks import simulation
-from benchmarks.simulation import Assumed, Measured, bounds, simulate
+from benchmarks.simulation import (
+    Assumed,
+    Measured,
+    Outcome,
+    bounds,
+    file_sizes,
+    simulate,
+    small_files,
+    tasks_of,
+    traffic,
+)
 
-SMALL = Assumed(tokens=2e9, kills=0)
+SMALL = Assumed(read=1e10, kills=0)
+SIZES = file_sizes(Measured(), SMALL, 1)
 
 
 def test_examples():
@@ -27,60 +39,99 @@ def test_examples():
 
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("cores", [1, 7, 100])
-@pytest.mark.parametrize("kills", [0, 20])
+@pytest.mark.parametrize("kills", [0, 2])
 def test_nothing_is_faster_than_its_bounds(cores, split, kills):
-    found = simulate(Measured(), SMALL, cores, split=split, kills=kills)
-    if not found.failed:
-        assert found.seconds >= max(bounds(Measured(), SMALL, cores, split).values())
+    tasks = tasks_of(Measured(), SIZES, split)
+    found = simulate(Measured(), replace(SMALL, kills=kills, attempts=99), tasks, cores, 1)
+    found = found.stretched(traffic(Measured(), SMALL, SIZES, split).least(SMALL))
+    limits = bounds(Measured(), SMALL, SIZES, tasks, cores, split)
+    del limits["local disks"]
+    assert found.given_up == 0
+    assert found.seconds >= max(limits.values())
     assert found.busy <= 1
     assert (found.killed > 0) == (found.again > 0) == (kills > 0)
 
 
-def test_a_task_that_is_always_killed_is_given_up():
-    found = simulate(Measured(), SMALL, 10, split=False, kills=1e6)
-    assert found.failed == found.tasks
+def test_a_task_that_is_always_lost_is_given_up():
+    tasks = tasks_of(Measured(), SIZES, split=False)
+    found = simulate(Measured(), replace(SMALL, kills=1e6), tasks, 10, 1)
+    assert found.given_up == found.tasks == len(SIZES)
     assert found.killed == SMALL.attempts * found.tasks
 
 
-def test_ranges_beat_whole_files():
-    files, ranges = (simulate(Measured(), SMALL, 100, split=s).seconds for s in (False, True))
-    assert ranges < files
+def test_a_machine_is_lost_with_all_its_cores_once():
+    """Its tasks are done again when it is lost, not before, and never twice for one loss."""
+    one = np.full(16, 1000 * Measured().speed)
+    tasks = tasks_of(Measured(), one, split=False)
+    given = replace(SMALL, kills=3.6, back=0.0, attempts=99)  # a loss in 1,000 s
+    found = [simulate(Measured(), given, tasks, 16, seed) for seed in range(20)]
+    assert all(run.killed % 16 == 0 for run in found)
+    assert {run.killed for run in found} > {0, 16}
+
+
+def test_an_incomplete_run_has_no_hours():
+    runs = [Outcome(3600, 1, 0, 0, given_up, 1) for given_up in (0, 2)]
+    assert simulation.hours_of(runs[:1]) == "1.00"
+    assert simulation.hours_of(runs) == "incomplete in 1 of 2 runs"
+
+
+def test_chunks_beat_complete_files():
+    files, chunks = (
+        simulate(Measured(), SMALL, tasks_of(Measured(), SIZES, split), 100, 1).seconds
+        for split in (False, True)
+    )
+    assert chunks < files
+
+
+def test_small_files_share_tasks_and_cost_the_driver_their_number():
+    tasks = small_files(Measured(), 100_000)
+    assert 100 < tasks.each <= simulation.MOST
+    slow = simulate(Measured(file=0.01), SMALL, tasks, 1000, 1)
+    assert slow.seconds == pytest.approx(1000, rel=0.1)
 
 
 def test_sizes_have_a_heavy_tail_and_add_up():
-    sizes = simulation.file_sizes(Assumed(tokens=1e10))
+    sizes = file_sizes(Measured(read_per_token=5), Assumed(read=5e10), 1)
     assert sizes.sum() == 1e10
     assert np.sort(sizes)[-len(sizes) // 100 :].sum() > sizes.sum() / 5
 
 
 def test_the_page_says_its_figures(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(simulation, "CORES", (2, 8))
+    monkeypatch.setattr(simulation, "CORES", (100, 1000))
     measured = simulation.changed(Measured(), ["driver=0.25"])
-    text = simulation.page(measured, SMALL, "a machine", "Measured once.", tmp_path)
+    found = {"measured": asdict(measured), "assumed": asdict(SMALL)}
+    found = json.loads(
+        json.dumps(found | simulation.results(measured, SMALL, seeds=2, small=(10,)))
+    )
+    text = simulation.page(found, "a machine", "Measured once.", tmp_path)
     assert "| driver overhead per task, in seconds | 0.25 |" in text
     assert "Measured once." in text
     assert (tmp_path / "scale" / "simulation.svg").read_text().startswith("<?xml")
     assert "## Comparison" not in text
     (tmp_path / "scale" / "cluster.json").write_text(json.dumps(FOUND))
-    assert "## Comparison" in simulation.page(measured, SMALL, "a machine", "", tmp_path)
+    assert "## Comparison" in simulation.page(found, "a machine", "", tmp_path)
 
 
 def test_the_page_in_the_repository_is_what_the_simulation_writes(tmp_path):
     pytest.importorskip("matplotlib")
     docs = simulation.ROOT / "docs"
-    (tmp_path / "scale").mkdir()
-    shutil.copy(docs / "scale" / "cluster.json", tmp_path / "scale")
-    text = simulation.page(Measured(), Assumed(), simulation.MACHINE, simulation.COMMANDS, tmp_path)
+    shutil.copytree(docs / "scale", tmp_path / "scale")
+    found = json.loads(simulation.STORE.read_text("utf-8"))
+    text = simulation.page(found, simulation.MACHINE, simulation.COMMANDS, tmp_path)
     assert (docs / "scale.md").read_text("utf-8") == text, "run python -m benchmarks.simulation"
+    measured, assumed = Measured(**found["measured"]), Assumed(**found["assumed"])
+    sizes = file_sizes(measured, assumed, 20)
+    run = simulate(measured, assumed, tasks_of(measured, sizes, split=True), 1000, 20)
+    assert found["lines"]["chunks of 64 MB"]["1000"][19] == pytest.approx(list(run))
 
 
-def test_ranges_of_a_file_are_joined_when_all_are_tagged():
-    one = Assumed(tokens=4e7, median=4e7, spread=0, kills=0)
-    found = simulate(Measured(), one, 100, split=True)
+def test_chunks_of_a_file_are_joined_when_all_are_tagged():
+    one = np.array([4e7])
+    found = simulate(Measured(), SMALL, tasks_of(Measured(), one, split=True), 100, 1)
     assert found.tasks == 4 + 1
     measured = Measured()
     joining = 4e7 * measured.written_per_token / measured.join
-    least = 1e7 / measured.tokens_per_second + joining
+    least = 1e7 / measured.speed + joining
     assert least < found.seconds < least + 5
     assert found.busy < 0.04  # of a hundred cores four have worked, and joining is no tagging
