@@ -34,7 +34,7 @@ split, ``lost`` is an attempt that is followed by another, ``failed`` a file tha
 Reason: TypeAlias = Literal["", "new", "input", "output", "model", "options", "version"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FileResult:
     """Result of `tag_file`.
 

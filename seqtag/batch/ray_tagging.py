@@ -165,8 +165,9 @@ def attempt(
         except OSError as error:
             name = f"{error.filename}: " if error.filename else ""
             return AttemptError(f"{name}{error.strerror or error}", retry=True)
-        except Exception as error:
-            return AttemptError(f"internal error: {type(error).__name__}: {error}", retry=True)
+        except Exception as error:  # those of builtins are ours, others those of a store
+            whose = "internal error: " if type(error).__module__ == "builtins" else ""
+            return AttemptError(f"{whose}{type(error).__name__}: {error}", retry=True)
 
     return [do(item) for item in items]
 

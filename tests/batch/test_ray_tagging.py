@@ -223,12 +223,17 @@ def test_what_a_file_holds_is_not_asked_twice(place, fake):
     assert names("out") == [*(f"{n}.conllu" for n in (0, 2, 3, 4)), "ledger.jsonl"]
 
 
+class _StoreError(Exception):
+    """An error that a library for stores has of its own."""
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [
         (OSError(5, "Input/output error", "a.txt"), "a.txt: Input/output error"),
         (OSError("odd"), "odd"),
         (MemoryError("no room"), "internal error: MemoryError: no room"),
+        (_StoreError("no credentials"), "_StoreError: no credentials"),
     ],
 )
 def test_what_may_go_better_is_tried_again(monkeypatch, error, message):
