@@ -1,9 +1,14 @@
-"""Tagging and training on a cluster of this machine: ``python -m benchmarks.cluster``.
+"""Tagging and training on a cluster of this machine: ``python -m benchmarks.cluster PART ...``.
 
-Files of words are tagged by ``seqtag tag``, by ``seqtag cluster tag`` with one and two workers, and
-by peers that have processes of their own: spaCy's ``nlp.pipe`` and NLTK's tagger in Ray Data. A
-peer that is not installed is left out, and why is said. Times are those of the work alone, without
-the start of Python, of Ray and of workers, but for ``seqtag tag``, which starts in a moment.
+peers
+    Raw text is tokenized and tagged on one core by ``seqtag tag``, spaCy, and NLTK, one after
+    another, several times. Processor time counts, less that of a file of one line.
+speeds
+    Files of words are tagged by ``seqtag tag``, and by ``seqtag cluster tag`` with one and two
+    workers. Times are those of the work alone, without the start of Python, of Ray and of workers,
+    but for ``seqtag tag``, which starts in a moment. The machine must be idle.
+mixing
+    Accuracy of training on shards, by rounds.
 
 Ray listens on all networks: run it in one of its own, as tests/batch says.
 """
@@ -12,23 +17,25 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
-import time
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import ROOT, CommandError, command, machine
 from benchmarks.text import filled, rate, table
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
 SHARDS = (1, 2, 4, 8)
 ROUNDS = (1, 3, 5, 10)
 FILES = 4
+TIMES = 3
 _SEQTAG = (sys.executable, "-m", "seqtag")
-_NEEDS = {"spacy": ("spacy",), "nltk": ("nltk", "ray", "pyarrow")}
 _TAGS = 17  # of the peers, which are hardly trained: only speed is measured
 _BATCH = 1000
 
@@ -83,77 +90,84 @@ def cluster(paths: list[Path], model: str, out: Path, workers: int, *more: str) 
     return float(json.loads(last)["seconds"])
 
 
-def peer(name: str, processes: int, paths: list[Path], out: Path) -> float | str:
-    """Seconds of a peer, in a process of its own; or why it was left out."""
-    missing = [each for each in _NEEDS[name] if find_spec(each) is None]
-    if missing:
-        return f"needs {', '.join(missing)}"
-    args = [sys.executable, "-m", "benchmarks.cluster", "--peer", name, str(processes), str(out)]
-    done = subprocess.run([*args, *map(str, paths)], capture_output=True, text=True, cwd=ROOT)
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["no message"])[-1][:200]
-    return float(done.stdout.strip().splitlines()[-1])
+def texts_of(source: Path) -> list[str]:
+    """The sentences of a treebank as they were written."""
+    lines = source.read_text(encoding="utf-8").splitlines()
+    return [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
 
 
-def spacy(processes: int, out: Path, paths: list[Path]) -> float:
-    """Seconds of ``nlp.pipe`` with a tagger alone, on a convolutional network, untrained."""
-    import spacy as package
-    from spacy.tokens import Doc
-
-    from benchmarks.peers.spacy import _MODEL
-
-    nlp = package.blank("en")
-    tagger: Any = nlp.add_pipe("tagger", config={"model": _MODEL})
-    for number in range(_TAGS):
-        tagger.add_label(f"T{number}")
-    nlp.initialize()
-    lines = [line.split() for path in paths for line in path.read_text().splitlines()]
-    began = time.perf_counter()
-    docs = (Doc(nlp.vocab, words) for words in lines)
-    with out.open("w", encoding="utf-8") as file:
-        for doc in nlp.pipe(docs, n_process=processes, batch_size=_BATCH):
-            file.write(" ".join(f"{token.text}/{token.tag_}" for token in doc) + "\n")
-    return time.perf_counter() - began
-
-
-class Nltk:
-    """NLTK's tagger for ``map_batches``; it learns when its actor begins."""
-
-    def __init__(self, examples: list[list[tuple[str, str]]]):
-        from nltk.tag.perceptron import PerceptronTagger
-
-        self._tagger = PerceptronTagger(load=False)
-        self._tagger.train(examples, nr_iter=1)
-
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Lines of words as lines of word/TAG."""
-        tagged = [self._tagger.tag(line.split()) for line in batch["text"]]
-        return {"text": [" ".join(map("/".join, each)) for each in tagged]}
+def peers(source: Path, words: int) -> dict[str, Any]:
+    """Words in a second of processor time, by tool; a string says why there is none."""
+    own = (*_SEQTAG, "tag", "-m", "en", "--only", "upos", "--format", "text", "--to", "tagged")
+    other = (sys.executable, "-m", "benchmarks.cluster", "--peer")
+    commands: dict[str, tuple[Sequence[str], str]] = {
+        "seqtag": ((*own, "--threads", "1", "-q", "--force"), "seqtag"),
+        "spaCy": ((*other, "spacy", str(source)), "spacy"),
+        "NLTK": ((*other, "nltk", str(source)), "nltk"),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    with tempfile.TemporaryDirectory() as place:
+        lines = [text + "\n" for text in texts_of(source)]
+        large, small = Path(place) / "large.txt", Path(place) / "small.txt"
+        count = sum(len(line.split()) for line in lines)
+        large.write_text("".join(lines) * max(1, words // count), encoding="utf-8")
+        small.write_text(lines[0], encoding="utf-8")
+        count *= max(1, words // count)
+        for _ in range(TIMES):
+            for name, (args, package) in commands.items():
+                if find_spec(package) is None:
+                    continue
+                took = [
+                    command([*args, str(path), "-o", f"{place}/out"], 1).cpu_seconds
+                    for path in (small, large)
+                ]
+                seconds[name].append(took[1] - took[0])
+                print(name, count / seconds[name][-1], flush=True)
+    return {
+        name: count / median(each) if each else f"needs {commands[name][1]}"
+        for name, each in seconds.items()
+    }
 
 
-def nltk(processes: int, out: Path, paths: list[Path]) -> float:
-    """Seconds of NLTK's tagger in Ray Data, on so many actors and a core besides."""
-    import ray
+def spacy(source: Path) -> Callable[[Iterable[str]], Iterable[Iterable[tuple[str, str]]]]:
+    """spaCy with the pipes of ``init config --pipeline tagger``, untrained: only speed counts."""
+    from spacy.cli.init_config import init_config
+    from spacy.util import load_model_from_config
 
-    examples = [
-        [(word, f"T{len(word) % _TAGS}") for word in ("the", "dog", "sees", "a", "cat")]
-    ] * 9
-    how = {"include_dashboard": False, "object_store_memory": 200 * 2**20, "log_to_driver": False}
-    ray.init(num_cpus=processes + 1, **how)
-    rows = ray.data.read_text([str(path) for path in paths]).materialize()
-    began = time.perf_counter()
-    pool = ray.data.ActorPoolStrategy(size=processes)
-    done = rows.map_batches(
-        Nltk, fn_constructor_args=(examples,), batch_size=_BATCH, compute=pool, num_cpus=1
+    nlp = load_model_from_config(
+        init_config(lang="en", pipeline=["tagger"], optimize="efficiency", gpu=False),
+        auto_fill=True,
     )
-    with out.open("w", encoding="utf-8") as file:
-        file.writelines(row["text"] + "\n" for row in done.iter_rows())
-    seconds = time.perf_counter() - began
-    ray.shutdown()
-    return seconds
+    for number in range(_TAGS):
+        nlp.get_pipe("tagger").add_label(f"T{number}")
+    nlp.initialize()
+    return lambda texts: (
+        ((token.text, token.tag_) for token in doc) for doc in nlp.pipe(texts, batch_size=_BATCH)
+    )
+
+
+def nltk(source: Path) -> Callable[[Iterable[str]], Iterable[Iterable[tuple[str, str]]]]:
+    """NLTK's tokenizer of words, and its tagger, which learns from the treebank in one pass."""
+    from nltk.tag.perceptron import PerceptronTagger
+    from nltk.tokenize import NLTKWordTokenizer
+
+    tagger, tokenizer = PerceptronTagger(load=False), NLTKWordTokenizer()
+    examples = [
+        [*zip(each.words, each.column("upos"), strict=True)] for each in sentences_of(source)
+    ]
+    tagger.train(examples[:2000], nr_iter=1)
+    return lambda texts: (tagger.tag(tokenizer.tokenize(text)) for text in texts)
 
 
 PEERS = {"spacy": spacy, "nltk": nltk}
+
+
+def peer(name: str, source: Path, path: Path, out: Path) -> None:
+    """Tokenize and tag the lines of a file."""
+    tag = PEERS[name](source)
+    with path.open(encoding="utf-8") as texts, out.open("w", encoding="utf-8") as file:
+        for sentence in tag(texts):
+            file.write(" ".join(map("/".join, sentence)) + "\n")
 
 
 def speeds(source: Path, model: str, words: int) -> dict[str, Any]:
@@ -183,15 +197,6 @@ def speeds(source: Path, model: str, words: int) -> dict[str, Any]:
                 note(name, count, cluster(given, model, out / str(len(found)), workers, *more))
             except CommandError as error:
                 note(name, count, str(error))
-        few = write_files(folder, sentences, words // 20 // FILES, FILES)
-        count = words_in(few)
-        for name, who, processes in (
-            ("spaCy `nlp.pipe(n_process=1)`", "spacy", 1),
-            ("spaCy `nlp.pipe(n_process=2)`", "spacy", 2),
-            ("NLTK in Ray Data, 1 actor", "nltk", 1),
-            ("NLTK in Ray Data, 2 actors", "nltk", 2),
-        ):
-            note(name, count, peer(who, processes, few, folder / "peer"))
     return found
 
 
@@ -221,67 +226,78 @@ def mixing(train: Path, dev: Path, rounds: int) -> dict[str, list[float]]:
 # ----------------------------------------------------------------- the page
 def section(found: dict[str, Any]) -> str:
     """Markdown of what was measured."""
-    if found["speeds"]:
-        return _speeds_shown(found) + _mixing_shown(found)
-    text = filled(
-        "`python -m benchmarks.cluster` measures the figures in this section. Tagging speed has "
-        "not yet been compared with that of spaCy and NLTK in Ray Data, because the machine was "
-        "never idle enough for a fair comparison."
+    parts = (("peers", _peers_shown), ("speeds", _speeds_shown), ("mixing", _mixing_shown))
+    return "\n".join(show(found[name]) for name, show in parts if name in found)
+
+
+def _where(found: dict[str, Any]) -> str:
+    where = found["machine"]
+    return (
+        f"{where['cpu']}, {where['cores']} cores, Python {where['python']}, {where['date']}, "
+        f"load {where['load']}"
     )
-    return text + _mixing_shown(found)
+
+
+def _peers_shown(found: dict[str, Any]) -> str:
+    """The table of words in a second of processor time."""
+    speed = found["speeds"]
+    rows = [
+        [name, value, ""] if isinstance(value, str) else [name, rate(value), f"{value / base:.2f}"]
+        for base in [speed["seqtag"]]
+        for name, value in speed.items()
+    ]
+    text = filled(
+        "Raw text is tokenized and tagged with one tag per word by `seqtag tag -m en --only upos`, "
+        "by spaCy with the tagger of `init config` without its weights, and by NLTK's word "
+        "tokenizer and perceptron tagger, in one run: words (separated by spaces) of "
+        f"{found['corpus']} in a second of processor time on one core, medians of {TIMES} rounds "
+        f"({_where(found)}). Other programs ran on the machine at the same time. The model of "
+        "seqtag has seen this text in training, and knows its words."
+    )
+    return f"{text}\n{table(['', 'words per second', 'relative to seqtag'], rows)}"
 
 
 def _speeds_shown(found: dict[str, Any]) -> str:
     """The table of words a second."""
-    speed, where = found["speeds"], found["machine"]
+    speed = found["speeds"]
     base = next((value for value in speed.values() if not isinstance(value, str)), 1.0)
     rows = [
         [name, value, ""] if isinstance(value, str) else [name, rate(value), f"{value / base:.2f}"]
         for name, value in speed.items()
     ]
-    return (
-        f"Measured on {where['cpu']}, {where['cores']} cores, Python {where['python']}, "
-        f"{where['date']}, at a load of {where['load']}: one run. {_care(where)}"
-        f"{found['words']:,} words in {FILES} files with `{found['model']}`; the input is words, "
-        "the output word/TAG. The peers tag a twentieth of the text.\n\n"
-        + table(["", "words per second", "relative to `seqtag tag`"], rows)
+    busy = float(found["machine"]["load"]) >= float(found["machine"]["cores"])
+    text = filled(
+        f"Workers on one machine: {found['words']:,} words in {FILES} files with "
+        f"`{found['model']}`, from words to word/TAG, one run ({_where(found)})."
+        + " The machine was busy with other work, and a second worker had hardly a core."
+        * busy
     )
+    return f"{text}\n{table(['', 'words per second', 'relative to `seqtag tag`'], rows)}"
 
 
 def _mixing_shown(found: dict[str, Any]) -> str:
     """The table of shards and rounds."""
-    if not found["mixing"]:
-        return ""
-    rounds = [n for n in ROUNDS if n <= min(map(len, found["mixing"].values()))]
+    rounds = [n for n in ROUNDS if n <= min(map(len, found["scores"].values()))]
     rows = [
         [count, *(f"{100 * scores[n - 1]:.2f}" for n in rounds)]
-        for count, scores in found["mixing"].items()
+        for count, scores in found["scores"].items()
     ]
     text = filled(
         "The next table shows training on shards: UPOS accuracy in percent on the development set "
         f"of {found['corpus']}, by number of shards (rows) and rounds (columns), with one seed. "
         "[Train on shards](how-to/train-on-shards.md) shows means of three seeds for English."
     )
-    return f"\n{text}\n{table(['shards', *map(str, rounds)], rows)}"
-
-
-def _care(where: dict[str, str]) -> str:
-    """How far the figures can be trusted, by what else the machine did."""
-    if float(where["load"]) < float(where["cores"]):
-        return ""
-    return (
-        "**The machine was busy with other work**, and a second worker had hardly a core to "
-        "itself. The figures show orders of magnitude; the section on parameters has figures from "
-        "an idle machine. "
-    )
+    return f"{text}\n{table(['shards', *map(str, rounds)], rows)}"
 
 
 def main() -> None:
     """Measure, and write the figures down."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--peer", nargs="+", help=argparse.SUPPRESS)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="peers, speeds, or mixing")
+    parser.add_argument("--peer", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("-o", dest="output", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--train", type=Path, help="CoNLL-U to take words from, and to learn")
-    parser.add_argument("--dev", type=Path, help="CoNLL-U to judge shards on; none without")
+    parser.add_argument("--dev", type=Path, help="CoNLL-U to judge shards on")
     parser.add_argument("--corpus", default="a treebank", help="what the page calls it")
     parser.add_argument("--model", default="en-ewt-upos")
     parser.add_argument("--words", type=int, default=8_000_000)
@@ -289,14 +305,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "scale" / "cluster.json")
     asked = parser.parse_args()
     if asked.peer:
-        name, processes, out, *paths = asked.peer
-        print(PEERS[name](int(processes), Path(out), [Path(path) for path in paths]))
+        name, source, path = asked.peer
+        peer(name, Path(source), Path(path), asked.output)
         return
     if asked.train is None:
         parser.error("--train is needed")
-    found = {"machine": machine(), "model": asked.model, "words": asked.words}
-    found |= {"corpus": asked.corpus, "speeds": speeds(asked.train, asked.model, asked.words)}
-    found["mixing"] = mixing(asked.train, asked.dev, asked.rounds) if asked.dev else {}
+    found = json.loads(asked.out.read_text("utf-8")) if asked.out.exists() else {}
+    shared = {"machine": machine(), "corpus": asked.corpus}
+    if "peers" in asked.parts:
+        found["peers"] = shared | {"speeds": peers(asked.train, asked.words)}
+    if "speeds" in asked.parts:
+        figures = speeds(asked.train, asked.model, asked.words)
+        found["speeds"] = shared | {"model": asked.model, "words": asked.words, "speeds": figures}
+    if "mixing" in asked.parts:
+        found["mixing"] = shared | {"scores": mixing(asked.train, asked.dev, asked.rounds)}
     asked.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

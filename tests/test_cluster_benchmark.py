@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,19 +14,24 @@ sys.path.append(str(ROOT))  # the suite stands beside the package and is not ins
 
 from benchmarks import cluster
 
+MACHINE = {"cpu": "a CPU", "cores": "2", "python": "3.12", "date": "2026-01-01", "load": "9.0"}
 FOUND = {
-    "machine": {
-        "cpu": "a CPU",
-        "cores": "2",
-        "python": "3.12",
-        "date": "2026-01-01",
-        "load": "9.0",
+    "peers": {
+        "machine": MACHINE,
+        "corpus": "a treebank",
+        "speeds": {"seqtag": 50_000.0, "spaCy": "needs spacy", "NLTK": 25_000.0},
     },
-    "model": "en-ewt-upos",
-    "words": 1000,
-    "corpus": "a treebank",
-    "speeds": {"plain": 50_000.0, "two": 90_000.0, "other": "needs spacy"},
-    "mixing": {"1": [0.9, 0.91, 0.92], "2": [0.8, 0.85, 0.9]},
+    "speeds": {
+        "machine": MACHINE,
+        "model": "en-ewt-upos",
+        "words": 1000,
+        "speeds": {"plain": 50_000.0, "two": 90_000.0},
+    },
+    "mixing": {
+        "machine": MACHINE,
+        "corpus": "a treebank",
+        "scores": {"1": [0.9, 0.91, 0.92], "2": [0.8, 0.85, 0.9]},
+    },
 }
 
 
@@ -37,23 +41,37 @@ def test_examples():
 
 def test_the_section_says_ratios_reasons_and_the_curve():
     text = cluster.section(FOUND)
-    assert "a CPU, 2 cores, Python 3.12, 2026-01-01, at a load of 9.0" in text
+    assert "(a CPU, 2 cores, Python 3.12, 2026-01-01, load 9.0)" in " ".join(text.split())
     rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
+    assert ["", "NLTK", "25 k/s", "0.50", ""] in rows
+    assert ["", "spaCy", "needs spacy", "", ""] in rows
     assert ["", "two", "90 k/s", "1.80", ""] in rows
-    assert ["", "other", "needs spacy", "", ""] in rows
     assert ["", "2", "80.00", "90.00", ""] in rows
-    assert "training on shards" not in cluster.section(FOUND | {"mixing": {}})
-    assert "busy with other work" in text
-    free = FOUND | {"machine": FOUND["machine"] | {"load": "0.5"}}
-    assert "busy" not in cluster.section(free)
-    none = cluster.section(FOUND | {"speeds": {}})
-    assert "has not yet been compared" in " ".join(none.split())
-    assert "training on shards" in none
+    assert "training on shards" not in cluster.section({"peers": FOUND["peers"]})
+    assert "was busy with other work" in text
+    idle = FOUND["speeds"] | {"machine": MACHINE | {"load": "0.5"}}
+    assert "busy" not in cluster.section({"speeds": idle})
 
 
-def test_a_peer_that_is_missing_is_left_out_with_a_reason(monkeypatch):
-    monkeypatch.setattr(cluster, "find_spec", lambda name: None if name == "pyarrow" else name)
-    assert cluster.peer("nltk", 1, [], Path("out")) == "needs pyarrow"
+def test_peers_tokenize_and_tag(tmp_path, monkeypatch):
+    source = tmp_path / "a.conllu"
+    source.write_text("# text = It works.\n" + conllu())
+    assert cluster.texts_of(source)[:2] == ["It works.", "the dog barks ."]
+    monkeypatch.setattr(cluster, "PEERS", {"nltk": cluster.nltk})
+    (tmp_path / "a.txt").write_text("It works.\nWhy?\n")
+    cluster.peer("nltk", source, tmp_path / "a.txt", tmp_path / "out")
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert [[each.rpartition("/")[0] for each in line.split()] for line in lines] == [
+        ["It", "works", "."],
+        ["Why", "?"],
+    ]
+
+
+def test_a_peer_that_is_missing_is_left_out_with_a_reason(tmp_path, monkeypatch):
+    source = tmp_path / "a.conllu"
+    source.write_text("# text = It works.\n")
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    assert cluster.peers(source, 10)["spaCy"] == "needs spacy"
 
 
 def test_shards_are_learnt_and_judged(tmp_path, monkeypatch):
