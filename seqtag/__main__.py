@@ -4,21 +4,40 @@ import gc
 import os
 import sys
 
+TYPE_CHECKING = False  # importing typing takes longer than the rest
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 
 def main() -> int:
     """Run the command line and return its exit code; handle interrupts during its import, too."""
     gc.set_threshold(100_000)  # start-up creates many objects and no garbage
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of numpy: they wait in loops for work
+    # Before numpy is imported: idle threads of OpenBLAS wait in loops, and where memory is limited
+    # (ulimit -v) it crashes or raises SIGINT if it cannot start them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
+        import signal  # here, because interrupts are handled here
+
+        is_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if is_interruptible:  # an exception would be lost in callbacks of the import system
+            signal.signal(signal.SIGINT, _exit_at_once)
         from seqtag import cli
 
+        if is_interruptible:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return cli.main()
     except KeyboardInterrupt:
-        if sys.stderr is not None:
-            sys.stderr.write("seqtag: interrupted\n")
-        return 130
+        _exit_at_once()
     finally:
         gc.freeze()  # memory is freed by the end of the process
+
+
+def _exit_at_once(*_: object) -> "NoReturn":
+    """End the process, which has not begun to work."""
+    try:
+        os.write(2, b"seqtag: interrupted\n")
+    finally:
+        os._exit(130)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from seqtag.cli import common
 from seqtag.model import bundle
 from seqtag.training import runs
 from tests.command_line import SEQTAG, call, conllu, home, posix
+from tests.conftest import ROOT
 
 LOADING = """
 import sys
@@ -160,3 +162,37 @@ def test_serving_in_the_background_goes_on_at_sigint(home, tmp_path):
         rest = process.stderr.read()
     late.cancel()
     assert (process.returncode, rest) == (0, "seqtag: stopped\n")
+
+
+# ------------------------------------------------------------------------------ at the start
+AT_IMPORT = """
+import os, signal, sys
+from seqtag.__main__ import main
+
+left = [int(sys.argv.pop(1))]
+
+class Interrupting:
+    def __del__(self):  # where exceptions are lost, as in callbacks of the import system
+        os.kill(os.getpid(), signal.SIGINT)
+
+def count(event, _):
+    if event == "import":
+        left[0] -= 1
+        if not left[0]:
+            Interrupting()
+
+sys.addaudithook(count)
+sys.exit(main())
+"""
+
+
+@posix
+def test_sigint_at_any_import_of_the_start_is_one_line(tmp_path):
+    for number in (1, 2, 3, 5, 8, 13, 21, 34, 55):
+        command = [sys.executable, "-c", AT_IMPORT, str(number), "tag", "-m", "en"]
+        env = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            command, input=b"Birds sing.\n", capture_output=True, env=env, check=False
+        )
+        assert (done.returncode, done.stdout) == (130, b""), number
+        assert done.stderr == b"seqtag: interrupted\n", number
