@@ -7,11 +7,40 @@ functions. Large models and the text in work come on top.
 
 from __future__ import annotations
 
+import ctypes
+from functools import wraps
 from sys import getsizeof
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class Clearable(Protocol):
+    """Protocol of what `clear_caches` clears."""
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+
+_caches: WeakValueDictionary[int, Clearable] = WeakValueDictionary()
+
+
+def register(cache: Clearable) -> None:
+    """Have `clear_caches` clear a cache, as long as it exists."""
+    _caches[id(cache)] = cache
+
+
+def clear_caches() -> None:
+    """Clear all caches of words and their results, those of all models.
+
+    Other threads may work meanwhile: they keep what they use and fill new caches.
+    """
+    for reference in _caches.valuerefs():
+        if (cache := reference()) is not None:
+            cache.clear()
+
 
 _Key = TypeVar("_Key")
 _Answer = TypeVar("_Answer")
@@ -24,8 +53,19 @@ TAGGERS_BYTES = 104 << 20
 """Bytes that all taggers hold: word types, their attributes, sums of weights, and lemmas."""
 MOST_BYTES = CACHE_BYTES - SEGMENTER_BYTES - TAGGERS_BYTES
 """Bytes that a cache of a function holds, or of words: some 100,000 of usual length."""
+FUNCTION_BYTES = 2 << 20
+"""Bytes that a cache of a function of characters holds: some 10,000 of them."""
 
 _ENTRY = 104  # bytes of a place in a dict
+
+
+def free_memory() -> None:
+    """Return freed memory to the system; glibc may keep most of it for later otherwise."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library
+        return
+    trim(0)
 
 
 class BoundedCache(dict[_Key, _Answer]):
@@ -52,6 +92,7 @@ class BoundedCache(dict[_Key, _Answer]):
         super().__init__()
         self._answer, self._most = answer, most_bytes
         self._held = 0  # approximate if threads share the cache
+        register(self)
 
     @property
     def nbytes(self) -> int:
@@ -64,10 +105,25 @@ class BoundedCache(dict[_Key, _Answer]):
         if size <= self._most // 8:
             if self._held + size > self._most:
                 self.clear()
-                self._held = 0
             self._held += size
             self[key] = answer
         return answer
+
+    def clear(self) -> None:
+        """Forget all results."""
+        super().clear()
+        self._held = 0
+
+
+def cached(function: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
+    """Decorate a function of a text to keep its results, up to `FUNCTION_BYTES`."""
+    answers = BoundedCache(function, FUNCTION_BYTES)
+
+    @wraps(function)
+    def look_up(text: str) -> _Answer:
+        return answers[text]
+
+    return look_up
 
 
 def _size(value: Any) -> int:

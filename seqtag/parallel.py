@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from time import sleep
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from seqtag.caching import register
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
@@ -18,7 +20,7 @@ _WAY = 1e-6  # seconds without Python's lock, which else is handed over every fe
 
 
 class Pool(Generic[Item]):
-    """Working memory for reuse.
+    """Working memory for reuse, until `seqtag.caching.clear_caches` drops it.
 
     Parameters
     ----------
@@ -41,6 +43,7 @@ class Pool(Generic[Item]):
         self._is_full = is_full
         self._users = users
         self._idle: list[Item] = []  # list operations are atomic
+        register(self)
 
     def take(self, make: Callable[[], Item]) -> Item:
         """Return an idle item, or a new one if there is none."""
@@ -59,6 +62,10 @@ class Pool(Generic[Item]):
         """Give an item back; if it is full, drop it."""
         if not self._is_full(item):
             self._idle.append(item)
+
+    def clear(self) -> None:
+        """Drop all idle items."""
+        self._idle.clear()
 
     @contextmanager
     def borrow(self, make: Callable[[], Item]) -> Iterator[Item]:

@@ -6,11 +6,12 @@ from sys import getsizeof
 
 import pytest
 
-from seqtag.caching import MOST_BYTES, BoundedCache
+from seqtag.caching import FUNCTION_BYTES, MOST_BYTES, BoundedCache, cached, clear_caches
 from seqtag.corpus import sentence
 from seqtag.evaluation import aligned
 from seqtag.labels import schemes
 from seqtag.model.known_words import KnownWords
+from seqtag.parallel import Pool
 
 
 def test_answers_are_kept_until_there_are_too_many_bytes():
@@ -29,6 +30,28 @@ def test_answers_are_kept_until_there_are_too_many_bytes():
         assert cache.nbytes >= sum(map(getsizeof, cache))
     assert cache["a"] == ["a", "a"]
     assert asked.count("a") > 1
+
+
+def test_all_caches_are_cleared_at_once():
+    cache, pool = BoundedCache(len), Pool()
+    assert cache["to"] == 2
+    with pool.borrow(list):
+        clear_caches()
+    assert (dict(cache), cache.nbytes, len(pool._idle)) == ({}, 0, 1)  # what was lent comes back
+    clear_caches()
+    assert pool._idle == []
+    assert cache["to"] == 2
+
+
+def test_functions_of_characters_keep_some_bytes_of_results():
+    asked = []
+    look_up = cached(lambda text: asked.append(text) or text.upper())
+    assert look_up("a") == look_up("a") == "A"
+    assert asked == ["a"]
+    for n in range(FUNCTION_BYTES // 200):
+        look_up(f"{n}")
+    look_up("a")
+    assert asked[-1] == "a"
 
 
 def test_long_answers_are_not_kept():

@@ -23,7 +23,8 @@ FLOORS = """
 version
 errors html_tables hooks deprecation
 lazy
-caching parallel randomness cluster
+caching randomness cluster
+parallel
 storage.compression storage.locks storage.strict_json
 storage.output
 storage

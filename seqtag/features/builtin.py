@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import groupby
 
+from seqtag.caching import cached
 from seqtag.errors import TemplateError
 from seqtag.features.attributes import attribute
 from seqtag.features.regexes import bounded
@@ -93,7 +94,7 @@ def _outline(word: str) -> str:
     return "".join(kind for kind, _ in groupby(filter(None, map(character_kind, word))))
 
 
-@cache
+@cached
 def character_kind(char: str) -> str:
     """Return the class of a character in an outline; empty for a mark or a joiner."""
     category = unicodedata.category(char)
@@ -255,7 +256,7 @@ def letters_of(classes: str) -> dict[str, str]:
     return letters
 
 
-@lru_cache(maxsize=1 << 12)
+@cached
 def vowel_as_v(char: str) -> str:
     """Return V for a vowel, the consonants around V for a Hangul syllable, or the character."""
     if is_hangul(char):

@@ -37,12 +37,12 @@ window of the text only.
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
 from itertools import chain, compress, groupby, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from seqtag.caching import cached
 from seqtag.engine import backend
 from seqtag.features.native import describe, is_composed, speller
 from seqtag.features.normal_forms import normal_form
@@ -195,7 +195,7 @@ def code_kind(char: str) -> int:
     return REGIONAL if ord(char) in _REGIONAL else BASE
 
 
-@lru_cache(maxsize=1 << 14)
+@cached
 def symbol_of(character: str) -> str:
     """Return the symbol of a character: its normal form in lower case, with 0 for all digits.
 
@@ -208,7 +208,7 @@ def symbol_of(character: str) -> str:
     return "0" if plain[:1].isdecimal() else plain
 
 
-@lru_cache(maxsize=1 << 14)
+@cached
 def kind_of(character: str) -> str:
     r"""Return the kind of a character: X, x, d; a script; a class; punctuation itself.
 
@@ -223,7 +223,7 @@ def kind_of(character: str) -> str:
     return class_of(character)
 
 
-@lru_cache(maxsize=1 << 14)
+@cached
 def class_of(character: str) -> str:
     """Return the kind of a character, with the class of punctuation for punctuation.
 
@@ -463,7 +463,7 @@ def is_plain(text: str) -> bool:
     return text.isascii() or all(map(_is_plain, text))
 
 
-@lru_cache(maxsize=1 << 14)
+@cached
 def _is_plain(char: str) -> bool:
     return normal_form(char) == char and not unicodedata.combining(char) and is_composed(char)
 

@@ -28,7 +28,7 @@ from unicodedata import is_normalized, normalize
 
 import numpy as np
 
-from seqtag.caching import MOST_BYTES
+from seqtag.caching import MOST_BYTES, register
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError
@@ -366,6 +366,11 @@ class Splitter:
         self._changes = np.array([script != COPY for script in self._scripts], np.bool_)
         with fitting(source):
             self._decoder = model.decoder()
+        self.clear()
+        register(self)
+
+    def clear(self) -> None:
+        """Forget the tokens met before."""
         self._known = _Known()
 
     def split(
@@ -393,7 +398,7 @@ class Splitter:
             empty.
         """
         if self._known.nbytes > MOST_BYTES:
-            self._known = _Known()
+            self.clear()
         known = self._known  # another thread may replace it
         numbers, single = known.number(text, starts, ends)
         others = np.flatnonzero(~single[numbers])

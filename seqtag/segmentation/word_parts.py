@@ -32,10 +32,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from functools import lru_cache
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
+from seqtag.caching import cached
 from seqtag.engine import backend
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import normal_form
@@ -62,7 +62,7 @@ Row = tuple[str, ...]
 """Columns of a character, in the order of `token_columns`."""
 
 
-@lru_cache(maxsize=10_000)
+@cached
 def _folded(letter: str) -> str:
     return normal_form(letter).casefold()
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from seqtag.caching import free_memory
 from seqtag.errors import SeqtagError
 from seqtag.serve.annotation import annotate, taggers_in
 from seqtag.serve.languages import parts_of
@@ -179,6 +181,8 @@ class ModelRegistry:
                 self._complain(f"models not reloaded, the old ones stay in use: {line}")
             else:
                 self._note(f"models reloaded: {', '.join(self.models.abilities())}")
+            gc.collect()  # the old models, or the remains of the broken ones
+            free_memory()
 
     def _read_and_warm_up(self) -> ServedModels:
         """Read the models and tag a word, which loads what would delay the first request."""

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from seqtag.caching import clear_caches, free_memory
 from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import annotate, explain
@@ -55,10 +57,12 @@ _ASSETS = {
     "/script.js": (("report/explanation.js", "serve/serve.js"), "text/javascript"),
 }
 _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
+_OWN_SITES = (None, "same-origin", "none")  # of programs, of its own pages, of the address bar
 _ENCODINGS = ("", "identity")
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
+_MOST_LEFT = 1 << 15  # bytes of requests whose words may stay in caches
 _MOST_UNSENT = 1 << 28  # bytes of answers that clients have not read; above it requests are refused
 
 
@@ -120,7 +124,7 @@ def application(
         Limits on requests; by default those of `ServerLimits`.
     loopback
         Whether only this machine is served. Requests in the name of another host and requests sent
-        by pages of other sites are then refused.
+        by pages of other origins, also of other ports, are then refused.
     allow_origins
         Origins whose pages may send requests and read the answers; ``*`` allows all.
     unsent
@@ -168,7 +172,9 @@ def application(
         Route("/api/tag", service.api(service.tag), methods=["POST"]),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
-    app = Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(
+        routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _route_error}
+    )
     app.router.redirect_slashes = False  # it would redirect to a host named by the request
     shared: ASGIApp = app
     if allow_origins:
@@ -192,6 +198,7 @@ class _Service:
         unsent: Callable[[], int],
     ):
         self._registry, self._limits, self._queue, self._unsent = registry, limits, queue, unsent
+        self._left = 0  # bytes of requests since caches were cleared
 
     async def models(self, _: Request) -> Response:
         """List the models (UDPipe)."""
@@ -212,7 +219,7 @@ class _Service:
                 thanks = [f"seqtag {__version__}", *remarks]
                 return to_json({"model": name, "acknowledgements": thanks, "result": result})
 
-            found = await self._work(answer)
+            found = await self._work(answer, len(fields.get("data", "")))
         except SeqtagError as error:
             status = 400 if isinstance(error, UnknownModelError) else _status_of(error)
             return PlainTextResponse(f"{_message(error)}\n", status, _retry(status))
@@ -256,7 +263,9 @@ class _Service:
                     msg = "expected a name in the field model, found another value"
                     raise SeqtagError(msg)
                 name, loaded = self._registry.models.find(model)
-                found = await self._work(lambda deadline: answer(name, loaded, value, deadline))
+                found = await self._work(
+                    lambda deadline: answer(name, loaded, value, deadline), len(body)
+                )
             except SeqtagError as error:
                 status = _status_of(error)
                 return JSONResponse({"error": _message(error)}, status, _retry(status))
@@ -275,14 +284,29 @@ class _Service:
         """Explain the label of a word."""
         return to_json({"model": name, **explain(loaded, value, deadline)})
 
-    async def _work(self, answer: Callable[[Deadline], bytes]) -> bytes:
-        """Compute an answer; refuse while clients leave too many bytes unread."""
+    async def _work(self, answer: Callable[[Deadline], bytes], size: int) -> bytes:
+        """Compute the answer to some bytes; refuse while clients leave too many bytes unread."""
         if self._unsent() > _MOST_UNSENT:
             msg = (
                 "expected clients that read their responses, found too many unread bytes; try again"
             )
             raise BusyError(msg)
-        return await self._queue.run(answer)
+
+        def work(deadline: Deadline) -> bytes:
+            try:
+                return answer(deadline)
+            finally:
+                self._forget(size)
+
+        return await self._queue.run(work)
+
+    def _forget(self, size: int) -> None:
+        """Forget the words of requests, and free their memory, after some bytes of them."""
+        self._left += size  # other threads may add at the same time: it need not be exact
+        if self._left > _MOST_LEFT:
+            self._left = 0
+            clear_caches()
+            free_memory()
 
     async def _body(self, request: Request) -> bytes:
         """Return the body; refuse compressed, large and slow ones."""
@@ -313,6 +337,18 @@ class _Service:
         except ClientDisconnect:
             msg = "expected a complete body, found the connection closed"
             raise SeqtagError(msg) from None
+
+
+def _route_error(request: Request, error: Exception) -> Response:
+    """Answer a request with an unknown path or method: with JSON below /api/, else plain text."""
+    assert isinstance(error, HTTPException)  # noqa: S101  (for type checkers)
+    path, headers = request.url.path, error.headers
+    what = f"expected {(headers or {}).get('Allow', 'another method')}, found {request.method}"
+    if error.status_code != 405:
+        what = f"expected the path of an endpoint, found {path[:80]!r}"
+    if path.startswith("/api/"):
+        return JSONResponse({"error": what}, error.status_code, headers)
+    return PlainTextResponse(f"{what}\n", error.status_code, headers)
 
 
 def to_json(value: object) -> bytes:
@@ -386,14 +422,17 @@ class _Guard:
         if self._loopback:
             headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
             site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+            host = headers.get(b"host", "")
             if site is None and origin is not None:  # an older browser
-                own = _LOOPBACK.fullmatch(origin.removeprefix("http://"))
-                site = "same-site" if own else "cross-site"
-            if not _LOOPBACK.fullmatch(headers.get(b"host", "")):
+                own = origin.lower() == f"http://{host.lower()}"
+                site = "same-origin" if own else "cross-site"
+            followed = site == "same-site" and headers.get(b"sec-fetch-mode") == "navigate"
+            link = followed and scope["method"] == "GET"  # from a page of another port
+            if not _LOOPBACK.fullmatch(host):
                 app = PlainTextResponse(
                     "expected a request with a host name of this machine\n", 421
                 )
-            elif site == "cross-site" and not self._allows(origin):
+            elif not (site in _OWN_SITES or link or self._allows(origin)):
                 app = PlainTextResponse(
                     "expected a request from this site, found one from another site\n", 403
                 )

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import seqtag
+from seqtag.caching import BoundedCache, clear_caches
 from seqtag.errors import SeqtagError, install_hint
 from seqtag.serve.models import ModelRegistry, ServedModels
 from tests.command_line import call, home, posix
@@ -204,8 +205,14 @@ def test_other_bodies(client):
 
 # ----------------------------------------------------------------- limits
 def test_methods_paths_and_headers(client):
-    assert client.get("/api/tag").status_code == 405
-    assert client.delete("/process").status_code == 405
+    wrong = client.get("/api/tag")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+    assert wrong.json() == {"error": "expected POST, found GET"}
+    unknown = client.get("/api/nothing")
+    assert unknown.status_code == 404
+    assert unknown.json() == {"error": "expected the path of an endpoint, found '/api/nothing'"}
+    wrong = client.delete("/process")
+    assert (wrong.status_code, wrong.headers["content-type"]) == (405, "text/plain; charset=utf-8")
     for path in ("/nothing", "/../pyproject.toml", "/%2e%2e/x", "/script.js/../../x"):
         assert client.get(path).status_code == 404
     page = client.get("/")
@@ -222,6 +229,25 @@ def test_other_names_and_other_sites_are_turned_away(client, address):
     cross = {"Sec-Fetch-Site": "cross-site"}
     assert client.post("/process", data={"data": "x"}, headers=cross).status_code == 403
     assert client.get("/models", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
+def test_words_of_requests_are_forgotten():
+    from seqtag.serve.server import ServerLimits, _Service
+    from seqtag.serve.work_queue import WorkQueue
+
+    queue = WorkQueue(1, 1, 60)
+    service = _Service(None, ServerLimits(), queue, lambda: 0)
+
+    async def answer(sizes):
+        return [await service._work(lambda _: b"done", size) for size in sizes]
+
+    cache = BoundedCache(len)
+    assert cache["a word"]
+    assert asyncio.run(answer([10, 10])) == [b"done"] * 2
+    assert dict(cache)
+    asyncio.run(answer([20_000, 20_000]))
+    assert not dict(cache)
+    queue.close()
 
 
 def test_large_bodies(client):
@@ -400,15 +426,26 @@ def test_names_of_this_machine(client, host, status):
         ("http://evil.example", None, 403),
         ("null", None, 403),
         ("http://localhost.evil.example", None, 403),
-        ("http://localhost:8000", None, 200),
+        ("http://{host}", None, 200),
+        ("http://localhost:3000", None, 403),  # another server of this machine
+        ("http://localhost:3000", "same-site", 403),
         ("https://behind.example", "same-origin", 200),  # a server before this one
         ("http://localhost:8000", "cross-site", 403),
     ],
 )
 def test_pages_of_others_in_older_browsers(client, origin, site, status):
-    headers = {"Origin": origin} | ({"Sec-Fetch-Site": site} if site else {})
+    headers = {"Origin": origin.format(host=client.base_url.netloc.decode())}
+    headers |= {"Sec-Fetch-Site": site} if site else {}
     data = {"data": "Hi", "tokenizer": ""}
     assert client.post("/process", data=data, headers=headers).status_code == status
+
+
+def test_links_from_pages_of_other_ports(client):
+    headers = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"}
+    assert client.get("/", headers=headers).status_code == 200
+    assert client.post("/process", data={"data": "Hi"}, headers=headers).status_code == 403
+    headers["Sec-Fetch-Mode"] = "no-cors"
+    assert client.get("/process?data=Hi&tokenizer=", headers=headers).status_code == 403
 
 
 def test_no_other_address_is_made_of_a_request(client):
