@@ -135,7 +135,8 @@ class RayShardWorkers:
         self._actor_class = ray.remote(ShardActor).options(
             max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
         )
-        cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        cores = max(1, int(sum(each.get("CPU", 0) for each in machines)))
         self._actors = [self._new_actor() for _ in range(min(cores, len(sources)))]
 
     def stats(self) -> Iterator[ShardStats]:
