@@ -28,6 +28,9 @@ def main() -> int:
         return cli.main()
     except KeyboardInterrupt:
         _exit_at_once()
+    except MemoryError:  # not even enough for the message of the command line
+        os.write(2, b"seqtag: found too little memory\n")
+        os._exit(1)
     finally:
         gc.freeze()  # memory is freed by the end of the process
 

@@ -202,14 +202,17 @@ def main(args: Sequence[str] | None = None) -> int:
         elif isinstance(error, OSError):
             complain(_os_message(error))
         elif isinstance(error, MemoryError):
-            complain(
-                str(error) or "found too little memory; use smaller inputs, or free some memory"
-            )
+            complain(str(error) or _TOO_LITTLE)
+        elif isinstance(error, ImportError) and "failed to map segment" in str(error):
+            complain(_TOO_LITTLE)  # for a library, under ulimit -v
         else:
             what = f"{type(error).__name__}: {error}".splitlines()[0]
             complain(f"internal error, please report it: {what} (seqtag --debug ... shows where)")
         _close_stdout()
         return 1
+
+
+_TOO_LITTLE = "found too little memory; use smaller inputs, or free some memory"
 
 
 def _usage_message(error: click.UsageError) -> str:

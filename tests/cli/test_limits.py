@@ -3,10 +3,13 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 
 from seqtag.corpus import ReadLimits, read
-from tests.command_line import call, conllu, home
+from tests.command_line import SEQTAG, call, conllu, home, linux
 
 
 @pytest.fixture
@@ -107,3 +110,22 @@ def test_too_little_memory_is_no_internal_error(call, home, monkeypatch, said, s
     monkeypatch.setattr("seqtag.tagging.pipeline.load", load)
     done = call("tag", "-m", home / "upos.seqtag")
     assert (done.code, done.err) == (1, f"seqtag: {shown}\n")
+
+
+@linux
+def test_a_limit_on_memory_gives_a_sentence(home):
+    """A limit on the address space: too little for libraries, for numpy, for the model, enough."""
+    codes = set()
+    for megabytes in (45, 65, 85, 95, 103, 104, 105, 106, 107, 115, 130, 200, 1000):
+        limited = f'ulimit -v {megabytes << 10}; exec "$@"'
+        command = ["sh", "-c", limited, "sh", *SEQTAG, "tag", "-m", "en"]
+        env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        done = subprocess.run(
+            command, input=b"Birds sing.\n", capture_output=True, env=env, check=False
+        )
+        codes.add(done.returncode)
+        found = done.stderr.decode()
+        assert done.returncode in (0, 1), (megabytes, found)
+        for word in "Traceback", "internal error", "interrupted":
+            assert word not in found, (megabytes, found)
+    assert codes == {0, 1}
