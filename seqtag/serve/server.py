@@ -298,7 +298,11 @@ class _Service:
             finally:
                 self._forget(size)
 
-        return await self._queue.run(work)
+        try:
+            return await self._queue.run(work)
+        except MemoryError as error:
+            msg = "found too little memory for this text; try again, or send it in parts"
+            raise BusyError(msg) from error
 
     def _forget(self, size: int) -> None:
         """Forget the words of requests, and free their memory, after some bytes of them."""

@@ -494,6 +494,34 @@ def test_errors_of_the_server_itself_are_said_once(home):
     assert re.fullmatch(r"internal error, please report it: AttributeError in server.py:\d+", line)
 
 
+def test_too_little_memory_for_a_text_is_said_and_the_next_is_answered(home, monkeypatch):
+    from seqtag.serve import server
+
+    said, annotate = [], server.annotate
+
+    def short_of_memory(*arguments):
+        monkeypatch.setattr(server, "annotate", annotate)
+        raise MemoryError
+
+    monkeypatch.setattr(server, "annotate", short_of_memory)
+    registry = ModelRegistry(
+        lambda: ServedModels([("x", seqtag.load(home / "upos.seqtag"))]), print, print
+    )
+    app = server.application(registry, complain=said.append)
+
+    async def ask():
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            body = {"text": "the dog"}
+            return [await client.post("/api/tag", json=body, timeout=60) for _ in range(2)]
+
+    refused, answered = asyncio.run(ask())
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+    assert refused.json()["error"].startswith("found too little memory for this text; try again")
+    assert answered.status_code == 200
+    assert said == []
+
+
 def test_answers_that_wait_for_their_clients_stop_new_ones(home):
     from seqtag.serve.server import application
 
