@@ -8,6 +8,7 @@ from __future__ import annotations
 import compileall
 import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
 from scikit_build_core import build
@@ -50,12 +51,33 @@ def build_sdist(sdist_directory: str, config_settings: dict | None = None) -> st
     return build.build_sdist(sdist_directory, settings)
 
 
+def _refuse_free_threading() -> None:
+    """Refuse an interpreter without Python's lock, on which the kernel's objects rely."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        msg = (
+            "seqtag: expected a Python with its global lock, found a free-threaded one, on which "
+            "seqtag has not been tested; install it with the Python of the same version without t"
+        )
+        raise SystemExit(msg)
+
+
+def build_wheel(
+    wheel_directory: str,
+    config_settings: dict | None = None,
+    metadata_directory: str | None = None,
+) -> str:
+    """Build a wheel, but not for free-threaded Python."""
+    _refuse_free_threading()
+    return build.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
 def build_editable(
     wheel_directory: str,
     config_settings: dict | None = None,
     metadata_directory: str | None = None,
 ) -> str:
     """Install in place, with bytecode as `pip install .` makes it, so that commands start fast."""
+    _refuse_free_threading()
     compileall.compile_dir(ROOT / "seqtag", quiet=2)
     # pip builds in a new isolated environment each time, and scikit-build-core would then remove
     # the objects, too. Remove its record of the environment and all that CMake knows of it:

@@ -265,3 +265,24 @@ def test_nightly_names_its_parts():
     assert done.returncode == 2
     assert done.stdout.startswith("expected parts of exhaustive ")
     assert done.stdout.endswith(", found nothing\n")
+
+
+@pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
+def test_the_build_refuses_free_threaded_python(hook, tmp_path):
+    """Its kernel relies on Python's lock."""
+    program = (
+        "import sysconfig\n"
+        "found = sysconfig.get_config_var\n"
+        "sysconfig.get_config_var = lambda name: name == 'Py_GIL_DISABLED' or found(name)\n"
+        f"import build_backend\nbuild_backend.{hook}({str(tmp_path)!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "scripts"), *sys.path])},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("seqtag: expected a Python with its global lock, found a free-")
