@@ -44,12 +44,14 @@ template <class Sum> struct DecoderWorkspace {
   DecoderWorkspace() = default;
   DecoderWorkspace(DecoderWorkspace&&) = default;
   DecoderWorkspace& operator=(DecoderWorkspace&&) = default;
-  ~DecoderWorkspace() {
-    constexpr size_t kMuch = size_t(4) << 20;
-    if (bytes() < kMuch) return;
-    *this = DecoderWorkspace();
-    give_back_memory();
-  }
+  ~DecoderWorkspace() { end.was_much = bytes() >= size_t(4) << 20; }
+  struct End {
+    bool was_much = false;
+    ~End() {
+      if (was_much) give_back_memory();
+    }
+  };
+  End end;  // first, so that it ends last
   struct TypeSums {
     size_t capacity = 0;        // types that are held at most
     size_t count = 0;           // rows that are set
