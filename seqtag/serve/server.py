@@ -62,8 +62,8 @@ _ENCODINGS = ("", "identity")
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
-_MOST_LEFT = 1 << 15  # bytes of requests whose words may stay in caches
-_MOST_UNSENT = 1 << 28  # bytes of answers that clients have not read; above it requests are refused
+MOST_LEFT = 1 << 15  # bytes of requests whose words may stay in caches
+MOST_UNSENT = 1 << 28  # bytes of answers that clients have not read; above it requests are refused
 
 
 class ServerLimits(NamedTuple):
@@ -286,7 +286,7 @@ class _Service:
 
     async def _work(self, answer: Callable[[Deadline], bytes], size: int) -> bytes:
         """Compute the answer to some bytes; refuse while clients leave too many bytes unread."""
-        if self._unsent() > _MOST_UNSENT:
+        if self._unsent() > MOST_UNSENT:
             msg = (
                 "expected clients that read their responses, found too many unread bytes; try again"
             )
@@ -307,7 +307,7 @@ class _Service:
     def _forget(self, size: int) -> None:
         """Forget the words of requests, and free their memory, after some bytes of them."""
         self._left += size  # other threads may add at the same time: it need not be exact
-        if self._left > _MOST_LEFT:
+        if self._left > MOST_LEFT:
             self._left = 0
             clear_caches()
             free_memory()
