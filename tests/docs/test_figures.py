@@ -125,7 +125,7 @@ def limits() -> dict[str, tuple[object, ...]]:
         "a request to": (served.body, f"{served.seconds:g} s", served.threads, served.waiting),
         "connections to": (
             f"{connections._HEAD_SECONDS:g} s",
-            f"{server._MOST_UNSENT >> 20} MB",
+            f"{server.MOST_UNSENT >> 20} MB",
         ),
     }
 
@@ -253,7 +253,7 @@ def test_limits_of_the_server_are_those_of_its_page():
     assert connections._HEAD_SECONDS == 10
     assert "headers of a request must arrive within ten seconds" in text
     assert f"one second for each {connections._BYTES_PER_SECOND:,} bytes" in text
-    assert f"While {server._MOST_UNSENT >> 20} MiB of responses" in text
+    assert f"While {server.MOST_UNSENT >> 20} MiB of responses" in text
 
 
 def test_limits_of_automatic_settings_are_those_of_their_page():

@@ -409,6 +409,7 @@ WRITES = re.compile(
     r"""|os\.(?:replace|rename|open|mkdir|makedirs)\(|\.rename\(|\.mkdir\(|tempfile\.|shutil\."""
 )
 KNOWN = {
+    "batch/ledger.py": "lines added to the ledger, which one process locks",
     "batch/ray_cluster.py": "the null device, for what Ray prints",
     "batch/storage.py": "folders of outputs; what is sent to a store whole",
     "catalogue/cache.py": "locks beside the files of the cache",

@@ -251,9 +251,9 @@ def test_every_weight_has_the_name_of_its_feature(taggers, kind):
     tagger = taggers[kind]
     data = INFLECTED if kind == "parts" else TRAINING
     names = names_of(tagger.model, [sentence.words for sentence in data])
-    weights = weights_of(tagger.model, names)
+    count, weights = weights_of(tagger.model, names)
     rows = tagger.model.weights.emission, tagger.model.weights.edge
-    assert len(weights) == sum(len(each.weights) for each in rows)
+    assert count == len(weights) == sum(len(each.weights) for each in rows)
     assert not any(each.feature.startswith("#") for each in weights)
     sizes = [abs(each.weight) for each in weights]
     assert sizes == sorted(sizes, reverse=True)
@@ -268,19 +268,19 @@ def test_every_weight_has_the_name_of_its_feature(taggers, kind):
 def test_weights_are_chosen_by_label_and_by_name(taggers):
     model = taggers["order 2"].model
     names = names_of(model, [sentence.words for sentence in TRAINING])
-    some = weights_of(model, names, "VB", "suffix(1)*=s")
+    _, some = weights_of(model, names, "VB", "suffix(1)*=s")
     assert {each.feature for each in some} == {"suffix(1)[0]=s"}
     assert all(each.label.rpartition(" ")[2] == "VB" for each in some)
-    pairs = weights_of(model, names, "NN", "label*")
+    _, pairs = weights_of(model, names, "NN", "label*")
     assert all(each.label.endswith(" NN") for each in pairs)
-    assert all(each.feature.startswith("#") for each in weights_of(model, {}))
-    parts = weights_of(taggers["parts"].model, {}, "s")
+    assert all(each.feature.startswith("#") for each in weights_of(model, {})[1])
+    _, parts = weights_of(taggers["parts"].model, {}, "s")
     assert {each.label for each in parts} == {"s"}
 
 
 def test_transitions_are_named_by_their_labels(taggers):
     model = taggers["order 2"].model
-    found = {each.label: each.weight for each in transitions_of(model)}
+    found = {each.label: each.weight for each in transitions_of(model)[1]}
     labels = list(model.labels)
     for label, weight in zip(labels, model.weights.start.tolist(), strict=True):
         assert found.get(f"<s> {label}", 0) == weight
@@ -290,5 +290,5 @@ def test_transitions_are_named_by_their_labels(taggers):
         assert found.get(f"{labels[i]} {labels[j]}", 0) == weight
     three = [label for label in found if len(label.split()) == 3]
     assert three
-    assert len(transitions_of(taggers["order 0"].model)) == 0
-    assert {each.label.split()[-1] for each in transitions_of(model, "NN")} == {"NN"}
+    assert transitions_of(taggers["order 0"].model) == (0, [])
+    assert {each.label.split()[-1] for each in transitions_of(model, "NN")[1]} == {"NN"}
