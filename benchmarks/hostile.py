@@ -317,6 +317,8 @@ def measure_server(requests: int, clients: int = 3) -> tuple[float, float, float
             send(port, "POST", "/api/tag", json.dumps({"text": text}).encode(), _JSON)
             form = urlencode({"tokenizer": "", "tagger": "", "data": text}).encode()
             send(port, "POST", "/process", form, _FORM)
+            explained = json.dumps({"words": texts[first].split()}).encode()
+            send(port, "POST", "/api/explain", explained, _JSON)
         time.sleep(1)
         before, counts = resident(process.pid), Counter[str]()
 

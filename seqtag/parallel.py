@@ -43,6 +43,7 @@ class Pool(Generic[Item]):
         self._is_full = is_full
         self._users = users
         self._idle: list[Item] = []  # list operations are atomic
+        self._kept: set[int] = set()  # ids of the items made since all were dropped
         register(self)
 
     def take(self, make: Callable[[], Item]) -> Item:
@@ -55,16 +56,18 @@ class Pool(Generic[Item]):
             if not self._is_full(item):
                 return item
         item = make()
+        self._kept.add(id(item))
         self._idle += [item] * (self._users - 1)
         return item
 
     def put(self, item: Item) -> None:
-        """Give an item back; if it is full, drop it."""
-        if not self._is_full(item):
+        """Give an item back; drop it if it is full, or if items were dropped since it was made."""
+        if id(item) in self._kept and not self._is_full(item):
             self._idle.append(item)
 
     def clear(self) -> None:
-        """Drop all idle items."""
+        """Drop all items: those that are idle now, the others when they are given back."""
+        self._kept.clear()
         self._idle.clear()
 
     @contextmanager

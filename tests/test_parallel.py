@@ -61,3 +61,14 @@ def test_as_many_threads_as_allowed_share_an_item():
     full.append(a)
     with pool.borrow(object) as d, pool.borrow(object) as e:
         assert d is e is c
+
+
+def test_an_item_that_is_in_use_while_all_are_dropped_is_not_used_again():
+    """Otherwise a server that is always busy would keep the words of all requests."""
+    pool = Pool[list[int]]()
+    with pool.borrow(list) as old:
+        pool.clear()
+    with pool.borrow(list) as new:
+        assert new is not old
+    with pool.borrow(list) as again:
+        assert again is new

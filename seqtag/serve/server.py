@@ -7,6 +7,7 @@ the request.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import re
 import traceback
@@ -310,6 +311,7 @@ class _Service:
         if self._left > MOST_LEFT:
             self._left = 0
             clear_caches()
+            gc.collect()
             free_memory()
 
     async def _body(self, request: Request) -> bytes:
