@@ -45,7 +45,7 @@ class Measured:
 
     tokens_per_second: float = field(default=74e3, metadata={"of": "words tagged per second"})
     shared: float = field(
-        default=0.82, metadata={"of": "speed of a core while its neighbor works, too"}
+        default=0.85, metadata={"of": "speed of a core while its neighbor works, too"}
     )
     read_per_token: float = field(default=5.1, metadata={"of": "bytes read per word"})
     written_per_token: float = field(default=52.7, metadata={"of": "bytes written per word"})
@@ -353,10 +353,10 @@ MACHINE = "AMD EPYC, 2 cores, Linux x86_64, Python 3.11, Ray 2.60"
 COMMANDS = """\
 - **Tagging**: raw English text to CoNLL-U with all columns, `seqtag cluster tag -m en --format
   text --workers 1` on a file of 6 MB (1.17 million words in 15.9 s).
-- **Shared cores**: two workers tagged 1.7 and 1.6 times as many words per second as one on a
-  machine with two cores (four files of 71 MB of CoNLL-U with `en-ewt-upos`: 479,000 and 483,000
-  words per second with one worker, 823,000 and 761,000 with two). All cores of the simulation are
-  slowed down by this factor.
+- **Shared cores**: two workers tagged 1.58, 1.69, and 1.79 times as many words per second as one,
+  in three runs on an idle machine with two cores (four files of 2 million words with `en-ewt-upos`:
+  2.0 to 2.3 million words per second with one worker, 3.4 to 3.8 with two). All cores of the
+  simulation are slowed down by the median.
 - **Overhead per task**: 1,000 files of one sentence each took 11.9 s with one worker and 5.6 s
   with two. The driver's overhead is its processor time. Small files share a task; the overhead
   per file is the difference between 500 and 8,500 files of two sentences (0.87 and 1.98 s), and
