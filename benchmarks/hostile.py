@@ -39,7 +39,7 @@ from benchmarks.summary import put
 from benchmarks.text import table
 from seqtag import caching
 from seqtag.corpus import LIMITS
-from seqtag.serve.server import MOST_LEFT, MOST_UNSENT, ServerLimits
+from seqtag.serve.server import IDLE, MOST_LEFT, MOST_UNSENT, ServerLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -319,7 +319,7 @@ def measure_server(requests: int, clients: int = 3) -> tuple[float, float, float
             send(port, "POST", "/process", form, _FORM)
             explained = json.dumps({"words": texts[first].split()}).encode()
             send(port, "POST", "/api/explain", explained, _JSON)
-        time.sleep(1)
+        time.sleep(IDLE + 1)
         before, counts = resident(process.pid), Counter[str]()
 
         def client(number: int) -> None:
@@ -332,7 +332,7 @@ def measure_server(requests: int, clients: int = 3) -> tuple[float, float, float
             thread.start()
         for thread in threads:
             thread.join()
-        time.sleep(1)
+        time.sleep(IDLE + 1)
         after = resident(process.pid)
         [highest] = re.findall(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())
         print(f"{dict(counts)}; messages {said}")

@@ -8,6 +8,8 @@ functions. Large models and the text in work come on top.
 from __future__ import annotations
 
 import ctypes
+import os
+from contextlib import suppress
 from functools import wraps
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -57,15 +59,23 @@ FUNCTION_BYTES = 2 << 20
 """Bytes that a cache of a function of characters holds: some 10,000 of them."""
 
 _ENTRY = 104  # bytes of a place in a dict
+_ARENA_MAX = -8  # of malloc.h
 
 
 def free_memory() -> None:
     """Return freed memory to the system; glibc may keep most of it for later otherwise."""
-    try:
-        trim = ctypes.CDLL(None).malloc_trim
-    except (AttributeError, OSError, TypeError):  # another C library
-        return
-    trim(0)
+    with suppress(AttributeError, OSError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def share_heap() -> None:
+    """Have all threads allocate from one heap of glibc, before any of them starts.
+
+    By default each has one of its own, and a few blocks in use keep much of it from being freed.
+    """
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        with suppress(AttributeError, OSError, TypeError):  # another C library
+            ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
 
 class BoundedCache(dict[_Key, _Answer]):

@@ -126,8 +126,10 @@ def command(
     except ImportError:
         msg = f"serve needs starlette and uvicorn; {install_hint('serve')}"
         raise click.UsageError(msg, context) from None
+    from seqtag.caching import share_heap
     from seqtag.serve.models import ModelRegistry, ServedModels
 
+    share_heap()
     notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
     named = [_named(model) for model in dict.fromkeys(models or ("en",))]

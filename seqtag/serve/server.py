@@ -64,6 +64,7 @@ _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public s
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
 MOST_LEFT = 1 << 15  # bytes of requests whose words may stay in caches
+IDLE = 1.0  # seconds without work after which no words stay in caches
 MOST_UNSENT = 1 << 28  # bytes of answers that clients have not read; above it requests are refused
 
 
@@ -200,6 +201,7 @@ class _Service:
     ):
         self._registry, self._limits, self._queue, self._unsent = registry, limits, queue, unsent
         self._left = 0  # bytes of requests since caches were cleared
+        self._forgetting: asyncio.TimerHandle | None = None
 
     async def models(self, _: Request) -> Response:
         """List the models (UDPipe)."""
@@ -297,22 +299,26 @@ class _Service:
             try:
                 return answer(deadline)
             finally:
-                self._forget(size)
+                self._left += size  # other threads may add at the same time: it need not be exact
+                if self._left > MOST_LEFT:
+                    self._forget()
 
         try:
             return await self._queue.run(work)
         except MemoryError as error:
             msg = "found too little memory for this text; try again, or send it in parts"
             raise BusyError(msg) from error
+        finally:
+            if self._forgetting:
+                self._forgetting.cancel()
+            self._forgetting = asyncio.get_running_loop().call_later(IDLE, self._forget)
 
-    def _forget(self, size: int) -> None:
-        """Forget the words of requests, and free their memory, after some bytes of them."""
-        self._left += size  # other threads may add at the same time: it need not be exact
-        if self._left > MOST_LEFT:
-            self._left = 0
-            clear_caches()
-            gc.collect()
-            free_memory()
+    def _forget(self) -> None:
+        """Forget the words of requests, and free their memory."""
+        self._left = 0
+        clear_caches()
+        gc.collect()
+        free_memory()
 
     async def _body(self, request: Request) -> bytes:
         """Return the body; refuse compressed, large and slow ones."""

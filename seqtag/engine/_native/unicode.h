@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <mutex>
 
 namespace seqtag {
 
@@ -31,7 +31,8 @@ struct Character {
   uint8_t combining;  // canonical combining class
 };
 
-// Blocks are there for good once they are, so that threads may read while another one learns.
+// Blocks are there for good once they are, so that threads may read while another one learns. Many
+// share one piece of memory: alone, each would keep a page of the memory around it from being freed.
 class UnicodeTable {
  public:
   static constexpr size_t kCodes = 0x110000, kBlock = 32, kBlocks = kCodes / kBlock;
@@ -41,13 +42,25 @@ class UnicodeTable {
   const Character& operator[](uint32_t code) const {
     return (*blocks_[code / kBlock].load(std::memory_order_acquire))[code % kBlock];
   }
-  void learn(size_t block, std::unique_ptr<const Block> characters) {
-    const Block* none = nullptr;
-    if (blocks_[block].compare_exchange_strong(none, characters.get())) characters.release();
+  void learn(size_t block, const Block& characters) {
+    const std::lock_guard<std::mutex> alone(learning_);
+    if (blocks_[block].load(std::memory_order_relaxed)) return;
+    if (left_ == 0) {
+      next_ = new Block[kTogether];  // kept for good, as the table is
+      left_ = kTogether;
+    }
+    *next_ = characters;
+    blocks_[block].store(next_, std::memory_order_release);
+    ++next_, --left_;
   }
 
  private:
+  static constexpr size_t kTogether = 128;  // 180 kB
+
   std::array<std::atomic<const Block*>, kBlocks> blocks_{};
+  std::mutex learning_;
+  Block* next_ = nullptr;
+  size_t left_ = 0;
 };
 
 // What this process knows. Never destroyed: a thread may still read when others end the process.

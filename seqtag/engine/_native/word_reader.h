@@ -88,12 +88,12 @@ class WordReader {
             "a description of characters must have (32, 10) codes, 32 bits and 32 combining classes");
     for (size_t i = 0; i < n * Character::kCodes; ++i)
       require(codes.data()[i] < int32_t(UnicodeTable::kCodes) && codes.data()[i] > -0x8000, "codes is out of range");
-    auto characters = std::make_unique<UnicodeTable::Block>();
+    UnicodeTable::Block characters;
     for (size_t i = 0; i < n; ++i) {
       const int32_t* c = &codes(i, 0);
-      (*characters)[i] = {c[0], {c[1], c[2], c[3]}, {c[4], c[5], c[6]}, c[7], c[8], c[9], bits(i), combining(i)};
+      characters[i] = {c[0], {c[1], c[2], c[3]}, {c[4], c[5], c[6]}, c[7], c[8], c[9], bits(i), combining(i)};
     }
-    table_.learn(block, std::move(characters));
+    table_.learn(block, characters);
   }
 
   // Puts a word, from `first` on, into the form in which attributes see it; false if that is not plain.
