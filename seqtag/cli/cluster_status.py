@@ -37,7 +37,7 @@ def command(ledger: str, as_json: bool) -> int:
     ]
     lines += [f"{count:,} large files were not split: {why}" for why, count in report.uncut.items()]
     lines += [
-        f"{source} failed after {attempts} attempts: {error}"
+        f"{source} failed (attempts: {attempts}): {error}"
         for source, attempts, error in report.failures
     ]
     say("\n".join(lines) + "\n")

@@ -416,8 +416,8 @@ def test_failures_are_named_and_forgotten_when_they_are_mended(place, fake, call
     shown = call("cluster", "status", "out/ledger.jsonl")
     assert shown.code == 1
     found = sorted(shown.out.decode().splitlines()[2:])
-    assert found[0].startswith("in/0.conllu failed after 2 attempts: the worker was lost")
-    assert found[1].startswith("in/1.conllu failed after 1 attempts: ")
+    assert found[0].startswith("in/0.conllu failed (attempts: 2): the worker was lost")
+    assert found[1].startswith("in/1.conllu failed (attempts: 1): ")
     assert "expected 10 tab-separated columns" in found[1]
     fake.lose = lambda *_: False
     Path("in/1.conllu").write_text(conllu())
