@@ -1,134 +1,155 @@
 """The perceptron from Rosenblatt to Viterbi, on one page of plain Python.
 
-Read it from top to bottom: each learner is the one above with a few lines changed. A vector is a
-dictionary, {feature: value}; a stream is what a learner sees, example by example, in its order.
-Run it: python docs/perceptron.py
+There is one learner. A joint feature map phi(x, y) describes an input x together with a label y, a
+score is w . phi(x, y), and `decode` finds the label of highest score. Two labels, many labels and
+sentences are three calls of `learn`, with three pairs of phi and decode. Feature vectors are
+dictionaries, {feature: value}.
+
+Run it: python docs/perceptron.py [TRAINING.conllu TEST.conllu]
 """
 
-from collections import defaultdict
+import sys
+from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 
-def dot(w, x):
-    """w . x: the features of x, each times its weight."""
-    return sum(w.get(i, 0) * value for i, value in x.items())
+def dot(w, features):
+    """Return w . features."""
+    return sum(w.get(i, 0) * value for i, value in features.items())
 
 
-def add(w, x, step):
-    """w <- w + step x."""
-    for i, value in x.items():
-        w[i] += step * value
+def learn(examples, phi, decode):
+    """Visit the examples in order; return the last w, the mean of all w, and the mistakes."""
+    w, u, mistakes = defaultdict(int), defaultdict(int), []
+    for c, (x, y) in enumerate(examples):
+        guess = decode(w, x, y)
+        if guess != y:
+            mistakes.append((c, guess))
+            for features, step in ((phi(x, y), 1), (phi(x, guess), -1)):
+                for i, value in features.items():
+                    w[i] += step * value
+                    u[i] += step * value * c  # c of the vectors w do not have this change
+    mean = defaultdict(float, {i: w[i] - u[i] / len(examples) for i in w})
+    return w, mean, mistakes
 
 
-# 1. Two labels, -1 and +1 (Rosenblatt 1958): where the sign is wrong, or there is none, add y x.
-def binary(stream):
-    w = defaultdict(int)
-    for x, y in stream:
-        if y * dot(w, x) <= 0:
-            add(w, x, y)
-    return w
+def best(scores, gold=None):
+    """Return the label of highest score; of several, the first that is not gold.
+
+    In training, gold is the correct label: it is returned only if it beats all others. A tie is a
+    mistake.
+    """
+    return max(scores, key=lambda label: (scores[label], label != gold))
 
 
-# 2. Many labels: phi(x, y) puts x into the block of y, and the label whose block scores best is
-# decided for. The first of equals wins, and a tie that falls to y is no mistake any more.
+def search(labels, phi):
+    """Return a decoder that tries all labels."""
+    return lambda w, x, gold=None: best({y: dot(w, phi(x, y)) for y in labels}, gold)
+
+
+# 1. Two labels, -1 and +1 (Rosenblatt 1958). As half(x, y) - half(x, -y) = y x, an update adds y x,
+#    and y is decided for if y (w . x) > 0.
+def half(x, y):
+    return {i: y * value / 2 for i, value in x.items()}
+
+
+# 2. Many labels: x in the block of its label, so each label has weights of its own.
 def block(x, y):
     return {(i, y): value for i, value in x.items()}
 
 
-def multiclass(stream, labels):
-    w = defaultdict(int)
-    for x, y in stream:
-        guess = max(labels, key=lambda label: dot(w, block(x, label)))
-        if guess != y:
-            add(w, block(x, y), 1)
-            add(w, block(x, guess), -1)
-    return w
-
-
-# 3. The mean of all w (Freund and Schapire 1999) instead of the last. A change made after c
-# examples is missing in the first c of the C vectors: so u adds up c times the change, and the mean
-# is w - u / C. And what is learnt is given to the learner: phi, and how to find the best label.
-def averaged(stream, phi, decode):
-    w, u, c, updates = defaultdict(int), defaultdict(int), 0, 0
-    for x, y in stream:
-        guess = decode(w, x)
-        if guess != y:
-            updates += 1
-            for label, step in ((y, 1), (guess, -1)):
-                add(w, phi(x, label), step)
-                add(u, phi(x, label), step * c)
-        c += 1
-    return defaultdict(float, {i: w[i] - u[i] / c for i in w}), updates
-
-
-# 4. Labels in sequence (Collins 2002): x is a list of vectors, one for each token, y a list of
-# labels. phi counts the blocks of all tokens, the bigrams of labels, and both ends. The learner
-# stays: only phi and decode are others.
-def phi(x, y):
-    counts = defaultdict(int, {("start", y[0]): 1, ("stop", y[-1]): 1})
+# 3. A sentence (Collins 2002): x is a list of vectors, one for each word, and y a list of labels.
+#    The blocks of all words are added up; label bigrams and both ends are counted.
+def chain(x, y):
+    counts = Counter([("start", y[0]), ("stop", y[-1]), *pairwise(y)])
     for token, label in zip(x, y):
-        add(counts, block(token, label), 1)
-    for pair in pairwise(y):
-        counts[pair] += 1
+        counts.update(block(token, label))
     return counts
 
 
-# 5. There are K^T label sequences. Of those that end in b at t only the best can be part of the
-# best of all, and it goes on from the best that ends in some a at t - 1 (Viterbi 1967).
-def viterbi(w, x, labels):
+# The decoder of a sentence with K labels cannot try all K^T label sequences. Of those that end in b
+# at t, only the best one can begin the best of all (Viterbi 1967).
+def viterbi(w, x, labels, gold=None):
+    gold = gold or [None] * len(x)
     score = {b: w["start", b] + dot(w, block(x[0], b)) for b in labels}
     back = []
-    for token in x[1:]:
-        best = {b: max(labels, key=lambda a: score[a] + w[a, b]) for b in labels}
-        score = {b: score[a] + w[a, b] + dot(w, block(token, b)) for b, a in best.items()}
-        back.append(best)
-    y = [max(labels, key=lambda b: score[b] + w["stop", b])]
-    for best in reversed(back):
-        y.append(best[y[-1]])
+    for t in range(1, len(x)):
+        into = {b: best({a: score[a] + w[a, b] for a in labels}, gold[t - 1]) for b in labels}
+        score = {b: score[a] + w[a, b] + dot(w, block(x[t], b)) for b, a in into.items()}
+        back.append(into)
+    y = [best({b: score[b] + w["stop", b] for b in labels}, gold[-1])]
+    for into in reversed(back):
+        y.append(into[y[-1]])
     return y[::-1]
 
 
-# 6. A tagger: what is to be seen of each word, and the learner above.
 def features(words):
+    """Return what the learners see of each word: itself, and its last two letters."""
     ends = [{("end", word[-2:].lower()): 1} if len(word) > 1 else {} for word in words]
     return [{("form", word): 1} | end for word, end in zip(words, ends)]
 
 
-def passes(examples, epochs, seed):
-    """Every example once an epoch, in an order of its own."""
+def passes(examples, epochs, seed=1):
+    """Return the examples once for each epoch, each time in a new order."""
     random = Random(seed)
-    for _ in range(epochs):
-        yield from random.sample(examples, len(examples))
+    return [one for _ in range(epochs) for one in random.sample(examples, len(examples))]
 
 
 def read(path):
-    """The sentences of a CoNLL-U file: (words, labels) of each."""
-    for paragraph in path.read_text("utf-8").split("\n\n"):
-        rows = [line.split("\t") for line in paragraph.split("\n") if line[:1].isdigit()]
-        rows = [row for row in rows if row[0].isdigit()]  # no ranges, no empty nodes
-        if rows:
-            yield [row[1] for row in rows], [row[3] for row in rows]
+    """Return the sentences of a CoNLL-U file: a list of words and a list of labels for each."""
+    rows = [line.split("\t") for line in Path(path).read_text("utf-8").split("\n")]
+    sentences = [([], [])]
+    for row in rows:
+        if row[0].isdigit():  # not a comment, a range or an empty node
+            for part, column in zip(sentences[-1], (1, 3)):
+                part.append(row[column])
+        elif row == [""] and sentences[-1][0]:
+            sentences.append(([], []))
+    return [sentence for sentence in sentences if sentence[0]]
 
 
-def main():
-    sample = Path(__file__).parents[1] / "corpora" / "sample"
-    train = [(features(words), y) for words, y in read(sample / "en-sample-train.conllu")]
-    test = list(read(sample / "en-sample-test.conllu"))
-    labels = sorted({label for _, y in train for label in y})
+SAMPLE = """
+They/PRON fish/VERB in/ADP the/DET river/NOUN ./PUNCT
+The/DET old/ADJ man/NOUN caught/VERB a/DET big/ADJ fish/NOUN ./PUNCT
+We/PRON walk/VERB to/ADP the/DET old/ADJ house/NOUN ./PUNCT
+The/DET long/ADJ walk/NOUN helped/VERB us/PRON ./PUNCT
+She/PRON wanted/VERB a/DET drink/NOUN for/ADP the/DET walk/NOUN ./PUNCT
+They/PRON drink/VERB water/NOUN ./PUNCT
+I/PRON water/VERB the/DET garden/NOUN ./PUNCT
+The/DET fish/NOUN in/ADP the/DET water/NOUN waited/VERB ./PUNCT
+We/PRON looked/VERB for/ADP a/DET new/ADJ river/NOUN ./PUNCT
+The/DET new/ADJ garden/NOUN needed/VERB water/NOUN ./PUNCT
+"""
 
-    def decode(w, x):
-        return viterbi(w, x, labels)
 
-    w, updates = averaged(passes(train, epochs=5, seed=1), phi, decode)
-    pairs = [pair for words, y in test for pair in zip(decode(w, features(words)), y)]
-    right = sum(guess == label for guess, label in pairs)
-    size = sum(value != 0 for value in w.values())
-    print(f"{updates} updates, {size} weights; {right} of {len(pairs)} words of the test right")
+def main(train=None, test=None):
+    lines = [[word.split("/") for word in line.split()] for line in SAMPLE.strip().split("\n")]
+    sentences = read(train) if train else [tuple(map(list, zip(*line))) for line in lines]
+    corpus = [(features(words), y) for words, y in sentences]
+    tokens = [pair for x, y in corpus for pair in zip(x, y)]
+    nouns = [(x, 1 if y == "NOUN" else -1) for x, y in tokens if y in ("NOUN", "VERB")]
+    labels = sorted({y for _, y in tokens})
+
+    def decode(w, x, gold=None):
+        return viterbi(w, x, labels, gold)
+
+    learners = (
+        ("noun or verb", nouns, half, search([-1, 1], half)),
+        ("word by word", tokens, block, search(labels, block)),
+        ("sentence", corpus, chain, decode),
+    )
+    for name, examples, phi, decoder in learners:
+        _, mean, mistakes = learn(passes(examples, epochs=5), phi, decoder)
+        right = sum(decoder(mean, x) == y for x, y in examples)
+        print(f"{name}: {len(mistakes)} updates; right now: {right} of {len(examples)}")
     words = "They fish for the old fish .".split()
-    print(" ".join(f"{word}/{label}" for word, label in zip(words, decode(w, features(words)))))
+    print(*map("/".join, zip(words, decode(mean, features(words)))))
+    if test:
+        pairs = [p for words, y in read(test) for p in zip(decode(mean, features(words)), y)]
+        print(f"{test}: {sum(a == b for a, b in pairs)} of {len(pairs)} words right")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
