@@ -51,10 +51,11 @@ class Piece(NamedTuple):
 
 def pieces(text: str) -> Iterator[Piece]:
     """What a page is made of, in its order."""
+    text = re.sub(r'^<a id="[\w-]+"></a>\n', "", text, flags=re.MULTILINE)
     for part in re.split(r"(^```\w+\n.*?^```$)", text, flags=re.MULTILINE | re.DOTALL):
         if part.startswith("```"):
             language, code = part.removesuffix("```")[3:].split("\n", 1)
-            yield Piece(language, code.strip("\n") + "\n")
+            yield Piece("python" if language == "python" else "sh", code.strip("\n") + "\n")
             continue
         for paragraph in filter(None, map(str.strip, re.split(r"\n\s*\n", part))):
             kinds = (("![", "picture"), ("#", "heading"), ("$$", "formula"), ("|", "table"))
@@ -124,7 +125,7 @@ def slides(text: str, notes: dict[str, str]) -> str:
     """The tour as slides, in one page."""
     shown: list[str] = []
     for section in re.split(r"^(?=##? )", text, flags=re.MULTILINE):
-        if section.strip() and not section.startswith(("## 21.", "## Sources")):  # to look up
+        if section.strip() and not section.startswith("## Appendix"):  # to look up
             shown += _section(list(pieces(section)), notes)
     body = "\n".join(shown)
     return (
@@ -171,9 +172,13 @@ def _together(parts: list[Piece]) -> Iterator[list[Piece]]:
 
 
 def _cut(parts: list[Piece]) -> Iterator[Piece]:
-    """The pieces, with long tables in parts of their own."""
+    """The pieces, with long tables in parts of their own, and the items of lists one by one."""
     for piece in parts:
         lines = piece.text.split("\n")
+        if piece.kind == "text" and piece.text.startswith("- "):
+            items = re.split(r"\n(?=- )", piece.text)
+            yield from (Piece("text", item) for item in items)
+            continue
         if piece.kind != "table":
             yield piece
             continue

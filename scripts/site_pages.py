@@ -6,6 +6,7 @@
 - Inline code that names a command or a public Python object becomes a link to it.
 - A `<picture>` becomes two images, one for light and one for dark pages.
 - The page of the model card is models/en.md.
+- Anchors of sections, such as `<a id="theory"></a>`, become targets of MyST.
 - Links to files of the repository that are not pages keep their text only.
 - docs/play is copied unchanged.
 """
@@ -44,6 +45,7 @@ CARD = "reference/model-en"
 _ENTRY = re.compile(r"^#+ (.+)$|^- \**\[([^\]]+)\]\(([^)#:]+)\.md\)", re.MULTILINE)
 _OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+[^)]*)\)")
 _CODE = re.compile(rf"(?<![\w`-])(?:--[a-z][a-z-]*|seqtag (?:{'|'.join(COMMANDS)}))\b(?!`)")
+_ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)
 _PLAY = re.compile(r"\[([^\]]+)\]\(([./]*play/index\.html[^)]*)\)")
 _PICTURE = re.compile(
     r'<picture>.*?srcset="([^"]+)".*?<img [^>]*?alt="([^"]*)" src="([^"]+)".*?</picture>', re.DOTALL
@@ -77,6 +79,7 @@ def read_page(app: Sphinx, name: str, content: list[str]) -> None:
         return found[1] if outside else found[0]
 
     text = _OUTSIDE.sub(link, text)
+    text = _ANCHOR.sub(r"(\1)=", text)
     text = _PLAY.sub(r'<a href="\2">\1</a>', text)
     text = _PICTURE.sub(_both_pictures, text)
     text = text.replace("\n\n```\n", "\n```\n")  # doctests end with a blank line

@@ -185,7 +185,7 @@ def test_links_between_pages_lead_somewhere():
     links = [
         (page, link)
         for page in pages
-        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        for link in re.findall(r"\]\(([^)#?\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
         if "://" not in link
     ]
     assert len(links) > 20

@@ -1,21 +1,26 @@
-"""The guided tour is run: its Python blocks are one session, and its pictures are all there."""
+"""The lecture is run: its Python blocks are one session, and its pictures are all there."""
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+import pytest
+
+from tests.conftest import ROOT
+
 DOCS = ROOT / "docs"
 TOUR = (DOCS / "from-rosenblatt-to-viterbi.md").read_text(encoding="utf-8")
+STORY, APPENDIX = TOUR.split('<a id="appendix"></a>')
+SECTIONS = re.split(r'^<a id="[\w-]+"></a>\n\n(?=## )', STORY, flags=re.M)[1:]
 
 
-def test_the_examples_give_what_the_tour_says(monkeypatch):
+def test_the_examples_give_what_the_lecture_says(monkeypatch):
     monkeypatch.chdir(ROOT)  # the examples read corpora/sample
     path = DOCS / "from-rosenblatt-to-viterbi.md"
     results = doctest.testfile(str(path), module_relative=False)  # as python -m doctest does
-    assert results.attempted > 180
+    assert results.attempted > 260
     assert results.failed == 0
 
 
@@ -25,14 +30,16 @@ def test_the_blocks_can_be_pasted_where_prompts_are_stripped(monkeypatch, capsys
     for block in re.findall(r"^```python\n(.*?)^```$", TOUR, re.M | re.S):
         lines = [line[4:] for line in block.splitlines() if line[:4] in (">>> ", "... ")]
         exec(compile("\n".join(lines), "pasted", "exec"), names)
-    assert "Who" in names["cake"].words
-    assert capsys.readouterr().out.startswith("0.5\n0.905\n")
+    assert len(names["labels"]) == 16
+    assert capsys.readouterr().out.startswith("that {'SCONJ': 12, 'PRON': 7, 'DET': 2}\n")
 
 
 def test_every_code_block_is_one_of_the_examples():
     fences = re.findall(r"^```(.*)$", TOUR, re.M)
-    assert fences[::2] == ["sh"] + ["python"] * (len(fences) // 2 - 1)
     assert set(fences[1::2]) == {""}
+    kinds = fences[::2]
+    assert (kinds[0], kinds.count("sh"), kinds.count("text")) == ("sh", 1, 1)
+    assert kinds.count("python") == len(kinds) - 2
 
 
 def test_the_pictures_are_those_that_the_tour_names():
@@ -52,22 +59,64 @@ def test_no_sentence_became_a_list():
 
 
 def test_links_lead_to_files():
-    links = re.findall(r"(?<!!)\[[^\]]+\]\(([^)#]+)\)", TOUR)
+    links = re.findall(r"(?<!!)\[[^\]]+\]\(([^)#?]+)[^)]*\)", TOUR)
     assert links
     assert [link for link in links if not (DOCS / link).exists()] == []
 
 
 def test_links_lead_to_sections():
-    headings = [
-        re.sub(r"[^\w -]", "", each.lower()) for each in re.findall("^## (.*)$", TOUR, re.M)
-    ]
-    anchors = [each.replace(" ", "-") for each in headings]
+    anchors = re.findall(r'^<a id="([\w-]+)"></a>\n\n##', TOUR, re.M)
+    assert len(set(anchors)) == len(anchors) == TOUR.count("<a id=")
     links = re.findall(r"\]\(#([^)]+)\)", TOUR)
     assert len(links) > 25
     assert sorted(set(links) - set(anchors)) == []
-    assert [int(each.split("-")[0]) for each in anchors[:-1]] == list(range(1, len(anchors)))
+    pages = [*DOCS.rglob("*.md"), DOCS / "play" / "index.html"]
+    for page in pages:
+        text = page.read_text("utf-8")
+        outside = re.findall(r"from-rosenblatt-to-viterbi\.(?:md|html)#([\w-]+)", text)
+        assert sorted(set(outside) - set(anchors)) == [], page
+    assert [int(number) for number in re.findall(r"^## (\d+)\.", TOUR, re.M)] == [*range(1, 14)]
+    letters = re.findall(r"^### (\w)\.", APPENDIX, re.M)
+    assert "".join(letters) == "ABCDEFGHIJKLM"
 
 
-def test_the_readme_names_the_tour():
+def test_the_readme_names_the_lecture():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "docs/from-rosenblatt-to-viterbi.md" in readme.split("## How it works")[1]
+
+
+def test_each_section_begins_with_a_question_and_ends_with_an_exercise():
+    assert len(SECTIONS) == 13
+    for text in SECTIONS:
+        _, question, *_, exercise = text.strip().split("\n\n")
+        assert question.startswith("> **Question.**")
+        assert exercise.startswith("> **Exercise.**")
+        assert "](exercises.md)" in exercise
+        assert text.count("**Question.**") == text.count("**Exercise.**") == 1
+
+
+def test_the_story_is_short():
+    """At most 8,000 words, without code and without the appendix."""
+    prose = re.sub(r"^```.*?^```$", "", STORY, flags=re.M | re.S)
+    assert len(prose.split()) <= 8000
+
+
+@pytest.mark.parametrize(
+    "name", ["dot", "learn", "best", "search", "half", "block", "chain", "viterbi", "features"]
+)
+def test_the_code_is_that_of_perceptron_py(name):
+    def functions(source):
+        tree = ast.parse(source)
+        found = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        body = found[name].body
+        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]  # a docstring
+        return [ast.dump(found[name].args), *map(ast.dump, body)]
+
+    lines = [line[4:] for line in TOUR.split("\n") if line[:4] in (">>> ", "... ")]
+    page = functions((DOCS / "perceptron.py").read_text("utf-8"))
+    starts = [i for i, line in enumerate(lines) if line.startswith(f"def {name}(")]
+    assert len(starts) == 1
+    rest = lines[starts[0] + 1 :]
+    length = next(i for i, line in enumerate(rest) if not line.startswith(" "))
+    assert functions("\n".join([lines[starts[0]], *rest[:length]])) == page
