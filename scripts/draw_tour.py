@@ -220,6 +220,48 @@ def neuron() -> Drawing:
     return d
 
 
+def machine() -> Drawing:
+    """Section 2: the Mark I perceptron."""
+    d = Drawing(700, 262)
+    random = np.random.RandomState(5)
+    lit = {(1, r) for r in range(1, 7)} | {(c, r) for r in (1, 3, 6) for c in range(2, 6)}
+    cells = [(c, r) for c in range(8) for r in range(8)]
+    units = [(300, 50 + 34 * i) for i in range(5)]
+    for x, y in units:  # each association unit sees some photocells
+        for i in random.choice(len(cells), 6, replace=False):
+            c, r = cells[i]
+            on = (c, r) in lit
+            d.line(43 + 18 * c, 53 + 18 * r, x - 11, y, stroke="#e0a77f" if on else "#dbe2ea")
+    for c, r in cells:
+        fill = MINUS if (c, r) in lit else "white"
+        d.add("rect", x=35 + 18 * c, y=45 + 18 * r, width=16, height=16, fill=fill, stroke=GREY)
+    for i, (x, y) in enumerate(units):
+        d.add("circle", cx=x, cy=y, r=11, fill=SIDES[1], stroke=PLUS)
+        d.line(x + 11, y, 425, y)
+        d.add("circle", cx=440, cy=y, r=14, fill="white", stroke=INK, stroke_width=1.5)
+        turn = np.radians([20, -60, 100, 160, -20][i])
+        d.line(440, y, 440 + 12 * np.sin(turn), y - 12 * np.cos(turn), stroke=MINUS, stroke_width=3)
+        d.line(454, y, 556, 118)
+    d.add("circle", cx=575, cy=118, r=20, fill=SIDES[1], stroke=PLUS, stroke_width=2)
+    d.text(575, 118, "Σ", size=18)
+    d.arrow(596, 118, 636, 118)
+    d.add("circle", cx=655, cy=118, r=15, fill="#fde68a", stroke="#b45309", stroke_width=2)
+    d.add(
+        "path", d="M 655 137 V 222 H 440 V 208", fill="none", stroke=MINUS, stroke_dasharray="5 3"
+    )
+    d.add("polygon", points="440,204 436,213 444,213", fill=MINUS)
+    d.text(556, 236, "wrong? motors turn the knobs", size=12, fill=MINUS)
+    for x, name in (
+        (107, "photocells"),
+        (300, "association units"),
+        (440, "knobs: w"),
+        (655, "lamp"),
+    ):
+        d.text(x, 22, name, size=12.5)
+    d.text(205, 210, "random wires", size=12.5)
+    return d
+
+
 def boundary() -> plt.Figure:
     """Section 2: three updates, traced to convergence."""
     points, sides = np.array([(2, 4), (-1, 2)]), (1, -1)
@@ -856,7 +898,21 @@ def costs() -> Drawing:
 
 
 PICTURES: tuple[Callable[[], Drawing | plt.Figure], ...] = (
-    *(neuron, boundary, margin, bars, votes, order, arrows, strips, lattice, correction, xor, fit),
+    *(
+        neuron,
+        machine,
+        boundary,
+        margin,
+        bars,
+        votes,
+        order,
+        arrows,
+        strips,
+        lattice,
+        correction,
+        xor,
+        fit,
+    ),
     *(gaussians, bias_variance, separators, learning, losses, costs),
 )
 
