@@ -1,4 +1,4 @@
-"""Stubs to the exercises by code of docs/exercises.md: fill them in.
+"""Stubs for the programming exercises of docs/exercises.md: fill them in.
 
 python -m doctest docs/exercises.py says what is still wrong.
 """

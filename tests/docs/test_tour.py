@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -49,6 +51,17 @@ def test_the_pictures_are_those_that_the_tour_names():
         picture = (DOCS / "tour" / name).read_text(encoding="utf-8")
         assert len(picture.encode()) < 60_000, name
         assert "<dc:date>" not in picture, name
+
+
+def test_pictures_show_what_the_code_computes(tmp_path):
+    """Pictures made without matplotlib's drawing are the same with any version of it."""
+    pytest.importorskip("matplotlib")
+    names = ["neuron", "machine", "strips", "lattice", "correction", "costs"]
+    script = ROOT / "scripts" / "draw_tour.py"
+    subprocess.run([sys.executable, script, "--out", tmp_path, *names], check=True, timeout=300)
+    for name in names:
+        drawn, kept = tmp_path / f"{name}.svg", DOCS / "tour" / f"{name}.svg"
+        assert drawn.read_bytes() == kept.read_bytes(), name
 
 
 def test_no_sentence_became_a_list():
