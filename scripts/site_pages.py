@@ -8,18 +8,18 @@
 - The page of the model card is models/en.md.
 - Anchors of sections, such as `<a id="theory"></a>`, become targets of MyST.
 - Links to files of the repository that are not pages keep their text only.
-- docs/play is copied unchanged.
+- docs/play is copied, with its model: scripts/play_page.py.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import play_page
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx import addnodes
@@ -263,9 +263,9 @@ def find_public(
 
 
 def copy_play(app: Sphinx, error: Exception | None) -> None:
-    """Copy the page to play with, which is no page of Sphinx."""
+    """Write the page to play with, which is no page of Sphinx."""
     if error is None:
-        shutil.copytree(Path(app.srcdir, "play"), Path(app.outdir, "play"), dirs_exist_ok=True)
+        play_page.build(Path(app.outdir, "play"))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

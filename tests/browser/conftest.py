@@ -7,6 +7,8 @@ import shutil
 
 import pytest
 
+from scripts import play_page
+
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -31,6 +33,14 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def built_page(tmp_path_factory):
+    """The page to play with, as the site has it, and its model as a tagger."""
+    folder = tmp_path_factory.mktemp("play")
+    tagger = play_page.build(folder)
+    return folder / "index.html", tagger
 
 
 @pytest.fixture

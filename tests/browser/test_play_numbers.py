@@ -1,4 +1,4 @@
-"""docs/play/index.html: its numbers are seqtag's, on random data."""
+"""docs/play/arithmetic.js: its numbers are seqtag's, on random data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from seqtag import BinaryPerceptron, VotedPerceptron
+from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
 from seqtag.classifiers.feature_maps import MAPS, bias
 from seqtag.classifiers.margins import margin, separability
 from seqtag.engine.arrays import Instances, Layout
@@ -249,6 +249,64 @@ def test_lattices_and_updates_of_1000_corpora_are_the_references(arithmetic):
             assert found["w"] == weights.w.tolist() and found["u"] == weights.u.tolist()
             assert found["mean"] == (weights.w - weights.u / weights.seen).tolist()
     assert updates > 1500
+
+
+# ------------------------------------------------------------------------ one learner for all of them
+JOINT = """
+  const [xs, ys] = [given.X, given.y], { K, passes } = given, labels = [...new Array(K).keys()];
+  const order = Array.from({ length: passes }, () => xs.map((_, i) => i)).flat();
+  const told = ({ visits, w, mean }) => ({ mistakes: visits.flatMap(({ mistake }, i) => (mistake ? [i] : [])), all: visits.map((visit) => visit.w), w, mean });
+  const block = P.block(K);
+  return {
+    binary: told(P.learnJoint(order.map((i) => [xs[i], ys[i] ? 1 : -1]), P.half, P.search([-1, 1], P.half))),
+    rosenblatt: P.learn(xs, ys.map((y) => (y ? 1 : -1)), { untilConverged: false, passes }).w,
+    blocks: told(P.learnJoint(order.map((i) => [xs[i], ys[i]]), block, P.search(labels, block))),
+  };
+"""
+
+
+def test_two_and_three_labels_are_calls_of_one_learner(arithmetic):
+    given = []
+    for seed in range(300):
+        random = np.random.RandomState(seed)
+        n, K = random.randint(1, 9), random.randint(3, 6)
+        X = random.randint(-3, 4, (n, random.randint(1, 4))).tolist()
+        y = random.randint(0, K, n).tolist()
+        given.append({"X": X, "y": y, "K": int(K), "passes": int(random.randint(1, 5))})
+    updates = 0
+    for one, found in zip(given, arithmetic(JOINT, given), strict=True):
+        X, y, K = one["X"], np.array(one["y"]), one["K"]
+        options = {"until_converged": False, "max_iter": one["passes"], "fit_intercept": False}
+        binary = BinaryPerceptron(shuffle=False, **options)
+        binary.fit(X, np.where(y > 0, 1, -1), classes=[-1, 1])
+        assert found["binary"]["w"] == binary.coef_[0].tolist(), one
+        assert [found["rosenblatt"][0]] + [
+            w for i, w in enumerate(found["binary"]["all"]) if i in found["binary"]["mistakes"]
+        ] == found["rosenblatt"]
+        for name, average in (("w", False), ("mean", True)):
+            model = MulticlassPerceptron(shuffle=False, average=average, **options)
+            model.fit(X, y, classes=list(range(K)))
+            assert np.allclose(found["blocks"][name], model.coef_.ravel(), atol=1e-12), one
+        updates += len(found["blocks"]["mistakes"])
+    assert updates > 2000
+
+
+SENTENCES = """
+  const { rows, K, order, start } = given, at = P.layout(rows, K, order), map = (x, y) => P.phi(at, x, y);
+  const decode = (w, x, gold) => P.viterbi(at, w, x, gold ?? null).y;
+  const examples = given.visits.map((s) => [given.x[s], given.y[s]]);
+  let state = { w: start.map(() => 0), u: start.map(() => 0), seen: 0 };
+  for (const [x, y] of examples) state = P.visit(at, state, x, y, true).after;
+  const { w, mean } = P.learnJoint(examples, map, decode);
+  return [w, mean, state.w, P.average(state)];
+"""
+
+
+def test_sentences_are_a_call_of_the_same_learner(arithmetic):
+    given = [one for one in corpora(300) if one["visits"]]
+    for w, mean, of_visits, average in arithmetic(SENTENCES, given):
+        assert w == of_visits
+        assert mean == average
 
 
 def prefixes(p):

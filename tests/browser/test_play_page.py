@@ -9,7 +9,23 @@ import pytest
 from seqtag.report.page import asset
 from tests.conftest import ROOT
 
-PAGE = ROOT / "docs" / "play" / "index.html"
+PLAY = ROOT / "docs" / "play"
+PAGE = PLAY / "index.html"
+
+
+def wait_until(page, code):
+    """Wait until code is true; the page does not allow `wait_for_function`, which needs `eval`."""
+    for _ in range(600):
+        if page.evaluate(code):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(code)
+
+
+def open_page(page, where="#plane"):
+    """Open the page with all settings unfolded."""
+    page.goto(PAGE.as_uri() + where)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
 
 
 def test_the_tour_is_on_the_page(new_page):
@@ -18,7 +34,7 @@ def test_the_tour_is_on_the_page(new_page):
     assert "3 ≤ (R / γ)², which is 11.56" in page.inner_text("#bound")
     assert page.locator("#weights tbody tr").first.inner_text().split() == ["w", "−4", "0"]
     page.goto(PAGE.as_uri() + "#lattice")
-    page.reload()
+    wait_until(page, "location.hash.startsWith('#lattice&')")
     wrong = []
     for _ in range(12):
         page.keyboard.press("End")
@@ -30,7 +46,7 @@ def test_the_tour_is_on_the_page(new_page):
 @pytest.fixture
 def page(new_page):
     page = new_page(viewport={"width": 1280, "height": 900})
-    page.goto(PAGE.as_uri())
+    open_page(page)
     return page
 
 
@@ -38,7 +54,7 @@ def state(page):
     """All that the page shows and keeps: what stands in it, its fields and its address."""
     return page.evaluate(
         """() => [document.querySelector("main").innerText, location.hash,
-            ["marks", "regions", "lines", "trellis", "strip"].map((id) => document.getElementById(id).innerHTML),
+            ["marks", "regions", "lines", "trellis", "strip", "three-marks", "three-regions"].map((id) => document.getElementById(id).innerHTML),
             [...document.querySelectorAll("input, select")].map((field) => [field.value, field.checked, field.className])]"""
     )
 
@@ -109,12 +125,12 @@ def test_the_keyboard_is_enough_in_the_plane(page):
     assert "at=" not in address(page)
 
 
-@pytest.mark.parametrize("part", ["plane", "lattice"])
+@pytest.mark.parametrize("part", ["plane", "three", "update", "lattice"])
 def test_stepping_back_restores_the_state(page, part):
     page.emulate_media(reduced_motion="reduce")  # no boundary is still turning
     page.click(f"#open-{part}")
     seen = [state(page)]
-    for _ in range(45):
+    for _ in range({"three": 15}.get(part, 45)):
         page.keyboard.press("ArrowRight")
         seen.append(state(page))
     assert len({repr(each) for each in seen}) == len(seen)
@@ -144,9 +160,7 @@ def test_a_link_brings_the_same_state(page, new_page, part):
         assert all(part in address(page) for part in ("seen=3", "&u=", "we/DET"))
         page.locator('#lattice [data-do="last"]').click()
     other = new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    other.goto(address(page))
-    other.select_option("#preset" if part == "plane" else "#story", "own")
-    page.select_option("#preset" if part == "plane" else "#story", "own")
+    open_page(other, address(page).removeprefix(PAGE.as_uri()))
     assert state(other) == state(page)
 
 
@@ -239,7 +253,7 @@ def test_weights_words_and_gold_labels_can_be_changed(page):
     assert page.locator("#words input").count() == 5
     page.fill("#labels", "DET NOUN VERB ADJ")
     page.press("#labels", "Enter")
-    assert page.locator("#trellis text.row").all_text_contents() == ["DET", "NOUN", "VERB", "ADJ"]
+    assert page.locator("#row-names text.row").all_text_contents() == ["DET", "NOUN", "VERB", "ADJ"]
     assert page.get_by_label("Weight of the, DET").input_value() == "3"
     page.click("#zero-weights")
     assert {each.input_value() for each in page.locator(".weights input").all()} == {"0"}
@@ -267,7 +281,7 @@ def test_the_average_decodes_and_learns_nothing(page):
 
 
 def test_the_stop_weights_are_on_the_lattice(page):
-    page.goto(PAGE.as_uri() + "#cake")
+    open_page(page, "#cake")
     for name, weight in (("NOUN, stop", "-2"), ("VERB, stop", "1.5")):
         page.get_by_label(f"Weight of {name}").fill(weight)
         page.get_by_label(f"Weight of {name}").press("Tab")
@@ -276,7 +290,7 @@ def test_the_stop_weights_are_on_the_lattice(page):
     for _ in range(16):
         page.keyboard.press("n")
     assert page.locator("#stop").count() == 0
-    starts = page.locator("#trellis > .e").all_text_contents()
+    starts = page.locator("#row-names > .e").all_text_contents()
     assert starts == ["start 0", "start 0", "start 1", "start 0"]
     page.keyboard.press("n")
     assert page.locator("#trellis .cost").all_text_contents() == ["0", "−2", "0", "1.5"]
@@ -292,30 +306,35 @@ def test_the_stop_weights_are_on_the_lattice(page):
 
 def test_an_example_can_be_linked_to_by_its_name(new_page):
     page = new_page()
-    for part, field in (("plane", "#preset"), ("lattice", "#story")):
+    for part, field in (("plane", "#preset"), ("three", "#three-preset"), ("lattice", "#story")):
         page.goto(PAGE.as_uri())
         names = page.locator(f"{field} option").evaluate_all("all => all.map((one) => one.value)")
-        assert names.pop() == "own" and len(names) > 3
+        assert names.pop().startswith("own") and len(names) > 2
         for name in names:
             page.goto(f"{PAGE.as_uri()}#{name}")
-            page.wait_for_function(f"location.hash.startsWith('#{part}&')")
+            wait_until(page, f"location.hash.startsWith('#{part}&')")
             assert page.locator(f"#{part}").is_visible()
             assert page.locator(field).input_value() == name
-    links = re.findall(
-        r"play/index\.html#(\w+)\)", (ROOT / "docs" / "teaching.md").read_text("utf-8")
+
+
+def test_names_in_the_documentation_are_known_to_the_page(page):
+    known = page.evaluate(
+        "() => [...story.STEPS.map(({ name }) => name), ...Object.keys(parts), ...Object.values(parts).flatMap(({ presets }) => Object.keys(presets))]"
     )
-    assert len(links) > 15
-    for name in {*links}:
-        page.goto(f"{PAGE.as_uri()}#{name}")
-        page.wait_for_function("location.hash.includes('&')")
-        shown = [page.locator(field).input_value() for field in ("#preset", "#story")]
-        assert name in shown
+    linked = [
+        name
+        for path in (ROOT / "docs").glob("*.md")
+        for name in re.findall(r"play/index\.html(?:#|\?embed=)([\w-]+)\)", path.read_text("utf-8"))
+    ]
+    assert len(linked) > 15
+    assert {*linked} <= {*known}
+    assert [name for name in {*known} if known.count(name) > 1] == ["own"]
 
 
 @pytest.mark.parametrize("height", [720, 800, 1080])
 def test_points_can_be_put_without_scrolling(new_page, height):
     page = new_page(viewport={"width": 1280, "height": height})
-    page.goto(PAGE.as_uri())
+    page.goto(PAGE.as_uri() + "#plane")
     box = page.locator("#clear").bounding_box()
     assert box["y"] + box["height"] <= height
 
@@ -342,7 +361,7 @@ def shade(page, selector):
 def test_light_and_dark(new_page):
     light, dark = (new_page(color_scheme=name) for name in ("light", "dark"))
     for page in (light, dark):
-        page.goto(PAGE.as_uri())
+        page.goto(PAGE.as_uri() + "#plane")
     assert shade(light, "body") > 230 and shade(light, "#plot .ground-minus") > 200
     assert shade(dark, "body") < 40 and shade(dark, "#plot .ground-minus") < 60
 
@@ -350,9 +369,7 @@ def test_light_and_dark(new_page):
 @pytest.mark.parametrize("width", [320, 360, 768, 1920])
 def test_no_screen_is_too_narrow(new_page, width):
     page = new_page(viewport={"width": width, "height": 740}, has_touch=True)
-    page.goto(PAGE.as_uri())
-    for box in page.locator("details").all():
-        box.evaluate("e => (e.open = true)")
+    open_page(page)
     for part, field, name in (("plane", "#preset", "circle"), ("lattice", "#story", "cake")):
         page.locator(f"#open-{part}").tap()
         page.select_option(field, name)
@@ -364,21 +381,24 @@ def test_no_screen_is_too_narrow(new_page, width):
 
 def test_a_tap_puts_a_point(new_page):
     page = new_page(viewport={"width": 360, "height": 740}, has_touch=True)
-    page.goto(PAGE.as_uri())
+    page.goto(PAGE.as_uri() + "#plane")
     page.locator("#clear").tap()
     page.locator("#plot").scroll_into_view_if_needed()
     box = page.locator("#plot").bounding_box()
     page.touchscreen.tap(
         box["x"] + box["width"] / 2 + 2 * 40 / 680 * box["width"], box["y"] + box["height"] / 2
     )
-    page.wait_for_function("location.hash.includes('p&')")  # taps become clicks in their time
+    wait_until(page, "location.hash.includes('p&')")  # taps become clicks in their time
     assert points(page) == "2,0p"
 
 
 def test_who_wants_no_motion_gets_none(new_page):
     page = new_page(reduced_motion="reduce")
-    page.goto(PAGE.as_uri())
-    assert page.locator(".gauge i").evaluate("e => getComputedStyle(e).transitionDuration") == "0s"
+    page.goto(PAGE.as_uri() + "#gap")
+    assert (
+        page.locator(".gauge i").first.evaluate("e => getComputedStyle(e).transitionDuration")
+        == "0s"
+    )
     page.keyboard.press("ArrowRight")
     assert turns(page) == (True, True)
     page.emulate_media(reduced_motion="no-preference")
@@ -403,7 +423,7 @@ def turns(page):
     )
 
 
-@pytest.mark.parametrize("part", ["plane", "lattice"])
+@pytest.mark.parametrize("part", ["plane", "three", "update", "lattice"])
 def test_everything_has_a_name(page, part):
     page.click(f"#open-{part}")
     unnamed = page.evaluate(
@@ -429,14 +449,20 @@ def test_hostile_addresses_are_harmless(page):
         assert page.locator("img, main b > b").count() == 0
 
 
-# ------------------------------------------------------------------------------------- the one file
-def test_the_page_is_one_file_of_the_house():
+# --------------------------------------------------------------------------------------- the files
+def test_the_page_asks_for_nothing_but_its_own_files():
     text = PAGE.read_text("utf-8")
-    assert not re.search(
-        r"""(src|href)=["'](?!data:)|@import|url\(|https?:(?!//www\.w3\.org/)""", text
-    )
+    asked = re.findall(r"""(?:src|href)=["'](?!data:)([^"']*)""", text)
+    assert {*asked} == {path.name for path in PLAY.iterdir()} - {"index.html"}
     assert "default-src 'none'" in text
-    house = text.split("<style>\n")[1].split("\n/* The page:")[0]
+    for path in PLAY.glob("*.*"):
+        assert not re.search(
+            r"@import|url\(|https?:(?!//www\.w3\.org/)|fetch\(", path.read_text("utf-8")
+        )
+
+
+def test_the_style_begins_with_that_of_the_other_pages():
+    house = (PLAY / "play.css").read_text("utf-8").split("\n/* The page:")[0]
     assert len(house) > 2000
     kept = {
         " ".join(rule.split())
@@ -448,4 +474,4 @@ def test_the_page_is_one_file_of_the_house():
 
 def test_the_documentation_links_to_the_page():
     for name in ("index.md", "from-rosenblatt-to-viterbi.md"):
-        assert "(play/index.html)" in (ROOT / "docs" / name).read_text("utf-8")
+        assert "(play/index.html" in (ROOT / "docs" / name).read_text("utf-8")
