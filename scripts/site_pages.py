@@ -9,6 +9,7 @@
 - Anchors of sections, such as `<a id="theory"></a>`, become targets of MyST.
 - Links to files of the repository that are not pages keep their text only.
 - docs/play is copied, with its model: scripts/play_page.py.
+- A paragraph that is only a link to play/index.html?embed=NAME shows that figure, with its caption.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ _OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+[^)]*)\)")
 _CODE = re.compile(rf"(?<![\w`-])(?:--[a-z][a-z-]*|seqtag (?:{'|'.join(COMMANDS)}))\b(?!`)")
 _ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)
 _PLAY = re.compile(r"\[([^\]]+)\]\(([./]*play/index\.html[^)]*)\)")
+_FIGURE = re.compile(r"^\[([^\]]+)\]\(([./]*play/index\.html\?embed=([\w-]+))\)$", re.MULTILINE)
 _PICTURE = re.compile(
     r'<picture>.*?srcset="([^"]+)".*?<img [^>]*?alt="([^"]*)" src="([^"]+)".*?</picture>', re.DOTALL
 )
@@ -78,6 +80,7 @@ def read_page(app: Sphinx, name: str, content: list[str]) -> None:
         outside = posixpath.normpath(posixpath.join(folder, found[2])).startswith("..")
         return found[1] if outside else found[0]
 
+    text = _FIGURE.sub(_live_figure, text)
     text = _OUTSIDE.sub(link, text)
     text = _ANCHOR.sub(r"(\1)=", text)
     text = _PLAY.sub(r'<a href="\2">\1</a>', text)
@@ -88,6 +91,15 @@ def read_page(app: Sphinx, name: str, content: list[str]) -> None:
     if name == OVERVIEW:
         text += "".join(_overview())
     content[0] = text
+
+
+def _live_figure(found: re.Match[str]) -> str:
+    caption, address, name = found.groups()
+    page = address.partition("?")[0]
+    return (
+        f'<figure class="play"><iframe src="{address}" title="{caption}" loading="lazy"></iframe>'
+        f'<figcaption><a href="{page}#{name}">{caption}</a></figcaption></figure>'
+    )
 
 
 def _both_pictures(found: re.Match[str]) -> str:

@@ -115,6 +115,18 @@ def test_each_command_has_a_page_with_its_options():
 
 
 @built
+def test_links_to_figures_of_the_interactive_page_show_them():
+    for page in DOCS.glob("*.md"):
+        links = re.findall(
+            r"^\[[^\]]+\]\((play/index\.html\?embed=[\w-]+)\)$", page.read_text("utf-8"), re.M
+        )
+        text = (SITE / f"{page.stem}.html").read_text("utf-8")
+        assert re.findall(r'<iframe src="([^"]+)"', text) == links
+    model = SITE / "play" / "model.js"
+    assert model.stat().st_size < 1_500_000
+
+
+@built
 def test_pages_fetch_nothing():
     pages = [path for path in SITE.rglob("*.html") if "_static" not in path.parts]
     assert len(pages) > 60
