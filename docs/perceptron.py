@@ -1,9 +1,9 @@
-"""The perceptron from Rosenblatt to Viterbi, on one page of plain Python.
+"""The perceptron from Rosenblatt to Viterbi, in one file of plain Python.
 
-There is one learner. A joint feature map phi(x, y) describes an input x together with a label y, a
-score is w . phi(x, y), and `decode` finds the label of highest score. Two labels, many labels and
-sentences are three calls of `learn`, with three pairs of phi and decode. Feature vectors are
-dictionaries, {feature: value}.
+There is only one learner, `learn`. A joint feature map phi(x, y) describes an input x together with
+an answer y. The score of an answer is w . phi(x, y), and `decode` finds the answer with the highest
+score. To learn two labels, many labels, or sentences, call `learn` with a different phi and decode.
+Feature vectors are dictionaries, {feature: value}.
 
 Run it: python docs/perceptron.py [TRAINING.conllu TEST.conllu]
 """
@@ -21,7 +21,7 @@ def dot(w, features):
 
 
 def learn(examples, phi, decode):
-    """Visit the examples in order; return the last w, the mean of all w, and the mistakes."""
+    """Learn from the examples in order; return the last w, the mean of all w, and the mistakes."""
     w, u, mistakes = defaultdict(int), defaultdict(int), []
     for c, (x, y) in enumerate(examples):
         guess = decode(w, x, y)
@@ -30,16 +30,16 @@ def learn(examples, phi, decode):
             for features, step in ((phi(x, y), 1), (phi(x, guess), -1)):
                 for i, value in features.items():
                     w[i] += step * value
-                    u[i] += step * value * c  # c of the vectors w do not have this change
+                    u[i] += step * value * c  # this change is missing from the first c vectors w
     mean = defaultdict(float, {i: w[i] - u[i] / len(examples) for i in w})
     return w, mean, mistakes
 
 
 def best(scores, gold=None):
-    """Return the label of highest score; of several, the first that is not gold.
+    """Return the label with the highest score; in a tie, the first that is not gold.
 
-    In training, gold is the correct label: it is returned only if it beats all others. A tie is a
-    mistake.
+    In training, gold is the correct label. It is returned only if it beats all others, so that a
+    tie is a mistake.
     """
     return max(scores, key=lambda label: (scores[label], label != gold))
 
@@ -49,19 +49,19 @@ def search(labels, phi):
     return lambda w, x, gold=None: best({y: dot(w, phi(x, y)) for y in labels}, gold)
 
 
-# 1. Two labels, -1 and +1 (Rosenblatt 1958). As half(x, y) - half(x, -y) = y x, an update adds y x,
-#    and y is decided for if y (w . x) > 0.
+# 1. Two labels, -1 and +1 (Rosenblatt 1958). Since half(x, y) - half(x, -y) = y x, an update adds
+#    y x, and the label y wins if y (w . x) > 0.
 def half(x, y):
     return {i: y * value / 2 for i, value in x.items()}
 
 
-# 2. Many labels: x in the block of its label, so each label has weights of its own.
+# 2. Many labels: phi has x in the block of y, so each label has its own weights.
 def block(x, y):
     return {(i, y): value for i, value in x.items()}
 
 
 # 3. A sentence (Collins 2002): x is a list of vectors, one for each word, and y a list of labels.
-#    The blocks of all words are added up; label bigrams and both ends are counted.
+#    phi adds up the blocks of all words and counts label bigrams, the first, and the last label.
 def chain(x, y):
     counts = Counter([("start", y[0]), ("stop", y[-1]), *pairwise(y)])
     for token, label in zip(x, y):
@@ -69,8 +69,8 @@ def chain(x, y):
     return counts
 
 
-# The decoder of a sentence with K labels cannot try all K^T label sequences. Of those that end in b
-# at t, only the best one can begin the best of all (Viterbi 1967).
+# For T words and K labels, the decoder cannot try all K^T label sequences. But of those that end in
+# the label b at word t, only the best can be the beginning of the best of all (Viterbi 1967).
 def viterbi(w, x, labels, gold=None):
     gold = gold or [None] * len(x)
     score = {b: w["start", b] + dot(w, block(x[0], b)) for b in labels}
@@ -86,7 +86,7 @@ def viterbi(w, x, labels, gold=None):
 
 
 def features(words):
-    """Return what the learners see of each word: itself, and its last two letters."""
+    """Return the features of each word: the word itself and its last two letters."""
     ends = [{("end", word[-2:].lower()): 1} if len(word) > 1 else {} for word in words]
     return [{("form", word): 1} | end for word, end in zip(words, ends)]
 
@@ -102,7 +102,7 @@ def read(path):
     rows = [line.split("\t") for line in Path(path).read_text("utf-8").split("\n")]
     sentences = [([], [])]
     for row in rows:
-        if row[0].isdigit():  # not a comment, a range or an empty node
+        if row[0].isdigit():  # not a comment, a range, or an empty node
             for part, column in zip(sentences[-1], (1, 3)):
                 part.append(row[column])
         elif row == [""] and sentences[-1][0]:
