@@ -1,11 +1,11 @@
 """Stubs for the programming exercises of docs/exercises.md: fill them in.
 
-python -m doctest docs/exercises.py says what is still wrong.
+Run python -m doctest docs/exercises.py to see what is still wrong.
 """
 
 
 def mistakes_until_right(X, y):
-    """Exercise 34: updates of a perceptron without bias until a whole pass is right.
+    """Exercise 34: the number of updates of a perceptron without bias until a pass is all right.
 
     >>> mistakes_until_right([(1, 1), (2, -1), (-1, -2)], [1, -1, -1])
     2
@@ -16,7 +16,7 @@ def mistakes_until_right(X, y):
 
 
 def averaged(X, y, passes):
-    """Exercise 35: the mean of w after every example, with two vectors in memory.
+    """Exercise 35: the mean of the w after each example, with two vectors in memory.
 
     >>> [round(value, 2) for value in averaged([(2, 4), (1, -2)], [-1, -1], 20)]
     [-3.9, -0.2]
@@ -25,7 +25,7 @@ def averaged(X, y, passes):
 
 
 def k_folds(n, k):
-    """Exercise 36: k pairs (training, held out) of lists; sizes differ by one at most.
+    """Exercise 36: k pairs of lists, (training, held out); part sizes differ by at most 1.
 
     >>> for training, held_out in k_folds(5, 2):
     ...     print(training, held_out)
@@ -36,7 +36,7 @@ def k_folds(n, k):
 
 
 def decode(start, emission, transition, stop):
-    """Exercise 37: the best labels by Viterbi; of equals the lowest label, from the last token on.
+    """Exercise 37: the best labels, by Viterbi; ties go to the lowest label, the last word first.
 
     >>> decode([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
     [0, 1, 0]
@@ -47,7 +47,7 @@ def decode(start, emission, transition, stop):
 
 
 def best_of_all(start, emission, transition, stop):
-    """Exercise 38: the same by enumeration, ties and all.
+    """Exercise 38: the same labels by enumeration, with the same choice in ties.
 
     >>> best_of_all([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
     [0, 1, 0]
@@ -58,7 +58,7 @@ def best_of_all(start, emission, transition, stop):
 
 
 def forbid(transition, pairs):
-    """Exercise 39: transitions like these under which the pairs (from, to) never come out.
+    """Exercise 39: a copy of the transitions with which the pairs (from, to) never occur.
 
     >>> free = [[0, 1], [2, -1]]
     >>> decode([1, 0], [[2, 0], [1, 2], [1, 1]], forbid(free, [(1, 0)]), [0, 0])
@@ -70,7 +70,7 @@ def forbid(transition, pairs):
 
 
 def second_best(start, emission, transition, stop):
-    """Exercise 40: the score of the best sequence but one, without enumeration.
+    """Exercise 40: the score of the second best sequence, without enumeration.
 
     >>> second_best([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
     6
@@ -79,9 +79,9 @@ def second_best(start, emission, transition, stop):
 
 
 def naive_bayes(examples):
-    """Exercise 41: weights and bias; examples are (set of attributes, label -1 or +1).
+    """Exercise 41: weights and bias; examples are pairs (set of features, label -1 or +1).
 
-    Each attribute was seen once with each label, and was missing once, before the counting begins.
+    Count as if each feature had already been seen once, and been missing once, with each label.
 
     >>> mails = [({"free"}, 1), ({"free", "money"}, 1), ({"lecture"}, -1), ({"money"}, -1)]
     >>> w, bias = naive_bayes(mails)
@@ -92,7 +92,7 @@ def naive_bayes(examples):
 
 
 def dual(kernel, X, y):
-    """Exercise 42: how often each example is a mistake until a whole pass is right.
+    """Exercise 42: how often each example is a mistake until a pass is all right.
 
     >>> square = lambda a, b: (sum(p * q for p, q in zip(a, b)) + 1) ** 2
     >>> dual(square, [(0, 0), (0, 1), (1, 0), (1, 1)], [-1, 1, 1, -1])
