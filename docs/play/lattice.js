@@ -12,9 +12,9 @@ const lattice = (() => {
     "NOUN>NOUN:1.2;NOUN>PRON:0.9;NOUN>VERB:1.9;PRON>ADJ:-0.2;PRON>ADP:0.3;PRON>DET:-2.5;PRON>NOUN:0.9;PRON>PRON:-0.1;" +
     "PRON>VERB:2;VERB>ADJ:1.3;VERB>ADP:1.7;VERB>DET:1.1;VERB>NOUN:1.3;VERB>PRON:2.3;VERB>VERB:0.2";
   const STORIES = {
-    fish: ["Fish, noun and verb", "DET NOUN PRON VERB", "they/PRON fish/VERB; the/DET fish/NOUN", {}, ""],
-    order0: ["The same without bigrams", "DET NOUN PRON VERB", "they/PRON fish/VERB; the/DET fish/NOUN", { bigrams: false }, ""],
-    cake: ["The cake, with weights", "DET NOUN PRON VERB", "we/PRON bake/VERB the/DET cake/NOUN", { attributes: "2" },
+    fish: ["Fish, a noun and a verb", "DET NOUN PRON VERB", "they/PRON fish/VERB; the/DET fish/NOUN", {}, ""],
+    order0: ["The same without label bigrams", "DET NOUN PRON VERB", "they/PRON fish/VERB; the/DET fish/NOUN", { bigrams: false }, ""],
+    cake: ["The cake, with given weights", "DET NOUN PRON VERB", "we/PRON bake/VERB the/DET cake/NOUN", { attributes: "2" },
       "we,PRON:3;the,DET:3;…ke,VERB:2;cake,NOUN:1;DET>NOUN:2;DET>VERB:-2;PRON>VERB:1;VERB>DET:1;>PRON:1"],
     "old-fish": ["They fish for the old fish", "ADJ ADP DET NOUN PRON VERB", "they/PRON fish/VERB for/ADP the/DET old/ADJ fish/NOUN", {}, OLD_FISH],
     chunks: ["Chunks: He reckons …", "B-NP I-NP B-VP I-VP", "he/B-NP reckons/B-VP the/B-NP current/I-NP account/I-NP deficit/I-NP will/B-VP narrow/I-VP; the/B-NP deficit/I-NP will/B-VP narrow/I-VP", {}, ""],
@@ -241,7 +241,7 @@ const lattice = (() => {
     const cell = view.lattice.cells[t][b], word = sentences[here()].words[t], w = view.weights;
     const sum = attributes(word).map((name) => `${number(w[at.emission(rows.indexOf(name), b)])} of ${name}`).join(" + ");
     const parts = [make("h3", {}, `“${word}” as ${labels[b]}`), equation(m("e", sub(t + 1), "(", labels[b], ")"), ` = ${sum} = `, make("b", {}, number(cell.e)))];
-    if (!at.order) return [...parts, equation("Without label bigrams every token is decoded by itself.")];
+    if (!at.order) return [...parts, equation("Without label bigrams, each word is decoded by itself.")];
     if (t === 0) return [...parts, equation(v(t, b), ` = start + e = ${number(w[at.start(b)])} + ${number(cell.e)} = `, make("b", {}, number(cell.v)))];
     const most = Math.max(...cell.candidates), tie = cell.candidates.filter((each) => each === most).length > 1;
     const from = labels.map((label, a) => [a === cell.back ? "now" : null,
@@ -253,45 +253,45 @@ const lattice = (() => {
     const { words, gold } = sentences[here()], { lattice: found, wrong } = view, T = words.length;
     const opened = inspected && $("trellis").querySelector(`[data-t="${inspected.t}"][data-b="${inspected.b}"][data-v]`);
     if (opened) return tellCell(view, inspected.t, inspected.b);
-    if (now.kind === "begin") return [make("h3", {}, `Visit ${c + 1}: “${words.join(" ")}”`), equation("Step on with → or ▶: cell by cell, from left to right.")];
+    if (now.kind === "begin") return [make("h3", {}, `Visit ${c + 1}: “${words.join(" ")}”`), equation("Press → or ▶ to fill in the cells one by one, from left to right.")];
     if (now.kind === "cell") return tellCell(view, now.t, now.b);
-    if (now.kind === "stop" && !at.order) return [make("h3", {}, "Token by token"), equation("Each token takes its best label: ", make("b", {}, labelled(found.y)))];
+    if (now.kind === "stop" && !at.order) return [make("h3", {}, "Word by word"), equation("Each word takes its best label: ", make("b", {}, labelled(found.y)))];
     if (now.kind === "stop") {
       const most = Math.max(...found.last), tie = found.last.filter((each) => each === most).length > 1;
       return [make("h3", {}, "The best last label"), ...labels.map((label, b) =>
         equation(v(T - 1, b), ` + stop = ${number(found.cells[T - 1][b].v)} + ${number(view.weights[at.stop(b)])} = `, make("b", {}, number(found.last[b])), b === found.y[T - 1] ? (tie ? " ← a tie" : " ← best") : ""))];
     }
-    if (now.kind === "back") return [make("h3", {}, "The way back"), equation(`“${words[now.t]}” is ${labels[found.y[now.t]]}; its best came from `, make("b", {}, labels[found.y[now.t - 1]]), `, so “${words[now.t - 1]}” is that.`)];
-    return [make("h3", {}, "Decoded, and gold"),
+    if (now.kind === "back") return [make("h3", {}, "Back along the arcs"), equation(`“${words[now.t]}” is ${labels[found.y[now.t]]}; its score came from `, make("b", {}, labels[found.y[now.t - 1]]), `, so this is the label of “${words[now.t - 1]}”.`)];
+    return [make("h3", {}, "Decoded and gold labels"),
       equation(m("ŷ"), " = ", make("b", {}, labelled(found.y)), at.order ? `, score ${number(Math.max(...found.last))}` : ""),
       equation(m("y"), " = ", make("b", { class: "gold" }, labelled(gold)), `, score ${number(P.dot(view.weights, view.right))}`),
       equation(make("span", { class: `verdict ${wrong ? "mistake" : "right"}` }, wrong ? `${plural(wrong, "label")} wrong` : "all right"), " ",
-        averaged() ? "The average only decodes." : wrong ? m("w ← w + φ(x, y) − φ(x, ŷ)") : "w stays as it is.")];
+        averaged() ? "The average only decodes." : wrong ? m("w ← w + φ(x, y) − φ(x, ŷ)") : "w stays the same.")];
   }
 
   /** The present step in words. */
   function caption(view, now) {
     const { words, gold } = sentences[here()], { lattice: found, wrong } = view, K = labels.length;
-    if (now.kind === "begin") return `“${words.join(" ")}”: ${words.length} words with ${K} labels each have ${(K ** words.length).toLocaleString("en")} label sequences. Viterbi needs ${at.order ? `${K * K} sums a word` : `${K} scores a word`}.`;
+    if (now.kind === "begin") return `“${words.join(" ")}”: ${words.length} words, each with one of ${K} labels, have ${(K ** words.length).toLocaleString("en")} label sequences. Viterbi needs only ${at.order ? `${K * K} sums` : `${K} scores`} for each word.`;
     if (now.kind === "cell") {
       const cell = found.cells[now.t][now.b], label = labels[now.b], word = words[now.t];
       if (!at.order) return `“${word}” as ${label} scores ${number(cell.v)}, whatever its neighbors are.`;
-      if (!now.t) return `“${word}” comes first: as ${label} it scores ${number(cell.v)}, which is the start weight and its own score.`;
+      if (!now.t) return `“${word}” comes first: as ${label} it scores ${number(cell.v)}, its start weight plus its emission weights.`;
       const tie = cell.candidates.filter((each) => each === Math.max(...cell.candidates)).length > 1;
-      return `If “${word}” is ${label}, it is best ${tie ? "(a tie) " : ""}that “${words[now.t - 1]}” is ${labels[cell.back]}: ${number(cell.candidates[cell.back])} so far, and ${number(cell.e)} for the word itself make ${number(cell.v)}.`;
+      return `If “${word}” is ${label}, the best label for “${words[now.t - 1]}” is ${labels[cell.back]}${tie ? " (a tie)" : ""}: ${number(cell.candidates[cell.back])} so far plus ${number(cell.e)} for the word itself make ${number(cell.v)}.`;
     }
-    if (now.kind === "stop") return at.order ? `The stop weights are added, and the best last label is ${labels[found.y.at(-1)]}.` : `Each word takes its best label: ${labelled(found.y)}.`;
+    if (now.kind === "stop") return at.order ? `After adding the stop weights, the best last label is ${labels[found.y.at(-1)]}.` : `Each word takes its best label: ${labelled(found.y)}.`;
     if (now.kind === "back") return `Back along the arcs: “${words[now.t]}” is ${labels[found.y[now.t]]}, which came from ${labels[found.y[now.t - 1]]}, so “${words[now.t - 1]}” is ${labels[found.y[now.t - 1]]}.`;
     if (averaged()) return wrong ? `The average gets ${plural(wrong, "label")} wrong; it only decodes, and nothing is learned.` : "The average gets all labels right; it only decodes.";
-    if (!wrong) return "All labels are right: w stays.";
+    if (!wrong) return "All labels are right: w stays the same.";
     const errors = words.flatMap((word, t) => (gold[t] !== found.y[t] ? [`“${word}” should be ${labels[gold[t]]}, not ${labels[found.y[t]]}`] : []));
-    return `${errors.length > 2 ? `${errors.length} labels are wrong` : errors.join("; ")}. The features of the gold sequence gain 1, those of the decoded one lose 1; what they share stays.`;
+    return `${errors.length > 2 ? `${errors.length} labels are wrong` : errors.join("; ")}. The weights of the gold sequence go up by 1, those of the decoded sequence go down by 1, and what the two share stays the same.`;
   }
 
   /** phi(x, y) - phi(x, y_hat), and what it does to w. */
   function tellDifference(view, now) {
     const title = make("h3", {}, m("φ(x, y) − φ(x, ŷ)"));
-    if (now.kind !== "update" || averaged()) return [title, equation(make("span", { class: "quiet" }, !averaged() ? "To be seen at the update: press End." : "There is no update: choose to decode with w."))];
+    if (now.kind !== "update" || averaged()) return [title, equation(make("span", { class: "quiet" }, !averaged() ? "You will see this at the update: press End." : "There is no update when you decode with the average."))];
     const before = P.average(view.before), after = P.average(view.after);
     const signed = (value) => make("td", { class: value > 0 ? "up" : value < 0 ? "down" : null }, `${value > 0 ? "+" : ""}${number(value)}`);
     const rows = names.filter(([, cell]) => view.right[cell] || view.decoded[cell]).map(([name, cell]) => [null, [
@@ -325,7 +325,7 @@ const lattice = (() => {
       field.className = [used.has(cell) ? "used" : "", delta > 0 ? "up" : delta < 0 ? "down" : ""].join(" ").trim();
     }
     fill($("weights-title"), average ? "The average, " : "Weights ", m(average ? "w̄ = w − u / C" : "w"), `, after ${plural(state.seen, "sentence")}`);
-    $("weights-note").textContent = average ? "The average cannot be edited." : "Type into any of them.";
+    $("weights-note").textContent = average ? "The average cannot be edited." : "You can type in any of these fields.";
   }
 
   /** The weights that the present cell is made of. */

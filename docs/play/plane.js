@@ -188,12 +188,12 @@ const plane = (() => {
   /** How good the predicted line is, beside that of w. */
   function judge() {
     const line = guessed();
-    if (!line) return say(guess.length ? "And a second place on the line." : "");
+    if (!line) return say(guess.length ? "Now click a second point on the line." : "");
     const right = (w) => X.filter((x, i) => y[i] * P.dot(w, x) > 0).length, flip = line.map((each) => -each);
     const mine = Math.max(right(line), right(flip)), { w, mean } = P.standing(run, at), theirs = read("decide") === "mean" ? mean : w;
     const [a, b] = [line, theirs].map((each) => each.slice(0, 2)), sizes = P.length(a) * P.length(b);
     const angle = sizes ? (Math.acos(Math.min(1, Math.abs(P.dot(a, b)) / sizes)) * 180) / Math.PI : null;
-    say(`Your line separates ${mine} of ${plural(points.length, "point")}${angle === null ? "; there is no line of w yet: step on." : `, that of w ${right(theirs)}; the two lines differ by ${Math.round(angle)}°.`}`);
+    say(`Your line is right about ${mine} of ${plural(points.length, "point")}${angle === null ? ". There is no line of w yet: press ▶." : `, the line of w about ${right(theirs)}; the two lines differ by ${Math.round(angle)}°.`}`);
   }
 
   /** Draw; from a neighbouring step the boundary turns, where motion is welcome. */
@@ -270,7 +270,7 @@ const plane = (() => {
     fill($("lift"), marks, label(across.name, W - 4, H - 6, "end"), label(up.name, 6, 20, "start"));
     const sums = [across.k, up.k].includes(sum), covered = [across.k, up.k, ...(sums ? [0, 1] : [])];
     const whole = w.slice(0, sum).every((each, k) => !each || covered.includes(k)) && (!sums || w[0] === w[1]);
-    $("lift-note").textContent = whole ? "Here the boundary is a straight line." : `The line is where ${sums ? "p = q and " : ""}the features not shown are 0.`;
+    $("lift-note").textContent = whole ? "Here the boundary is a straight line." : `The line shows the boundary where ${sums ? "p = q and " : ""}the features not shown are 0.`;
   }
 
   // --------------------------------------------------------------------------- the numbers
@@ -280,22 +280,22 @@ const plane = (() => {
   /** The last step in words. */
   function caption(state) {
     const step = lastStep(), decide = read("decide");
-    if (!points.length) return "Click into the plane to put points, then step.";
-    if (!step) return "Nothing is learned yet: w is 0, so there is no line.";
+    if (!points.length) return "Click in the plane to add points, then step.";
+    if (!step) return "Nothing has been learned yet: w is 0, so there is no line.";
     const { example, mistake, a } = step, x = X[example], name = nameOf(example), side = y[example] > 0 ? "+1" : "−1";
     const said = [];
-    if (!mistake) said.push(a === 0 ? `${name} is a ${side} and lies on the line; the sign of 0 decides it rightly, so w stays.` : `${name} is a ${side}, and h = ${number(a)} has the right sign: w stays.`);
+    if (!mistake) said.push(a === 0 ? `${name} is a ${side} and lies on the line (h = 0), but the sign of 0 is right for it: w stays the same.` : `${name} is a ${side}, and h = ${number(a)} has the right sign: w stays the same.`);
     else {
       said.push(a === 0 ? (state.M === 1 ? `${name} is a ${side}, but h = 0: a tie, which counts as a mistake.` : `${name} is a ${side}, but it lies on the line (h = 0): a mistake.`) : `${name} is a ${side}, but h = ${number(a)}: a mistake.`);
       const now = P.dot(state.w, x);
       said.push(`${name} ${y[example] > 0 ? "pulls w toward itself" : "pushes w away from itself"}, and its h ${y[example] > 0 ? "rises" : "falls"} to ${number(now)}${y[example] * now > 0 ? "." : ": still wrong."}`);
       const before = run.w[state.M - 1], lost = X.flatMap((each, i) => (i !== example && y[i] * P.dot(before, each) > 0 && y[i] * P.dot(state.w, each) <= 0 ? [nameOf(i)] : []));
       if (!P.length(state.w)) said.push("Now w is 0 again: all that was learned is gone.");
-      else if (lost.length) said.push(`${lost.length > 4 ? `${lost.length} points` : listed(lost)} ${lost.length > 1 ? "are" : "is"} wrong because of it.`);
+      else if (lost.length) said.push(`This makes ${lost.length > 4 ? `${lost.length} points` : listed(lost)} wrong.`);
     }
-    if (at === run.steps.length) said.push(run.converged ? "A whole pass without a mistake: it has converged." : `After ${plural(run.passes, "pass", "passes")} it stops without having converged.`);
-    if (decide === "mean") said.push("The thick line is that of the average, the dashed one that of w.");
-    if (decide === "vote") said.push("The thick line is where the vote of all w changes.");
+    if (at === run.steps.length) said.push(run.converged ? "A complete pass without a mistake: the perceptron has converged." : `After ${plural(run.passes, "pass", "passes")} the perceptron stops, although it has not converged.`);
+    if (decide === "mean") said.push("The thick line is that of the average, the dashed line that of w.");
+    if (decide === "vote") said.push("The thick line is where the result of the vote changes.");
     return said.join(" ");
   }
 
@@ -323,35 +323,35 @@ const plane = (() => {
       draw("path", { class: "of-w", d: path(0) }), draw("path", { class: "of-mean", d: path(1) }),
       now && [draw("circle", { class: "dot of-w", cx: x(at), cy: h(now[0]), r: 5 }), draw("circle", { class: "dot of-mean", cx: x(at), cy: h(now[1]), r: 5 })],
       draw("text", { x: W - 8, y: H + 22, "text-anchor": "end" }, `${total} examples`), draw("text", { x: left, y: H + 22 }, "0"));
-    $("curve").setAttribute("aria-label", now ? `After ${at} examples w has ${now[0]} of ${n} points right, the average ${now[1]}` : "Nothing is learned yet");
+    $("curve").setAttribute("aria-label", now ? `After ${at} examples w has ${now[0]} of ${n} points right, the average ${now[1]}` : "Nothing has been learned yet");
     const mean = (k) => number(run.curve.slice(0, at).reduce((all, each) => all + each[k], 0) / at, 1);
-    fill($("curve-note"), make("span", { class: "of-w" }, "— w"), now && `: ${now[0]} right now, ${mean(0)} on average. `, " ", make("span", { class: "of-mean" }, "— its average w̄"), now && `: ${now[1]} right now, ${mean(1)} on average.`);
+    fill($("curve-note"), make("span", { class: "of-w" }, "— w"), now && `: ${now[0]} now, ${mean(0)} on average. `, " ", make("span", { class: "of-mean" }, "— its average w̄"), now && `: ${now[1]} now, ${mean(1)} on average.`);
   }
 
   function tellExample(state) {
     const step = lastStep(), bias = read("bias"), w = bias || read("map") !== "identity" ? "f(x)" : "x";
     if (!step) {
-      const text = points.length ? "Nothing is seen yet: w = 0. Step on with → or ▶." : "Put points: click into the plane.";
+      const text = points.length ? "No example has been seen yet: w = 0. Press → or ▶ to step." : "Click in the plane to add points.";
       return fill($("example"), make("h3", {}, "Before the first example"), make("p", {}, text));
     }
     const { example, mistake, a } = step, before = run.w[step.updates - (mistake ? 1 : 0)], x = X[example];
     const sum = x.map((each, i) => `(${number(before[i])})(${number(each)})`).join(" + ");
     const tie = a === 0, name = m("x", sub(example + 1));
-    const why = mistake ? (tie ? "a tie, and a mistake" : "mistake") : tie ? "a tie, decided rightly" : "right";
+    const why = mistake ? (tie ? "a tie, and a mistake" : "mistake") : tie ? "a tie, but right" : "right";
     fill($("example"), make("h3", {}, `Pass ${step.pass}, example ${at - (step.pass - 1) * run.n} of ${run.n}`),
       make("p", {}, name, " = ", make("span", { class: "n" }, vector(points[example].x)), ", ", m("y"), " = ", make("b", { class: y[example] > 0 ? "plus" : "minus" }, y[example] > 0 ? "+1" : "−1"),
         w === "x" ? null : [", ", m("f(x)"), " = ", make("span", { class: "n" }, vector(x))]),
       make("p", {}, m("h"), " = ", m("w · ", w), " = ", sum, " = ", make("b", {}, number(a))),
       make("p", {}, m("y h"), " = ", make("b", {}, number(y[example] * a)), ": ", make("span", { class: `verdict ${mistake ? "mistake" : "right"}` }, why)),
       mistake ? make("p", {}, m("w ← w + y ", w), " = ", vector(before), y[example] > 0 ? " + " : " − ", vector(x), " = ", make("b", {}, vector(state.w)))
-        : make("p", {}, m("w"), " = ", make("b", {}, vector(state.w)), " stays."));
+        : make("p", {}, m("w"), " = ", make("b", {}, vector(state.w)), " stays the same."));
   }
 
   function tellBound({ M, w }) {
     const size = P.length(w), separable = found?.separable;
     const state = at === run.steps.length && at ? (run.converged ? `Converged in ${plural(run.passes, "pass", "passes")}.` : `Not converged in ${plural(run.passes, "pass", "passes")}.`) : "";
-    fill($("bound"), make("h3", {}, "Mistakes, and the bound"),
-      make("p", {}, make("span", { class: "big", id: "mistakes" }, String(M)), separable ? [" ≤ ", m("(R / γ)²"), ", which is ", make("b", {}, number(found.bound))] : points.length ? ", without a bound: no line separates these features" : ""),
+    fill($("bound"), make("h3", {}, "Mistakes and the bound"),
+      make("p", {}, make("span", { class: "big", id: "mistakes" }, String(M)), separable ? [" ≤ ", m("(R / γ)²"), ", which is ", make("b", {}, number(found.bound))] : points.length ? "; there is no bound, because no line separates these features" : ""),
       separable && bars(M, size),
       found && make("p", { class: "quiet" }, m("R"), ` = ${number(found.R)}, `, m("γ"), ` = ${number(found.margin, 3)}; margin of `, m("w"), ": ", size && points.length ? number(P.margin(w, X, y), 3) : "none yet"),
       state && make("p", {}, make("b", { class: run.converged ? "gold" : "predicted" }, state)));
@@ -368,7 +368,7 @@ const plane = (() => {
   function tellScores(state) {
     const right = (decide) => `${X.filter((x, i) => P.sign(decide(x), zero()) === y[i]).length} of ${points.length}`;
     const row = (key, name, decide) => [read("decide") === key ? "now" : null, [name, right(decide)]];
-    fill($("scores"), make("h3", {}, "Decided rightly"), table([["by", "row"], ["points"]], [
+    fill($("scores"), make("h3", {}, "Correctly classified"), table([["by", "row"], ["points"]], [
       row("last", "the last w", (x) => P.dot(state.w, x)), row("vote", "the vote", (x) => P.vote(run, state, x, zero())), row("mean", "the average", (x) => P.dot(state.mean, x)),
     ]));
   }
@@ -382,9 +382,9 @@ const plane = (() => {
   function tellVoters(state) {
     const order = voters(state), shown = order.slice(0, 8);
     const rows = shown.map(([k, votes]) => [String(run.w[k]) === String(run.w[state.M]) ? "now" : null, [String(k), String(votes), vector(run.w[k])]]);
-    if (!rows.length) return fill($("voters"), make("h3", {}, "The vote"), make("p", { class: "quiet" }, "Each w will have as many votes as examples it survives."));
-    fill($("voters"), make("h3", {}, order.length > shown.length ? `The vote: the ${shown.length} with most votes, of ${order.length}` : `The vote: ${plural(order.length, "voter")}`),
-      make("p", { class: "quiet" }, m("w", sub("m")), " stayed for ", m("c", sub("m")), " examples, so it has as many votes"),
+    if (!rows.length) return fill($("voters"), make("h3", {}, "The vote"), make("p", { class: "quiet" }, "Each w will get one vote for each example that it survives."));
+    fill($("voters"), make("h3", {}, order.length > shown.length ? `The vote: the ${shown.length} voters with the most votes, of ${order.length}` : `The vote: ${plural(order.length, "voter")}`),
+      make("p", { class: "quiet" }, m("w", sub("m")), " survived ", m("c", sub("m")), " examples, so it has ", m("c", sub("m")), " votes"),
       table([[m("m")], [m("c", sub("m"))], [m("w", sub("m")), "text n"]], rows));
   }
 

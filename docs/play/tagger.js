@@ -28,7 +28,7 @@ const tagger = (() => {
       try {
         model = english.open(await load());
       } catch {
-        $("tagger-caption").textContent = "The model is made with the site: run python scripts/play_page.py build/play, and open the page there.";
+        $("tagger-caption").textContent = "The model is built with the site: run python scripts/play_page.py build/play, and open the page there.";
         return;
       }
       tellModel();
@@ -85,7 +85,7 @@ const tagger = (() => {
     }
     const [t, chosen] = opened, best = y[t], rival = chosen === null || chosen === best ? rivals[t] : chosen, label = model.labels[best];
     const less = score - through[t][rival], name = model.labels[rival], word = tokens[t];
-    $("tagger-caption").textContent = `“${word}” is ${label}. The best sequence in which it is ${name} instead scores ${number(less)} less${less < CLOSE ? ": a close decision" : ""}. Click a word, or a dot for another label.`;
+    $("tagger-caption").textContent = `“${word}” is ${label}. The best sequence in which it is ${name} instead scores ${number(less)} less${less < CLOSE ? ", so this was a close decision" : ""}. Click a word, or click a dot to compare with another label.`;
     const rows = features[t].map(({ name: template, value, weights }) => [template, value, weights[best], weights[rival]])
       .filter(([, , a, b]) => a || b).sort((a, b) => Math.abs(b[2] - b[3]) - Math.abs(a[2] - a[3]));
     const signed = (value) => make("td", { class: value > 0 ? "up" : value < 0 ? "down" : null }, `${value > 0 ? "+" : ""}${number(value)}`);
@@ -95,7 +95,7 @@ const tagger = (() => {
         ...shown.map(([template, value, a, b]) => [null, [make("code", {}, template), value, number(a), number(b), signed(a - b)]]),
         rows.length > shown.length && [null, [`${rows.length - shown.length} more`, "", "", "", signed(rows.slice(14).reduce((sum, [, , a, b]) => sum + a - b, 0))]],
         ["now", [make("b", {}, "the word itself"), "", number(emission[t][best]), number(emission[t][rival]), signed(own)]],
-        [null, ["label bigrams, other words", "", "", "", signed(less - own)]],
+        [null, ["label bigrams and other words", "", "", "", signed(less - own)]],
         ["now", [make("b", {}, "the margin"), "", "", "", signed(less)]],
       ].filter(Boolean), { id: "word-weights" }));
     const other = found.path(t, rival), differs = tokens.flatMap((_, i) => (other[i] !== y[i] ? [i] : []));
@@ -105,8 +105,8 @@ const tagger = (() => {
 
   function tellModel() {
     const { features, weights } = model.size;
-    fill($("tagger-about"), `The UPOS component of seqtag's English model, without label trigrams and small weights: ${features.toLocaleString("en")} features with ${weights.toLocaleString("en")} weights, ${model.labels.length} labels. `,
-      `It is an averaged structured perceptron, trained on UD English-EWT; its weights are whole numbers of 8 bits. Sentences that you type stay in the page. ${model.data.license}.`);
+    fill($("tagger-about"), `This is the UPOS component of seqtag's English model without its label trigrams and smallest weights. It has ${features.toLocaleString("en")} features with ${weights.toLocaleString("en")} weights, and ${model.labels.length} labels. `,
+      `It is an averaged structured perceptron, trained on UD English-EWT; its weights are 8-bit integers. The sentences that you type never leave this page. ${model.data.license}.`);
   }
 
   function look(t, b) {

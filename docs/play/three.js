@@ -91,13 +91,13 @@ const three = (() => {
   // --------------------------------------------------------------------------- the words
   const score = (visit, k) => P.dot(visit.before.slice(k * size(), (k + 1) * size()), visit.x);
   function caption() {
-    if (!points.length) return "Click into the plane to put points, then step.";
-    if (!at) return "Each label will have an arrow of its own. All are 0 now, so every point is a tie.";
+    if (!points.length) return "Click in the plane to add points, then step.";
+    if (!at) return "Each label will get its own arrow. All arrows are 0 now, so every point is a tie.";
     const visit = steps[at - 1], { y, guess, mistake } = visit, name = nameOf((at - 1) % points.length);
     const said = mistake
-      ? [`${name} is ${LABELS[y]}, but ${LABELS[guess]} scores ${score(visit, guess) === score(visit, y) ? "as much, and a tie is a mistake" : "more"}. The arrow of ${LABELS[y]} moves toward ${name}, that of ${LABELS[guess]} away from it; the third stays.`]
+      ? [`${name} is ${LABELS[y]}, but ${LABELS[guess]} has ${score(visit, guess) === score(visit, y) ? "the same score, and a tie is a mistake" : "a higher score"}. The arrow of ${LABELS[y]} moves toward ${name} and the arrow of ${LABELS[guess]} away from it; the third stays where it is.`]
       : [`${name} is ${LABELS[y]}, and ${LABELS[y]} has the highest score: no arrow moves.`];
-    if (at === steps.length) said.push(steps.slice(-points.length).some((each) => each.mistake) ? "It stops without having converged." : "A whole pass without a mistake: it has converged.");
+    if (at === steps.length) said.push(steps.slice(-points.length).some((each) => each.mistake) ? "The perceptron stops, although it has not converged." : "A complete pass without a mistake: the perceptron has converged.");
     if (read("three-decide") === "mean") said.push("The arrows are averages.");
     return said.join(" ");
   }
@@ -106,7 +106,7 @@ const three = (() => {
     const visit = at ? steps[at - 1] : null, ws = weights(), n = points.length;
     fill($("three-example"), !visit ? make("h3", {}, "Before the first example") : [
       make("h3", {}, `Pass ${Math.ceil(at / n)}, example ${((at - 1) % n) + 1} of ${n}`),
-      KEYS.map((k) => make("p", {}, m("w", sub(LABELS[k]), " · x"), ` = ${number(score(visit, k))}`, k === visit.y ? " (gold)" : "", k === visit.guess ? " ← decided" : "")),
+      KEYS.map((k) => make("p", {}, m("w", sub(LABELS[k]), " · x"), ` = ${number(score(visit, k))}`, k === visit.y ? " (gold)" : "", k === visit.guess ? " ← wins" : "")),
       make("p", {}, make("span", { class: `verdict ${visit.mistake ? "mistake" : "right"}` }, visit.mistake ? "mistake" : "right"), " ",
         visit.mistake ? [m("w", sub(LABELS[visit.y])), " + ", vector(visit.x), ", ", m("w", sub(LABELS[visit.guess])), " − ", vector(visit.x)] : "nothing changes")]);
     fill($("three-weights"), table([["", "row"], [m("p")], [m("q")], ...(read("three-bias") ? [[m("b")]] : []), ["points won"]], KEYS.map((k) => [visit?.mistake && [visit.y, visit.guess].includes(k) ? "now" : null,
@@ -115,7 +115,7 @@ const three = (() => {
       const t = at - all.length + i + 1;
       return [`${t === at ? "now" : ""} ${mistake ? "wrong" : ""}`, [jump(t, `To example ${t}`, () => go(t)), m("x", sub(((t - 1) % n) + 1)), LABELS[y], LABELS[guess]]];
     });
-    fill($("three-history"), table([["C"], ["example"], ["gold", "text"], ["decided", "text said"]], rows.reverse()));
+    fill($("three-history"), table([["C"], ["example"], ["gold", "text"], ["predicted", "text said"]], rows.reverse()));
   }
 
   function go(where) {

@@ -74,11 +74,11 @@ const update = (() => {
     const which = wrong.length === 3 ? "all three are wrong" : wrong.length ? `wrong: ${listed(wrong.map(({ title }) => title.toLowerCase()))}` : "all three are right";
     return [
       `Example ${k}. Each learner has an x, the correct y, and one vector w.`,
-      `Decode: ŷ is the y of highest w · φ(x, y); ${which}.${visit() ? "" : " All weights are 0, and a tie is a mistake."}`,
+      `Decode: ŷ is the y with the highest score w · φ(x, y); ${which}.${visit() ? "" : " All weights are 0, and a tie is a mistake."}`,
       "φ(x, y): the features of x with the correct y.",
-      "φ(x, ŷ): the features of x with the y that was decoded.",
-      wrong.length ? "The difference. Features that both have cancel; a correct answer leaves nothing." : "Nothing is left of the difference where ŷ is y.",
-      wrong.length ? "w ← w + φ(x, y) − φ(x, ŷ): the same line of code for all three." : "Nothing is added: w stays.",
+      "φ(x, ŷ): the features of x with the decoded ŷ.",
+      wrong.length ? "The difference: what both have in common cancels, and for a correct ŷ nothing is left." : "The difference: nothing is left, because ŷ is y in all three.",
+      wrong.length ? "w ← w + φ(x, y) − φ(x, ŷ): the same line of code for all three learners." : "Nothing is added: w stays the same.",
     ][phase()];
   }
 

@@ -301,7 +301,7 @@ def test_the_stop_weights_are_on_the_lattice(page):
     page.uncheck("#bigrams")  # order 0 has no stop
     page.keyboard.press("End")
     page.keyboard.press("p")
-    assert page.inner_text("#cell h3") == "Token by token" and page.locator("#stop").count() == 0
+    assert page.inner_text("#cell h3") == "Word by word" and page.locator("#stop").count() == 0
 
 
 def test_an_example_can_be_linked_to_by_its_name(new_page):

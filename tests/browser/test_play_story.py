@@ -111,13 +111,15 @@ def test_a_prediction_is_compared_with_the_line_of_w(page):
     put_exactly(page, 1, -2.5)
     assert page.locator("path.guess").count() == 1
     assert page.inner_text("#said") == (
-        "Your line separates 12 of 12 points; there is no line of w yet: step on."
+        "Your line is right about 12 of 12 points. There is no line of w yet: press ▶."
     )
     page.click('#plane [data-do="last"]')
-    assert page.inner_text("#said").startswith("Your line separates 12 of 12 points, that of w 12;")
+    assert page.inner_text("#said").startswith(
+        "Your line is right about 12 of 12 points, the line of w about 12;"
+    )
     assert page.inner_text("#said").endswith("differ by 0°.")
     put_exactly(page, 4, 4)
-    assert re.search("separates [6-9] of 12 .* differ by [4-9][0-9]°", page.inner_text("#said"))
+    assert re.search("right about [6-9] of 12 .* differ by [4-9][0-9]°", page.inner_text("#said"))
     page.locator("#plot").focus()  # with the keyboard
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -125,9 +127,9 @@ def test_a_prediction_is_compared_with_the_line_of_w(page):
     go(page, "gap")  # with a bias, two places
     page.check('input[name="tool"][value="predict"]', force=True)
     put_exactly(page, -8, 8)
-    assert page.inner_text("#said") == "And a second place on the line."
+    assert page.inner_text("#said") == "Now click a second point on the line."
     put_exactly(page, 8, -8)
-    assert "Your line separates" in page.inner_text("#said")
+    assert "Your line is right about" in page.inner_text("#said")
     page.select_option("#preset", "circle")  # no line to predict
     assert page.locator("#predict").is_hidden()
     assert page.locator(".guess").count() == 0
@@ -149,23 +151,23 @@ def test_captions_say_what_a_mistake_does(page):
         page.keyboard.press("ArrowRight")
         told.append(caption(page))
     assert told == [
-        "Nothing is learned yet: w is 0, so there is no line.",
+        "Nothing has been learned yet: w is 0, so there is no line.",
         "“day” is a +1, but h = 0: a tie, which counts as a mistake. “day” pulls w toward itself, and its h rises to 20.",
         "“used” is a −1, but h = 6: a mistake. “used” pushes w away from itself, and its h falls to 1: still wrong.",
-        "“day” is a +1, and h = 14 has the right sign: w stays.",
+        "“day” is a +1, and h = 14 has the right sign: w stays the same.",
         "“used” is a −1, but h = 1: a mistake. “used” pushes w away from itself, and its h falls to −4.",
-        "“day” is a +1, and h = 8 has the right sign: w stays.",
-        "“used” is a −1, and h = −4 has the right sign: w stays. A whole pass without a mistake: it has converged.",
+        "“day” is a +1, and h = 8 has the right sign: w stays the same.",
+        "“used” is a −1, and h = −4 has the right sign: w stays the same. A complete pass without a mistake: the perceptron has converged.",
     ]
     page.click("#open-plane")
     page.click("#clear")
-    assert caption(page) == "Click into the plane to put points, then step."
+    assert caption(page) == "Click in the plane to add points, then step."
     page.select_option("#preset", "clouds")
     page.click('#plane [data-do="last"]')
-    assert "are wrong because of it. After 20 passes it stops without having converged." in caption(
+    assert "wrong. After 20 passes the perceptron stops, although it has not converged." in caption(
         page
     )
-    assert "the dashed one that of w" in caption(page)
+    assert "the dashed line that of w" in caption(page)
 
 
 def test_captions_of_a_lattice_name_each_step(page):
@@ -177,18 +179,18 @@ def test_captions_of_a_lattice_name_each_step(page):
     assert "have 256 label sequences" in caption(page)
     page.keyboard.press("ArrowRight")
     assert caption(page) == (
-        "“we” comes first: as DET it scores 0, which is the start weight and its own score."
+        "“we” comes first: as DET it scores 0, its start weight plus its emission weights."
     )
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    assert caption(page).startswith("If “bake” is DET, it is best that “we” is PRON: 4 so far")
+    assert caption(page).startswith("If “bake” is DET, the best label for “we” is PRON: 4 so far")
     for _ in range(12):
         page.keyboard.press("ArrowRight")
     assert "the best last label is NOUN" in caption(page)
     page.keyboard.press("ArrowRight")
     assert caption(page).startswith("Back along the arcs: “cake” is NOUN")
     page.keyboard.press("End")
-    assert caption(page) == "All labels are right: w stays."
+    assert caption(page) == "All labels are right: w stays the same."
     go(page, "structured")
     page.keyboard.press("End")
     assert caption(page).startswith("“they” should be PRON, not DET; “fish” should be VERB, not")
@@ -198,7 +200,7 @@ def test_captions_of_a_lattice_name_each_step(page):
     page.locator("#guide-actions button").nth(0).click()
     for _ in range(12):
         page.keyboard.press("End")
-        if caption(page) == "All labels are right: w stays.":
+        if caption(page) == "All labels are right: w stays the same.":
             break
         page.keyboard.press("ArrowRight")
     else:
@@ -259,7 +261,7 @@ def test_the_last_example_destroys_w_but_not_the_vote(page):
         page.keyboard.press("ArrowRight")
     assert page.locator("#scores td").all_text_contents()[0] == "12 of 13"
     page.keyboard.press("ArrowRight")
-    assert "5 points are wrong because of it" in caption(page)
+    assert "This makes 5 points wrong" in caption(page)
     assert page.locator("#scores td").all_text_contents() == ["8 of 13", "12 of 13", "12 of 13"]
     for number, name in enumerate(("last", "vote", "mean")):
         page.locator("#guide-actions button").nth(number).click()
@@ -290,7 +292,7 @@ def test_equal_voters_are_one_row(page):
     assert sum(int(row.split("\t")[1]) for row in rows) == 80
     assert page.inner_text("#voters h3") == "The vote: 4 voters"
     page.keyboard.press("Home")
-    assert "Each w will have as many votes" in page.inner_text("#voters")
+    assert "Each w will get one vote" in page.inner_text("#voters")
 
 
 @pytest.mark.parametrize("part", ["plane", "three", "lattice"])
@@ -321,7 +323,7 @@ def test_two_arrows_move_after_a_mistake(page):
         assert areas in (0, 3)
         if "converged" in told[-1]:
             break
-    assert "A whole pass without a mistake" in told[-1]
+    assert "A complete pass without a mistake" in told[-1]
     won = page.locator("#three-weights td:last-child").all_text_contents()
     assert won == ["3", "3", "3"]
     page.select_option("#three-decide", "mean") if page.locator(
@@ -358,7 +360,7 @@ def test_the_region_of_a_label_is_where_its_score_is_best(page):
 def test_points_of_three_labels_can_be_put_with_mouse_and_keys(page):
     open_page(page, "#three")
     page.click("#three-clear")
-    assert caption(page) == "Click into the plane to put points, then step."
+    assert caption(page) == "Click in the plane to add points, then step."
     box = page.locator("#three-plot").bounding_box()
     unit = 40 / 680 * box["width"]
 
