@@ -129,6 +129,7 @@ def main(train=None, test=None):
     sentences = read(train) if train else [tuple(map(list, zip(*line))) for line in lines]
     corpus = [(features(words), y) for words, y in sentences]
     tokens = [pair for x, y in corpus for pair in zip(x, y)]
+    # Without neighbors, "fish", "walk", "drink", and "water" cannot be right every time.
     nouns = [(x, 1 if y == "NOUN" else -1) for x, y in tokens if y in ("NOUN", "VERB")]
     labels = sorted({y for _, y in tokens})
 
