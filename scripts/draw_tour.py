@@ -27,7 +27,7 @@ from seqtag.classifiers.losses import hinge, squared, zero_one
 from seqtag.classifiers.margins import separability
 from seqtag.classifiers.sigmoid import sigm
 from seqtag.features.language import parse
-from seqtag.training.selection import learning_curve, tagger_fit
+from seqtag.training.selection import Fit, learning_curve, tagger_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,15 +188,24 @@ def neuron() -> Drawing:
         "M 282 125 C 296 136, 300 146, 312 156",
     ):
         d.add("path", d=path, **soft)
-    for x, y in ((312, 96), (316, 128), (312, 156)):
-        d.add("circle", cx=x, cy=y, r=4, fill="#64748b")
+    for x, y in (
+        (52, 50),
+        (78, 38),
+        (28, 120),
+        (34, 92),
+        (50, 195),
+        (80, 208),
+        (140, 42),
+        (160, 52),
+    ):
+        d.add("circle", cx=x, cy=y, r=4, fill=MINUS)  # contacts with other cells
     d.add(
         "ellipse", cx=126, cy=125, rx=30, ry=28, fill=SIDES[1], stroke="#64748b", stroke_width=2.2
     )
     d.add("circle", cx=126, cy=125, r=8, fill="#64748b")
     for x, y, name in (
-        *((84, 228, "dendrites"), (150, 175, "cell body"), (222, 100, "axon")),
-        (306, 180, "synapses"),
+        *((100, 228, "dendrites"), (150, 175, "cell body"), (222, 100, "axon")),
+        *((290, 180, "to other cells"), (95, 18, "synapses")),
     ):
         d.text(x, y, name, size=13)
     for i, (x, w, product) in enumerate((("x₁ = 2", "5", "10"), ("x₂ = 4", "2", "8"))):
@@ -207,8 +216,8 @@ def neuron() -> Drawing:
         d.text(462, y + (13 if i == 0 else -12), f"w{'₁₂'[i]} = {w}", size=12)
         d.text(505, y + (-2 if i == 0 else 5), product, size=12, fill="#64748b")
     d.add("circle", cx=545, cy=127, r=25, fill=SIDES[1], stroke=PLUS, stroke_width=2)
-    d.text(545, 121, "a =", size=12)
-    d.text(545, 136, "18", size=13)
+    d.text(545, 120, "score", size=11)
+    d.text(545, 135, "18", size=13)
     d.arrow(572, 127, 606, 127)
     d.box(628, 127, 40, 40)
     d.add("path", d="M 613 140 H 628 V 114 H 643", fill="none", stroke=INK, stroke_width=2)
@@ -286,6 +295,7 @@ def boundary() -> plt.Figure:
             middle = (w + ws[m - 1]) / 2
             axes.text(middle[0] + 0.2, middle[1] + 0.25, "y x", color=MINUS)
             axes.plot(*ws[m - 1], ".", color=GREY)
+            axes.text(ws[m - 1][0] - 0.3, ws[m - 1][1] - 0.1, "old w", color="#64748b", ha="right")
         axes.annotate(
             "",
             w,
@@ -301,7 +311,7 @@ def boundary() -> plt.Figure:
         ring = PLUS if sides[wrong] > 0 else MINUS
         axes.plot(*points[wrong], "o", color=ring, markersize=13, markerfacecolor="none")
         axes.text(2.1, 4.62, "day", color=PLUS)
-        axes.text(-1.7, 2.45, "used", color=MINUS, ha="right")
+        axes.text(-0.2, 2.75, "used", color=MINUS, ha="right", fontsize=8.5)
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="left")
         axes.set(xticks=[-4, 0, 4], yticks=[-4, 0, 4])
         axes.set_title(f"update {m}: w = ({signed(w[0])}, {signed(w[1])})")
@@ -343,7 +353,7 @@ def margin() -> plt.Figure:
         axes.plot(*np.transpose(ends), dash, color=INK, linewidth=1.8 if height == 0 else 1)
     arrow = {"arrowstyle": "-|>", "color": GREY, "shrinkA": 0, "shrinkB": 3}
     axes.annotate("", (2, 4), (0, 0), arrowprops=arrow)
-    axes.text(0.78, 0.95, "R", fontsize=11)
+    axes.text(0.56, 0.72, "R", fontsize=11, color="#64748b")
     axes.annotate("", found.w, (0, 0), arrowprops=arrow | {"color": INK, "shrinkB": 0})
     axes.text(1.05, -0.25, "w*", fontsize=11)
     name_points(axes, NOUNS, PLUS, "o")
@@ -351,7 +361,8 @@ def margin() -> plt.Figure:
     foot = -4.3 * along
     double = {"arrowstyle": "<->", "color": INK, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", foot + found.margin * ahead, foot, arrowprops=double)
-    axes.text(*(foot + 0.5 * found.margin * ahead + (-0.1, 0.15)), "γ", fontsize=11)
+    middle = foot + 0.5 * found.margin * ahead + (-0.09, 0.2)
+    axes.text(*middle, "γ", fontsize=11, ha="center")
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.set(xlabel="left", ylabel="right")
     return figure
@@ -438,6 +449,8 @@ def votes() -> plt.Figure:
             axes.plot(*data.X[data.y == label][:30].T, mark, color=color, markersize=3)
         score = model.score(data.fresh, data.truth)
         axes.set(xlim=(-0.5, 6.5), ylim=(-0.5, 6.5), aspect="equal", title=f"{name}: {score:.3f}")
+        axes.set(xlabel="p", xticks=[0, 2, 4, 6], yticks=[0, 2, 4, 6])
+    panels[0].set(ylabel="q")
     return figure
 
 
@@ -700,7 +713,9 @@ def xor() -> plt.Figure:
             name = "+" if label > 0 else "\N{MINUS SIGN}"
             flat.text(x[0] + 0.07, x[1] + 0.07, name, color=color, fontsize=14)
             lifted.text(x[0] + 0.06, x[1], x.prod() + 0.12, name, color=color, fontsize=13)
-            lifted.plot([x[0]] * 2, [x[1]] * 2, [0, x.prod()], color=GREY, linewidth=1)
+            plane = (x.sum() - 0.5) / 2  # above it solid, below it dotted
+            dash = "-" if x.prod() > plane else ":"
+            lifted.plot([x[0]] * 2, [x[1]] * 2, [plane, x.prod()], dash, color=INK, linewidth=1.2)
     ticks = {"xticks": [0, 1], "yticks": [0, 1]}
     names = {"xlabel": "p: no", "ylabel": "q: excellent"}
     flat.set(xlim=(-0.4, 1.4), ylim=(-0.4, 1.4), aspect="equal", **ticks, **names)
@@ -722,8 +737,8 @@ def gaussians() -> plt.Figure:
     axes.plot(s, minus, "--", color=MINUS)
     axes.plot(s, plus, color=PLUS)
     axes.axvline(0, color=INK, linewidth=1)
-    axes.text(-2.5, 0.33, "p(x | −1)", color=MINUS, ha="right")
-    axes.text(2.5, 0.33, "p(x | +1)", color=PLUS)
+    axes.text(-2.5, 0.33, "label −1", color=MINUS, ha="right")
+    axes.text(2.5, 0.33, "label +1", color=PLUS)
     axes.text(0.1, 0.455, "Bayes classifier", va="top")
     axes.annotate(
         "each tail: 0.079",
@@ -739,7 +754,7 @@ def gaussians() -> plt.Figure:
 def bias_variance() -> plt.Figure:
     """Section 11: bias and variance of the mean of the k nearest labels."""
     random = np.random.RandomState(11)
-    ks = [256, 128, 64, 32, 16, 8, 4, 2, 1]
+    ks, sets = [256, 128, 64, 32, 16, 8, 4, 2, 1], 500
 
     def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
         y = random.choice([-1, 1], n)
@@ -748,7 +763,7 @@ def bias_variance() -> plt.Figure:
     at, _ = draw(500)
     truth = np.tanh(at.sum(axis=1) - 6)
     guesses = []
-    for _ in range(50):
+    for _ in range(sets):
         X, y = draw(400)
         near = np.argsort(((at[:, None] - X) ** 2).sum(axis=-1), axis=1, kind="stable")
         sums = np.cumsum(y[near], axis=1)
@@ -796,10 +811,11 @@ def losses() -> plt.Figure:
     for name, heights, color, dash, at in (
         ("0/1", zero_one(yes, h), INK, "-", (-2.1, 1.15)),
         ("hinge", hinge(yes, h), PLUS, "--", (-1.6, 2.8)),
+        ("log-loss", np.log1p(np.exp(-h)), "#a16207", (0, (5, 1, 1, 1, 1, 1)), (1.75, 0.25)),
         ("squared", squared(yes, h), MINUS, ":", (-0.55, 3.4)),
         ("perceptron", np.maximum(0, -h), THIRD, "-.", (-2.1, 0.4)),
     ):
-        left.plot(h, heights, dash, color=color)
+        left.plot(h, heights, linestyle=dash, color=color)
         left.text(*at, name, color=color)
     left.set(xlabel="y h: right is positive", ylabel="loss", ylim=(-0.1, 4))
     a = np.linspace(-10, 10, 401)
@@ -823,9 +839,9 @@ def fit() -> plt.Figure:
     )
     for axes, (name, templates) in zip(panels, cases, strict=True):
         made = tagger_fit(label="upos", min_count=1, templates=parse(templates))
-        points = learning_curve(made, train, dev, sizes)
-        axes.plot(sizes, [point.train for point in points], "s--", color=GREY, markersize=4)
-        axes.plot(sizes, [point.test for point in points], "o-", color=PLUS, markersize=4)
+        on_train, on_dev = mean_curves(made, train, dev, sizes)
+        axes.plot(sizes, on_train, "s--", color=GREY, markersize=4)
+        axes.plot(sizes, on_dev, "o-", color=PLUS, markersize=4)
         axes.set(xlim=(0, 220), ylim=(0, 1.05), title=name, xlabel="sentences to train on")
     panels[0].set(ylabel="accuracy of UPOS")
     return figure
@@ -836,15 +852,21 @@ def parts(*names: str) -> list[list[Sentence]]:
     return [[s for s in seqtag.read(SAMPLE / f"en-sample-{name}.conllu") if s] for name in names]
 
 
+def mean_curves(made: Fit, train: Any, dev: Any, sizes: list[int]) -> np.ndarray:
+    """Return the accuracies on train and dev by size: means over five random subsets."""
+    curves = [learning_curve(made, train, dev, sizes, random_state=seed) for seed in range(5)]
+    return np.transpose([[(p.train, p.test) for p in points] for points in curves]).mean(axis=2)
+
+
 def learning() -> plt.Figure:
     """Section 13: accuracy by number of training sentences."""
     train, dev = parts("train", "dev")
     sizes = [5, 10, 20, 40, 80, 140, len(train)]
     figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
-    points = learning_curve(tagger_fit(label="upos"), train, dev, sizes)
+    scores_of = mean_curves(tagger_fit(label="upos"), train, dev, sizes)
     for name, color, mark, scores in (
-        ("training sentences", GREY, "s--", [point.train for point in points]),
-        ("held-out sentences", PLUS, "o-", [point.test for point in points]),
+        ("training sentences", GREY, "s--", scores_of[0]),
+        ("dev sentences", PLUS, "o-", scores_of[1]),
     ):
         axes.plot(sizes, scores, mark, color=color, markersize=4)
         axes.text(sizes[-1] + 4, scores[-1], name, color=INK, va="center")
