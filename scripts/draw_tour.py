@@ -338,6 +338,36 @@ def name_points(axes: plt.Axes, words: dict[str, tuple[int, int]], color: str, m
         axes.text(p + right, q + up, ", ".join(names), color=color, fontsize=8.5, ha=side)
 
 
+def twelve() -> plt.Figure:
+    """Section 2, on slides: the twelve words, and what the perceptron makes of them and of fish."""
+    ws = trajectory(TWELVE, SIGNS)
+    assert ws.tolist() == [[0, 0], [2, 4], [5, 2]]
+    figure, panels = plt.subplots(1, 2, figsize=(1.24 * WIDTH, 4.3), layout="constrained")
+    reach = 5.4
+    name_points(panels[0], NOUNS, PLUS, "o")
+    name_points(panels[0], VERBS, MINUS, "s")
+    panels[1].plot(*TWELVE[:6].T, "o", color=PLUS, markersize=5)
+    panels[1].plot(*TWELVE[6:].T, "s", color=MINUS, markersize=5)
+    for axes in panels:
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+        axes.set(xlabel="left", ylabel="right")
+    w = 9 * ws[-1] / np.linalg.norm(ws[-1])
+    across = np.array([-w[1], w[0]])
+    for color, side in zip(SIDES, (-w, w), strict=True):
+        corners = np.array([across, -across, side - across, side + across])
+        panels[1].fill(*corners.T, color=color, linewidth=0)
+    panels[1].plot(*np.array([-across, across]).T, color=INK)
+    panels[1].grid(False)
+    for point, text, at, side in (
+        ((-1, 1), "They fish for", (-1.2, 1.45), "right"),
+        ((0, 1), "old fish .", (0.25, 0.95), "left"),
+    ):
+        assert (np.dot(ws[-1], point) > 0) == (side == "left")
+        panels[1].plot(*point, "*", color=INK, markersize=9)
+        panels[1].text(*at, text, fontsize=11, ha=side, va="center")
+    return figure
+
+
 def margin() -> plt.Figure:
     """Section 3: the line of greatest margin, and the longest x."""
     found = separability(TWELVE, SIGNS)
@@ -924,6 +954,7 @@ PICTURES: tuple[Callable[[], Drawing | plt.Figure], ...] = (
         neuron,
         machine,
         boundary,
+        twelve,
         margin,
         bars,
         votes,

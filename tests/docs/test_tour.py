@@ -44,8 +44,8 @@ def test_every_code_block_is_one_of_the_examples():
     assert kinds.count("python") == len(kinds) - 2
 
 
-def test_the_pictures_are_those_that_the_tour_names():
-    named = re.findall(r"!\[[^\]]+\]\(tour/([\w-]+\.svg)\)", TOUR)
+def test_the_pictures_are_those_of_the_tour_and_one_of_the_slides():
+    named = ["twelve.svg", *re.findall(r"!\[[^\]]+\]\(tour/([\w-]+\.svg)\)", TOUR)]
     assert sorted(named) == sorted(path.name for path in (DOCS / "tour").iterdir())
     for name in named:
         picture = (DOCS / "tour" / name).read_text(encoding="utf-8")
