@@ -460,7 +460,7 @@ def votes() -> plt.Figure:
     mean = BinaryPerceptron(max_iter=5, average=True).fit(data.X, data.y)
     grid = np.linspace(-0.5, 6.5, 43)
     mesh = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
-    figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 2.75), layout="constrained", sharey=True)
+    figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 3.1), layout="constrained", sharey=True)
     for axes, name, model in zip(
         panels, ("last w", "voted", "averaged"), (last, voted, mean), strict=True
     ):
