@@ -135,7 +135,7 @@ def file_system(address: str) -> tuple[Any, str]:
 def facts_of(names: Iterable[str]) -> dict[str, Facts | None]:
     """Return the facts of files; None for those that do not exist or cannot be looked up.
 
-    Many files in one folder of a store are looked up by listing it.
+    Many files in one folder of a store are looked up by listing it; a web page is no such list.
 
     >>> facts_of(["crawl/part-1.txt"])
     {'crawl/part-1.txt': None}
@@ -148,9 +148,12 @@ def facts_of(names: Iterable[str]) -> dict[str, Facts | None]:
     for folder, inside in folders.items():
         found.update(dict.fromkeys(inside))
         with suppress(Exception):  # who opens the file says what is wrong
-            if folder and len(inside) >= _LISTED:
+            if folder and len(inside) >= _LISTED and not folder.startswith(("http:", "https:")):
                 system, path = file_system(folder)
-                listed = system.ls(path, detail=True, refresh=True)
+                try:
+                    listed = system.ls(path, detail=True, refresh=True)
+                except FileNotFoundError:  # as the outputs of a first run
+                    listed = []
                 by_name = {PurePosixPath(info["name"]).name: info for info in listed}
                 for name in inside:
                     info = by_name.get(name.rpartition("/")[2])
