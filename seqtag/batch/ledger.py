@@ -178,6 +178,7 @@ class BatchReport:
             self.uncut[entry["error"]] += 1
         elif status == "lost":
             self.attempts_lost += 1
+            self.bytes += entry.get("bytes", 0)  # of parts, which are read or skipped again
         elif status == "failed":
             self.failures.append(Failure(entry["source"], entry["attempts"], entry["error"]))
         elif status == "end":

@@ -138,6 +138,7 @@ class _CutFile:
 
     ranges: list[Range]
     results: dict[Range, FileResult]
+    number: int  # of the attempt at the file
     given_up: bool = False
 
 
@@ -179,10 +180,11 @@ def _take_step(item: Item, models: Models, how: WorkerOptions) -> FileResult | R
     part = step if isinstance(step, Range) else None
     name = part_of(target, part) if part else target
     _tidy_once(name)
+    if isinstance(step, Parts):
+        with _time_limit(how.limit or _PATIENCE + step.ranges[-1].end / _SLOWEST):
+            return join_parts(source, target, models, options, *step, before=before, tidy=False)
     task = TagTask(source, name, models, options, part, before, verify=how.verify, tidy=False)
     with _time_limit(how.limit or _PATIENCE + task.facts.bytes / _SLOWEST):
-        if isinstance(step, Parts):
-            return join_parts(source, target, models, options, *step, before=before, tidy=False)
         if isinstance(step, int) and 0 < step < task.facts.bytes and task.reason:
             return cut_file(source, models, options, size=step)
         return task.run(how.threads)
@@ -324,7 +326,7 @@ def tag_files(
             if len(cut.results) < len(cut.ranges) or cut.given_up:
                 return []
             parts = Parts(cut.ranges, [cut.results[each] for each in cut.ranges])
-            return [_Attempt(job, 1, parts, 0)]
+            return [_Attempt(job, cut.number, parts, 0)]
         if isinstance(outcome, FileResult):
             is_joined = isinstance(step, Parts)
             if job.target in were_cut and not is_joined:
@@ -337,7 +339,7 @@ def tag_files(
                 uncut = {"status": "uncut", "source": job.source, "error": outcome.reason}
                 record(ledger.append(uncut))
                 return [done._replace(step=0, alone=True)]
-            cut_files[job] = _CutFile(outcome.ranges, {})
+            cut_files[job] = _CutFile(outcome.ranges, {}, number)
             return [_Attempt(job, 1, part, part.end - part.start) for part in outcome.ranges]
         message = outcome.message
         if isinstance(step, Range):
@@ -347,6 +349,10 @@ def tag_files(
         retry = outcome.retry and number < attempts
         status = "lost" if retry else "failed"
         entry = {"status": status, "source": job.source, "attempts": number, "error": message}
+        if retry and isinstance(step, Parts):  # parts may be missing: the others are kept
+            entry["bytes"] = step.ranges[-1].end
+            record(ledger.append(entry))
+            return [_Attempt(job, number + 1, split, step.ranges[-1].end)]
         record(ledger.append(entry))
         if retry:
             return [done._replace(number=number + 1, alone=True)]

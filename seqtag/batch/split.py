@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from seqtag.batch import ranges
 from seqtag.batch.files import Models, TagTask, recipe_of
-from seqtag.batch.storage import is_address, place_of
+from seqtag.batch.storage import DigestingFile, is_address, place_of
 from seqtag.corpus.formats import FORMATS, joined, renumbered
 from seqtag.errors import CorpusError
 from seqtag.storage.output import remove_leftovers
@@ -126,11 +126,11 @@ def join_parts(
     CorpusError
         If the file has changed since its parts were tagged.
     OSError
-        As the system reports it; `FileNotFoundError` if a part is missing or was tagged otherwise.
+        As the system reports it; `FileNotFoundError` if a part is missing, was tagged otherwise, or
+        is damaged (and then removed). Tag it, and join again.
     """
     models, options = Models.of(model), options or TagOptions()
     joint = TagTask(source, target, models, options, before=before, tidy=tidy)
-    joint.reason = joint.change or "input"
     for part, result in zip(parts, results, strict=True):
         name = part_of(target, part)
         facts, recipe = place_of(name).facts(), recipe_of(models.digests, options, part)
@@ -143,6 +143,8 @@ def join_parts(
         for piece in joined(pieces, options.to):
             out.write(piece)
         digest = _input_digest(joint.input, parts, results)
+    is_same = before is not None and before.sha256_read == digest
+    joint.reason = joint.change or ("output" if is_same else "input")
     remove_parts(target)
     return joint.result(results[0].format, counts, digest, out)
 
@@ -157,14 +159,25 @@ def _pieces(
     """Yield the bytes of parts and count sentences; number sentences through if they have numbers.
 
     `around` are the bytes before and after the number of a sentence.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a part is damaged; it is removed.
     """
     for part, result in zip(parts, results, strict=True):
-        with place_of(part_of(target, part)).open() as file:
-            chunks = iter(partial(file.read, _CHUNK), b"")
+        place = place_of(part_of(target, part))
+        with place.open() as file:
+            digesting = DigestingFile(file, place.name)
+            chunks = iter(partial(digesting.read, _CHUNK), b"")
             if around is None or not counts.sentences:
                 yield from chunks
             else:
                 yield from renumbered(chunks, counts.sentences, *around)
+            digest = digesting.digest()
+        if digest != result.sha256_written:  # without it, the next attempt tags it again
+            place.remove()
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.name)
         counts.add(result.sentences, result.tokens)
 
 

@@ -1,6 +1,6 @@
 """The driver: windows, attempts, reports; the command."""
 
-# ruff: noqa: F401, F811, TC001  (fixtures are imported, then asked for by name)
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
 import gzip
@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from seqtag.batch import ray_tagging as tagging
+from seqtag.batch import split
 from seqtag.batch.files import tag_file
 from seqtag.batch.jobs import Job
 from seqtag.batch.ledger import BatchReport, Failure, Ledger, read_report
@@ -29,10 +30,11 @@ from seqtag.batch.ray_tagging import (
     attempt,
     tag_files,
 )
+from seqtag.batch.split import remove_parts
 from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
-from tests.batch.engines import FakeRay, fake
+from tests.batch.engines import FakeRay, RayError, fake
 from tests.command_line import SENTENCES, call, conllu, home, linux
 from tests.conftest import ROOT
 
@@ -130,12 +132,13 @@ def test_the_ledger_says_what_is_there(place, fake):
     assert found.as_json() == report.as_json() | {"seconds": found.as_json()["seconds"]}
 
 
-def test_a_damaged_output_of_the_same_size_is_noticed_when_asked(place, fake):
-    run(fake)
+@pytest.mark.parametrize("split", [0, 500])
+def test_a_damaged_output_of_the_same_size_is_noticed_when_asked(place, fake, split):
+    run(fake, split=split)
     data = Path("out/2.conllu").read_bytes()
     Path("out/2.conllu").write_bytes(data.replace(b"NOUN", b"VERB"))
     assert run(fake).skipped == 5
-    report = run(fake, verify=True)
+    report = run(fake, split=split, verify=True)
     assert (report.tagged, report.skipped) == (1, 4)
     assert lines("tagged")[-1]["reason"] == "output"
     assert Path("out/2.conllu").read_bytes() == data
@@ -336,6 +339,50 @@ def test_joining_that_is_lost_is_tried_again(place, fake):
     fake.lose = lose
     report = in_parts(fake)
     assert (len(lost), report.tagged, report.attempts_lost) == (1, 5, 1)
+
+
+@pytest.mark.parametrize("failure", [RayError("The worker died"), OSError(5, "Input/output error")])
+def test_a_joined_file_whose_parts_were_half_removed_is_finished(place, fake, monkeypatch, failure):
+    removed = []
+
+    def remove(target):
+        removed.append(target)
+        if len(removed) == 1:  # the file is there
+            Path(f"{target}.parts", names(f"{target}.parts")[0]).unlink()
+            raise failure
+        remove_parts(target)
+
+    monkeypatch.setattr(split, "remove_parts", remove)
+    report = in_parts(fake)
+    assert (report.tagged, report.attempts_lost, report.failures) == (5, 1, [])
+    assert report.bytes == report.bytes_read  # the part that was missing is counted twice
+    assert report.bytes_read > sum(path.stat().st_size for path in Path("in").iterdir())
+    assert all(Path(f"out/{n}.conllu").read_bytes() == lone(n) for n in range(5))
+    assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
+
+
+def test_joining_that_always_fails_fails_the_file(place, fake, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device", "out")
+
+    monkeypatch.setattr(tagging, "join_parts", fail)
+    report = in_parts(fake)
+    assert {each[1:] for each in report.failures} == {(3, "out: No space left on device")}
+    assert (report.tagged, len(report.failures), report.attempts_lost) == (0, 5, 10)
+    assert report.bytes == report.bytes_read > 0
+
+
+def test_a_damaged_part_is_tagged_again(place, fake):
+    fake.lose = lambda items, *_: isinstance(items[0].step, Parts)
+    in_parts(fake, attempts=1)
+    for number in range(5):
+        part = Path(f"out/{number}.conllu.parts", names(f"out/{number}.conllu.parts")[0])
+        part.write_bytes(part.read_bytes().replace(b"NOUN", b"VERB"))
+    fake.lose = lambda *_: False
+    report = in_parts(fake)
+    assert (report.tagged, report.attempts_lost, report.failures) == (5, 5, [])
+    assert all(Path(f"out/{n}.conllu").read_bytes() == lone(n) for n in range(5))
+    assert run(fake, verify=True).skipped == 5
 
 
 def test_parts_of_before_go_when_a_file_is_done_as_a_whole(place, fake):
