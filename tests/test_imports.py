@@ -117,7 +117,8 @@ training.train
 training.online
 training.selection
 training
-batch.storage batch.mixing batch.ledger
+batch.storage batch.mixing
+batch.ledger
 batch.rows
 batch.ranges batch.shards batch.ray_cluster
 batch.files batch.parameter_mixing batch.jobs

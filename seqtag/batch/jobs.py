@@ -7,7 +7,7 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from seqtag.batch.ledger import LEDGER, Ledger
+from seqtag.batch.ledger import LEDGER, Ledger, is_ledger
 from seqtag.batch.storage import file_system, is_address
 from seqtag.errors import CorpusError, OptionError
 
@@ -133,7 +133,9 @@ def _folders(top: str) -> Iterator[str]:
 def _is_input(name: str) -> bool:
     """Return whether to tag a match: a file, or a broken link, which will fail; no ledger."""
     path = Path(name)
-    return path.name != LEDGER and (path.is_file() or (path.is_symlink() and not path.exists()))
+    if path.is_file():
+        return path.suffix != ".jsonl" or not is_ledger(path)
+    return path.is_symlink() and not path.exists()
 
 
 def jobs_of(
@@ -207,8 +209,8 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
     Raises
     ------
     OptionError
-        If there is no path and the folder is at an address, or an input was written by an earlier
-        run.
+        If the ledger would be at an address, or is an input or output of the run, or an input was
+        written by an earlier run.
     CorpusError, OSError
         As `Ledger`.
     """
@@ -218,6 +220,15 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
             "where nothing can be appended to a file"
         )
         raise OptionError(msg)
+    if path is not None and is_address(path):
+        msg = f"expected --ledger with a file on this machine, found {path}; name one"
+        raise OptionError(msg)
+    if path is not None:
+        name = Path(path).name
+        same = [each for job in jobs for each in job if each.endswith(name)]
+        if _absolute(path) in map(_absolute, same):
+            msg = f"expected a ledger that is no input and no output, found {path}; name another"
+            raise OptionError(msg)
     ledger = Ledger(path or _joined(folder, LEDGER), _joined(folder, "x")[:-1])
     try:
         top = os.path.realpath(folder) + os.sep

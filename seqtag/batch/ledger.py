@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from seqtag.batch.storage import is_address
 from seqtag.errors import CorpusError
 from seqtag.storage import locks
 
@@ -81,7 +82,9 @@ class FileResult:
 
 
 _START = b'{"status": "'
+_BEGIN = b'{"status": "run", "begun": '
 _RESULTS = ("tagged", "skipped", "part")
+_STATUSES = frozenset({*_RESULTS, "run", "cut", "uncut", "lost", "failed", "end"})
 _TYPES = {
     each.name: {"int": int, "float": float}.get(str(each.type), str) for each in fields(FileResult)
 }
@@ -246,6 +249,7 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str], folder: str = ""):
         self.path, self._folder = os.fspath(path), folder
+        self._place = folder if is_address(folder) else os.path.realpath(folder or ".")
         self._results: dict[str, FileResult] = {}
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         self._file = Path(path).open("a+b")  # noqa: SIM115  closed by `close`
@@ -254,10 +258,12 @@ class Ledger:
                 msg = "expected a ledger that no process writes, found another run; wait for it"
                 raise CorpusError(msg, source=self.path)
             self._file.seek(0)
-            end = 0
+            end, is_ours = 0, True
             for _, line, entry in _entries(self._file, self.path):
                 end += len(line)
-                if entry["status"] in _RESULTS:
+                if entry["status"] == "run":
+                    is_ours = entry.get("folder", self._place) == self._place
+                if entry["status"] in _RESULTS and is_ours:
                     result = {name: entry[name] for name in _TYPES}
                     result["target"] = target = folder + result["target"]
                     result["status"] = "tagged"
@@ -289,6 +295,15 @@ class Ledger:
         self._results[result.target] = result
         return self.append(entry | ({"status": "part"} if part else {"joined": False}) | more)
 
+    def begin(self, **plan: Any) -> Entry:
+        """Append the line that begins a run; return it.
+
+        It names the folder of the outputs, unless the ledger is in it: then both may be moved.
+        """
+        if os.path.realpath(Path(self.path).parent) != self._place:
+            plan["folder"] = self._place
+        return self.append({"status": "run"} | plan)
+
     def append(self, entry: Entry) -> Entry:
         """Append a line, and return it."""
         self._file.write(json_bytes({"status": entry["status"]} | entry))
@@ -301,6 +316,12 @@ class Ledger:
             with self._file:
                 self._file.flush()
                 os.fsync(self._file.fileno())
+
+
+def is_ledger(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as a ledger does."""
+    with Path(path).open("rb") as file:
+        return file.read(len(_BEGIN)) == _BEGIN
 
 
 def read_report(path: str | os.PathLike[str]) -> tuple[BatchReport, bool]:
@@ -345,6 +366,8 @@ def _entries(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes, Entry]]:
         try:
             entry = json.loads(line)
             status = entry["status"]
+            if status not in _STATUSES:
+                raise ValueError
             if status in _RESULTS and [type(entry[key]) for key in _TYPES] != [*_TYPES.values()]:
                 raise TypeError
         except (ValueError, KeyError, TypeError, RecursionError):

@@ -426,18 +426,18 @@ def tag_files(
                 waiting += sum(each.bytes for each in following)
                 queue.extendleft(reversed(following))
 
-    plan = {
-        "status": "run",
-        "begun": round(time.time(), 3),
-        "files": len(jobs),
-        "skipped": skipped,
-        "bytes": waiting,
-        "version": __version__,
-        "models": [{"name": each.name, "sha256": each.digest} for each in models],
-        "options": options.as_json(),
-        "recipe": recipe,
-    }
-    record(ledger.append(plan))
+    record(
+        ledger.begin(
+            begun=round(time.time(), 3),
+            files=len(jobs),
+            skipped=skipped,
+            bytes=waiting,
+            version=__version__,
+            models=[{"name": each.name, "sha256": each.digest} for each in models],
+            options=options.as_json(),
+            recipe=recipe,
+        )
+    )
     try:
         run()
     except BaseException:

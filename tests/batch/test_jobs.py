@@ -159,8 +159,11 @@ def test_lists_of_names_that_are_no_utf_8(crawl):
 
 def test_what_a_run_has_written_is_no_input_by_itself(crawl):
     with Ledger("crawl/x/ledger.jsonl", "crawl/x/") as ledger:
+        ledger.begin(begun=0.0)
         ledger.add(FileResult("b", "crawl/x/a.txt", *RESULT))
-    assert files_of(["crawl/x/*"]) == ["crawl/x/a.txt"]
+    Path("crawl/x/data.jsonl").write_text('{"status": "draft", "text": "Time flies."}\n')
+    assert files_of(["crawl/x/*"]) == ["crawl/x/a.txt", "crawl/x/data.jsonl"]
+    Path("crawl/x/data.jsonl").unlink()
     for folder in ("crawl/x", str(crawl / "x"), "crawl/../crawl/x/"):
         for source in ("crawl/x/a.txt", str(crawl / "x" / "a.txt")):
             with pytest.raises(OptionError) as error:
@@ -172,6 +175,23 @@ def test_what_a_run_has_written_is_no_input_by_itself(crawl):
     open_ledger(None, "again", [Job("crawl/x/a.txt", "again/a.txt")]).close()
 
 
+def test_a_ledger_is_no_input_and_no_output(tmp_path):
+    for job in (Job("a", str(tmp_path / "b")), Job(str(tmp_path / "b"), "a")):
+        with pytest.raises(OptionError, match="expected a ledger that is no input and no output"):
+            open_ledger(str(tmp_path / "b"), str(tmp_path), [job])
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_ledger_of_several_folders_keeps_them_apart(tmp_path):
+    """Else an output of one folder would be taken for that of the other."""
+    for number, folder in enumerate("ABA"):
+        top = str(tmp_path / folder)
+        with open_ledger(str(tmp_path / "l.jsonl"), top, []) as ledger:
+            assert list(ledger) == ([f"{top}/0"] if number == 2 else [])
+            ledger.begin(begun=float(number))
+            ledger.add(FileResult("b", f"{top}/{number}", *RESULT))
+
+
 def test_a_store_has_no_ledger(tmp_path):
     with pytest.raises(OptionError) as error:
         open_ledger(None, "s3://tagged", [])
@@ -179,6 +199,8 @@ def test_a_store_has_no_ledger(tmp_path):
         "expected --ledger with a file on this machine, found none; s3://tagged is in a store, "
         "where nothing can be appended to a file"
     )
+    with pytest.raises(OptionError, match="a file on this machine, found s3://tagged/l.jsonl"):
+        open_ledger("s3://tagged/l.jsonl", "s3://tagged", [])
     with open_ledger(str(tmp_path / "l.jsonl"), "s3://tagged", []) as ledger:
         ledger.add(FileResult("b", "s3://tagged/b", *RESULT))
     with pytest.raises(OptionError, match="found the output of a cluster run, s3://tagged/b in"):
