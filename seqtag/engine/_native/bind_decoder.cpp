@@ -191,11 +191,13 @@ class PyDecoder {
 
   nb::object decode(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, Workspace& workspace,
                     const PyAllowed& allowed) const {
+    const CheckedColumns x(types, hashes, sentence_ptr);
+    check(x);
     std::vector<int32_t> labels(types.shape(1));
     if (allowed) {
       Viterbi<float> first;
       SecondOrderViterbi<float> second;
-      visit(types, hashes, sentence_ptr, workspace, allowed,
+      visit(x, workspace, allowed,
             [&](const auto& model, size_t begin, size_t T, float* emission, const Edges<float>* edges) {
               if (model.order() == 2)
                 second.run(emission, T, model.chain(), model.trigram(), edges, nullptr, &labels[begin]);
@@ -204,8 +206,6 @@ class PyDecoder {
             });
       return to_numpy(std::move(labels));
     }
-    const CheckedColumns x(types, hashes, sentence_ptr);
-    check(x);
     use(workspace, [&](const auto& model, auto& space) {
       model.decode(x.columns(), x.sentence_ptr(), x.sentences(), space, labels.data());
     });
@@ -215,11 +215,13 @@ class PyDecoder {
   nb::object margins(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, In<int32_t> groups,
                      Workspace& workspace, const PyAllowed& allowed) const {
     require(groups.shape(0) == size_t(labels_), "groups must hold one number per label");
+    const CheckedColumns x(types, hashes, sentence_ptr);
+    check(x);
     const size_t N = types.shape(1);
     std::vector<int32_t> labels(N), rivals(N);
     std::vector<double> margins(N);
     MaxMarginals found;
-    visit(types, hashes, sentence_ptr, workspace, allowed,
+    visit(x, workspace, allowed,
           [&](const auto& model, size_t begin, size_t T, float* emission, const Edges<float>* edges) {
             found.run(emission, T, model.chain(), model.trigram(), mirrored(model), model.order(), edges);
             std::copy(found.labels.begin(), found.labels.end(), labels.begin() + int64_t(begin));
@@ -232,18 +234,18 @@ class PyDecoder {
   nb::object n_best(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, int64_t n, Workspace& workspace,
                     const PyAllowed& allowed) const {
     require(n >= 1, "n must be at least 1");
+    const CheckedColumns x(types, hashes, sentence_ptr);
+    check(x);
     std::vector<int64_t> ptr(1, 0);
     std::vector<double> scores;
     std::vector<int32_t> labels;
     MaxMarginals found;
     NBest search;
-    visit(types, hashes, sentence_ptr, workspace, allowed,
-          [&](const auto& model, size_t, size_t T, float* emission, const Edges<float>* edges) {
-            found.run(emission, T, model.chain(), model.trigram(), mirrored(model), model.order(), edges);
-            search.run(found, emission, T, model.chain(), model.trigram(), model.order(), edges, size_t(n), scores,
-                       labels);
-            ptr.push_back(int64_t(scores.size()));
-          });
+    visit(x, workspace, allowed, [&](const auto& model, size_t, size_t T, float* emission, const Edges<float>* edges) {
+      found.run(emission, T, model.chain(), model.trigram(), mirrored(model), model.order(), edges);
+      search.run(found, emission, T, model.chain(), model.trigram(), model.order(), edges, size_t(n), scores, labels);
+      ptr.push_back(int64_t(scores.size()));
+    });
     return record("Paths", to_numpy(std::move(ptr)), to_numpy(std::move(scores)), to_numpy(std::move(labels)));
   }
 
@@ -280,10 +282,7 @@ class PyDecoder {
   }
   // Calls search(model, first token, T, emission, edges) for each sentence, without Python's lock.
   template <class Search>
-  void visit(const In2<int32_t>& types, const In2<uint64_t>& hashes, const In<int64_t>& sentence_ptr,
-             Workspace& workspace, const PyAllowed& allowed, Search search) const {
-    const CheckedColumns x(types, hashes, sentence_ptr);
-    check(x);
+  void visit(const CheckedColumns& x, Workspace& workspace, const PyAllowed& allowed, Search search) const {
     std::vector<int64_t> allowed_ptr;
     std::vector<int32_t> allowed_labels;
     Allowed may;
