@@ -163,7 +163,7 @@ def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object])
     expected = expected_digest(file, target)
     if expected is None:  # it is unknown whether two pieces belong together
         part.unlink(missing_ok=True)
-        if MIRROR not in os.environ and not address.startswith("https:"):
+        if not os.environ.get(MIRROR) and not address.startswith("https:"):
             msg = f"expected HTTPS for a file without a digest; name a server with {MIRROR}"
             raise CatalogueError(msg, source=address)
     for attempt in range(1, _TRIES + 1):

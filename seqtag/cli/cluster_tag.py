@@ -129,7 +129,7 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
 )
 @option(
     "--time-limit",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, 1e8, min_open=True),
     help="Seconds that an attempt at a file or a chunk may take.",
     shown="an hour, and a second for each 10 kB",
     metavar="SECONDS",

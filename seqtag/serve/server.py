@@ -222,7 +222,9 @@ class _Service:
                 thanks = [f"seqtag {__version__}", *remarks]
                 return to_json({"model": name, "acknowledgements": thanks, "result": result})
 
-            found = await self._work(answer, len(fields.get("data", "")))
+            found = await self._work(
+                answer, len(fields.get("data", "").encode("utf-8", "surrogatepass"))
+            )
         except SeqtagError as error:
             status = 400 if isinstance(error, UnknownModelError) else _status_of(error)
             return PlainTextResponse(f"{_message(error)}\n", status, _retry(status))
