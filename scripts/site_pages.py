@@ -49,6 +49,8 @@ _CODE = re.compile(rf"(?<![\w`-])(?:--[a-z][a-z-]*|seqtag (?:{'|'.join(COMMANDS)
 _ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)
 _PLAY = re.compile(r"\[([^\]]+)\]\(([./]*play/index\.html[^)]*)\)")
 _FIGURE = re.compile(r"^\[([^\]]+)\]\(([./]*play/index\.html\?embed=([\w-]+))\)$", re.MULTILINE)
+_HEIGHTS = {"strips": (44, 54), "viterbi": (45, 45), "structured": (42, 45), "bars": (39, 44)}
+"""Heights of figures, in rem: on wide and on narrow pages; of others, those of site.css."""
 _PICTURE = re.compile(
     r'<picture>.*?srcset="([^"]+)".*?<img [^>]*?alt="([^"]*)" src="([^"]+)".*?</picture>', re.DOTALL
 )
@@ -96,8 +98,11 @@ def read_page(app: Sphinx, name: str, content: list[str]) -> None:
 def _live_figure(found: re.Match[str]) -> str:
     caption, address, name = found.groups()
     page = address.partition("?")[0]
+    wide, narrow = _HEIGHTS.get(name, (39, 39))
+    style = f"--wide: {wide}rem; --narrow: {narrow}rem"
     return (
-        f'<figure class="play"><iframe src="{address}" title="{caption}" loading="lazy"></iframe>'
+        f'<figure class="play" style="{style}">'
+        f'<iframe src="{address}" title="{caption}" loading="lazy"></iframe>'
         f'<figcaption><a href="{page}#{name}">{caption}</a></figcaption></figure>'
     )
 
