@@ -78,6 +78,9 @@ const SECTIONS = {
 };
 const lectureLink = (anchor) => make("a", { href: `${LECTURE}#${anchor}`, target: EMBED ? "_top" : null }, `Lecture, section ${SECTIONS[anchor].replace(".", ":")}`);
 
+/** What the two numbers of a word count: what is to its left, and what is to its right. */
+const WORD_FEATURES = ["left", "right"];
+
 /** The figure that ?embed= asks for, if any. */
 const EMBED = new URLSearchParams(location.search).get("embed");
 
@@ -96,19 +99,26 @@ const ICONS = {
   forth: "M6 4v16L19 12z", leap: "M12 5v14L21 12zM3 5v14L12 12z", last: "M16 5h3v14H16zM4 5v14L15 12z",
 };
 
-/** The buttons of a part; `part` has first, leapBack, back, forth, leap, last and atEnd. */
+/**
+ * The buttons of a part; `part` has first, leapBack, back, forth, leap, last and atEnd. Where it also has left() and
+ * skip(count), a run takes at most 13 seconds: the more steps are left, the more of them in each tick.
+ */
 function stepper(section, part, pace) {
-  const running = section.querySelector('[data-do="run"]');
+  const running = section.querySelector('[data-do="run"]'), again = part.again ?? part.first;
   let timer = null;
   const turn = (on) => {
     clearInterval(timer);
-    timer = on ? setInterval(() => (part.atEnd() ? stop() : part.forth()), calm.matches ? 1200 : pace) : null;
+    const wanted = calm.matches ? 1200 : pace, each = part.left ? Math.min(wanted, 13_000 / Math.max(1, part.left())) : wanted;
+    const tick = Math.max(each, Math.min(wanted, calm.matches ? 400 : 90)), count = Math.ceil(tick / each);
+    const move = () => (count > 1 ? part.skip(count) : part.forth());
+    timer = on ? setInterval(() => (part.atEnd() ? stop() : move()), tick) : null;
     running.textContent = on ? "Pause" : "Run";
     running.setAttribute("aria-pressed", String(on));
+    address.hold(on);
   };
-  const stop = () => turn(false);
+  const stop = () => timer !== null && turn(false);
   const run = () => {
-    if (part.atEnd()) part.first();
+    if (part.atEnd()) again();
     turn(true);
   };
   const act = (name) => {
@@ -129,9 +139,16 @@ function stepper(section, part, pace) {
 const address = {
   part: null, // only the one that is open writes
   prefix: {}, // the step of the story
+  held: false, pending: null, // a run writes once, at its end: browsers refuse many changes in a short time
   read: () => Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
+  hold(on) {
+    address.held = on;
+    if (!on && address.pending) address.write(...address.pending);
+  },
   write(part, values) {
     if (EMBED || part !== address.part) return;
+    address.pending = address.held ? [part, values] : null;
+    if (address.held) return;
     const set = new URLSearchParams(Object.entries({ ...address.prefix, ...values }).filter(([, value]) => value !== null));
     const text = String(set).replace(/%(2C|2F|3A|3B)/g, decodeURIComponent);
     try {

@@ -3,13 +3,13 @@
 const REACH = 8, UNIT = 40, SIDE = 680;
 const across = (p) => SIDE / 2 + UNIT * p, up = (q) => SIDE / 2 - UNIT * q;
 
-function scaffold() {
+function scaffold(names = ["p", "q"]) {
   return Array.from({ length: 2 * REACH + 1 }, (_, i) => i - REACH).map((k) => [
     draw("line", { class: k ? "grid" : "axis", x1: across(k), x2: across(k), y1: 0, y2: SIDE }),
     draw("line", { class: k ? "grid" : "axis", y1: up(k), y2: up(k), x1: 0, x2: SIDE }),
     k && k % 4 === 0 && draw("text", { x: across(k), y: up(0) + 20, "text-anchor": "middle" }, number(k)),
     k && k % 4 === 0 && draw("text", { x: across(0) - 8, y: up(k) + 5, "text-anchor": "end" }, number(k)),
-  ]).concat([["p", SIDE - 16, up(0) - 8], ["q", across(0) + 8, 20]].map(([name, x, y]) => draw("text", { class: "name", x, y }, name)));
+  ]).concat([[SIDE - 6, up(0) - 8, "end"], [across(0) + 8, 20, "start"]].map(([x, y, anchor], i) => draw("text", { class: "name", x, y, "text-anchor": anchor }, names[i])));
 }
 
 /** The mark of a class: a disc, a square or a triangle. */
@@ -19,11 +19,17 @@ function mark(kind, cx, cy, r = 11) {
   return draw("rect", { class: `point ${kind}`, x: cx - 0.88 * r, y: cy - 0.88 * r, width: 1.76 * r, height: 1.76 * r });
 }
 
-/** The word at a point, above it, or below it where that of a neighbor is above. */
-function wordAt(points, i, word) {
-  const { x: [p, q] } = points[i];
-  const crowded = points.slice(0, i).some(({ x }) => x[1] === q && Math.abs(x[0] - p) <= 1);
-  return draw("text", { class: "order word-name", x: across(p), y: up(q) + (crowded ? 28 : -15) }, word);
+/** How far the mark of a point is drawn to the right of its place: where another class has a point there. */
+const aside = (points, i) => (points.slice(0, i).some(({ x, y }) => String(x) === String(points[i].x) && y !== points[i].y) ? 22 : 0);
+
+/** The word at a point, above it, or below it where that of a neighbor is above; words at one place share a line. */
+function wordAt(points, i, words) {
+  const { x: [p, q], y } = points[i], here = (k) => String(points[k].x) === String(points[i].x) && points[k].y === y;
+  const same = words.map((_, k) => k).filter((k) => k < points.length && here(k));
+  if (same[0] !== i) return null;
+  const shift = aside(points, i);
+  const crowded = points.slice(0, i).some(({ x }) => x[1] === q && x[0] !== p && Math.abs(x[0] - p) <= 1);
+  return draw("text", { class: "order word-name", x: across(p) + shift + (shift ? 14 : 0), y: up(q) + (crowded ? 28 : shift ? 5 : -15), style: shift ? "text-anchor: start" : null }, same.map((k) => words[k]).join(", "));
 }
 
 /** An arrow with its name beyond its head; an old one, or a change, has it beside its middle. */

@@ -1,8 +1,8 @@
 "use strict";
 /* Part 2: sentences, a Viterbi lattice, and the update. */
 const lattice = (() => {
-  const P = window.perceptron, MOST = 8, BOX = [84, 48], STOP = 76, RIGHT = 140, VISITS = 2000;
-  // The weights of the lecture, section 6, for six of its labels; stop weights are those of the full stop.
+  const P = window.perceptron, MOST = 8, BOX = [84, 48], VISITS = 2000;
+  // The weights of the lecture, section 6, rounded to tenths, for six of its labels; stop weights are those of the full stop.
   const OLD_FISH = "they,ADJ:0.6;they,ADP:-0.7;they,NOUN:0.5;they,PRON:1.8;they,VERB:-0.3;fish,ADJ:-0.8;fish,NOUN:1.2;fish,VERB:1.9;" +
     "for,ADJ:-1;for,ADP:5.8;for,NOUN:-0.2;for,PRON:-1;for,VERB:-2.4;the,ADJ:-6;the,DET:9.7;the,NOUN:-0.9;the,PRON:2;" +
     "the,VERB:-1;old,ADJ:5.3;old,DET:-2;old,NOUN:-1;old,PRON:-1;old,VERB:-0.9;>ADJ:-0.7;>ADP:-0.7;>DET:0.1;>NOUN:0.8;" +
@@ -21,7 +21,7 @@ const lattice = (() => {
     names: ["Names: B, I, O", "B I O", "Ada/B Lovelace/I met/O Charles/B Babbage/I; Charles/B met/O Ada/B", {}, ""],
     own: ["Your own sentences"],
   };
-  const DEFAULTS = { attributes: "0", bigrams: true, "lattice-ties": "lowest", with: "w" };
+  const DEFAULTS = { attributes: "0", bigrams: true, "lattice-ties": "mistake", with: "w" };
   const { ids, read, recall: restore, changed } = fieldsOf(DEFAULTS);
   let labels = [], sentences = []; // [{words, gold}], gold as numbers of labels
   let at = null, rows = [], names = [], base = null; // the layout, its rows, its cells by name, where visits begin
@@ -59,7 +59,7 @@ const lattice = (() => {
   const byName = (values) => new Map(names.map(([name, cell]) => [name, values[cell]]));
 
   /** Lay w out anew for the words and labels there are; what has the same name keeps its weight. */
-  function layOut(state) {
+  function laidOut(state) {
     const [w, u] = [byName(state.w), byName(state.u)];
     rows = [...new Set(sentences.flatMap(({ words }) => words.flatMap(attributes)))];
     at = P.layout(rows.length, labels.length, read("bigrams") ? 1 : 0);
@@ -69,39 +69,38 @@ const lattice = (() => {
       next.w[cell] = w.get(name) ?? 0;
       next.u[cell] = u.get(name) ?? 0;
     }
-    begin(next, first);
+    return next;
   }
 
-  function begin(state, sentence) {
+  function begin(state, sentence, visit = 0, where = 0) {
     base = state;
     first = Math.min(sentence, sentences.length - 1);
     visits = [];
     peek = null;
-    go(0, 0);
+    go(visit, where);
   }
 
   /** Begin with a text and what the weights are, as the address has them. */
-  function open({ labels: list = "", text = "", w = "", u = "", seen = 0, first: sentence = 0 }) {
+  function open({ labels: list = "", text = "", w = "", u = "", seen = 0, first: sentence = 0, visit = 0, step: where = 0 }) {
     labels = named(list);
     if (!labels.length) labels = ["X"];
     $("labels").value = labels.join(" ");
     sentences = parse(text);
     if (!sentences.length) sentences = [{ words: ["word"], gold: [0] }];
     names = [];
-    layOut({ w: [], u: [], seen: whole(seen, 1e6) });
-    const known = new Map(names);
-    for (const [values, said] of [[base.w, w], [base.u, u]]) {
+    const state = laidOut({ w: [], u: [], seen: whole(seen, 1e6) }), known = new Map(names);
+    for (const [values, said] of [[state.w, w], [state.u, u]]) {
       for (const [, name, value] of said.matchAll(/([^;]+):(-?[\d.]+)/g)) if (known.has(name)) values[known.get(name)] = Number(value) || 0;
     }
-    begin(base, whole(sentence, sentences.length));
+    begin(state, whole(sentence, sentences.length), whole(visit, VISITS), whole(where, VISITS));
   }
   const kept = (values) => names.filter(([, cell]) => values[cell]).map(([name, cell]) => `${name}:${values[cell]}`).join(";") || null;
 
-  function choose(key) {
+  function choose(key, { visit, step: where } = {}) {
     const [, list, text, settings, w] = STORIES[key];
     restore(settings);
     $("story").value = key;
-    open({ labels: list, text, w });
+    open({ labels: list, text, w, visit, step: where });
   }
 
   // ------------------------------------------------------------------------------- visits
@@ -137,11 +136,13 @@ const lattice = (() => {
   }
 
   // ------------------------------------------------------------------------------ the picture
-  let wide = 132, high = 78, left = 92; // pixels of a token, of a label, and of the names beside them
+  // Pixels of a token, of a label, and of the names beside them; of the arcs to the end, and of all that is after the words.
+  let wide = 132, high = 78, left = 92, STOP = 76, RIGHT = 140;
   function measure() {
-    const room = $("words").closest(".scroll").clientWidth || 1000;
-    [left, high, BOX[1]] = room < 500 || EMBED ? [86, 54, 42] : [92, 78, 48];
-    wide = Math.max(104, Math.min(176, Math.floor((room - left - (at.order ? RIGHT : 44) - 10) / sentences[here()].words.length)));
+    const room = $("words").closest(".scroll").clientWidth || 1000, T = sentences[here()].words.length;
+    [left, high, BOX[1]] = room < 500 ? [86, 46, 40] : EMBED ? [86, 50, 42] : [92, T > 4 ? 70 : 78, 48];
+    [BOX[0], STOP, RIGHT] = T > 4 || room < 500 ? [62, 48, 98] : [84, 76, 140];
+    wide = Math.max(BOX[0] + 36, Math.min(176, Math.floor((room - left - (at.order ? RIGHT + 12 : 44) - 10) / T)));
   }
   const x = (t) => wide * (t + 0.5), y = (b) => high * (b + 0.5) + 6;
   const equation = (...parts) => make("p", {}, ...parts);
@@ -182,7 +183,7 @@ const lattice = (() => {
         if (t && at.order && known(t, b)) {
           if (focus?.t === t && focus.b === b) {
             cell.candidates.forEach((_, a) => {
-              const place = { x: x(t - 1) + BOX[0] / 2 + 0.3 * (wide - BOX[0]) + 4, y: y(a) + 0.3 * (y(b) - y(a)) + 5 }; // apart from the others
+              const place = { x: x(t - 1) + wide / 2, y: y(a) + 0.42 * (y(b) - y(a)) + 5 }; // apart from the others
               arcs.push(line(t, a, b, a === cell.back ? "chosen" : "candidate"));
               costs.push(draw("text", { class: "cost", ...place }, number(view.weights[at.transition(a, b)])));
             });
@@ -206,13 +207,13 @@ const lattice = (() => {
       const end = { x: x(T - 1) + BOX[0] / 2 + STOP, y: y((K - 1) / 2) };
       const most = Math.max(...view.lattice.last);
       labels.forEach((_, b) => {
-        const begin = x(T - 1) + BOX[0] / 2, place = { x: begin + 0.3 * STOP + 4, y: y(b) + 0.3 * (end.y - y(b)) + 5 };
+        const begin = x(T - 1) + BOX[0] / 2, place = { x: begin + 0.4 * STOP, y: y(b) + 0.4 * (end.y - y(b)) + 5 };
         arcs.push(draw("line", { class: `arc ${b === best[T - 1] ? "chosen" : "candidate"}`, x1: begin, y1: y(b), x2: end.x, y2: end.y }));
         costs.push(draw("text", { class: "cost", ...place }, number(view.weights[at.stop(b)])));
       });
       boxes.push(draw("g", { id: "stop", "data-v": most }, draw("title", {}, `the best with its stop weight: ${number(most)}`),
-        draw("rect", { class: "cell now", x: end.x, y: end.y - BOX[1] / 2, width: 62, height: BOX[1], rx: 8 }),
-        draw("text", { class: "v", x: end.x + 31, y: end.y + 2 }, number(most)), draw("text", { class: "e", x: end.x + 31, y: end.y + 17 }, "stop")));
+        draw("rect", { class: "cell now", x: end.x, y: end.y - BOX[1] / 2, width: 58, height: BOX[1], rx: 8 }),
+        draw("text", { class: "v", x: end.x + 29, y: end.y + 2 }, number(most)), draw("text", { class: "e", x: end.x + 29, y: end.y + 17 }, "stop")));
     }
     const beside = (b) => ({ x: left - 8, y: y(b) + 5, style: "text-anchor: end" });
     const names = labels.map((label, b) => [draw("text", { ...beside(b), class: "row" }, label),
@@ -229,7 +230,8 @@ const lattice = (() => {
     const frame = $("words").closest(".scroll"), last = kind === "stop" && at.order;
     const column = kind === "back" ? t - 1 : Math.max(t, 0), begin = column ? x(column - 0.5) - 4 : 0;
     const end = left + (last ? wide * (t + 1) + RIGHT : x(column + 0.5) + 4);
-    if (kind !== "update") frame.scrollLeft = Math.max(Math.min(frame.scrollLeft, begin), end - frame.clientWidth);
+    const least = Math.ceil((end - frame.clientWidth) / wide) * wide; // complete columns next to the names
+    if (kind !== "update") frame.scrollLeft = Math.max(Math.min(frame.scrollLeft, begin), least);
   }
 
   const labelled = (y) => y.map((label) => labels[label]).join(" ");
@@ -291,13 +293,13 @@ const lattice = (() => {
   /** phi(x, y) - phi(x, y_hat), and what it does to w. */
   function tellDifference(view, now) {
     const title = make("h3", {}, m("φ(x, y) − φ(x, ŷ)"));
-    if (now.kind !== "update" || averaged()) return [title, equation(make("span", { class: "quiet" }, !averaged() ? "You will see this at the update: press End." : "There is no update when you decode with the average."))];
+    if (now.kind !== "update" || averaged()) return [title, equation(make("span", { class: "quiet" }, !averaged() ? "You will see this at the update: press ▶|." : "There is no update when you decode with the average."))];
     const before = P.average(view.before), after = P.average(view.after);
     const signed = (value) => make("td", { class: value > 0 ? "up" : value < 0 ? "down" : null }, `${value > 0 ? "+" : ""}${number(value)}`);
     const rows = names.filter(([, cell]) => view.right[cell] || view.decoded[cell]).map(([name, cell]) => [null, [
       name.replace(/^>/, "start>").replace(/>$/, ">stop").replace(">", " → ").replace(",", " · "), number(view.right[cell]), number(view.decoded[cell]), signed(view.delta[cell]),
       number(view.before.w[cell]), make("b", {}, number(view.after.w[cell])), number(before[cell]), number(after[cell])]]);
-    return [title, table([["", "row"], [m("φ(x, y)")], [m("φ(x, ŷ)")], ["difference"], [m("w")], ["new"], [m("w̄")], ["new"]], rows, { id: "delta" })];
+    return [title, table([["", "row"], [m("φ(x, y)")], [m("φ(x, ŷ)")], ["change"], [m("w"), "roomy"], [["new ", m("w")]], [m("w̄"), "spare"], [["new ", m("w̄")], "spare"]], rows, { id: "delta" })];
   }
 
   // ------------------------------------------------------------------------------- the weights
@@ -392,14 +394,10 @@ const lattice = (() => {
   }
 
   function recall(values) {
-    if (values.text === undefined) {
-      choose(values.preset ?? "fish");
-      return go(whole(values.visit, VISITS), whole(values.step, VISITS));
-    }
+    if (values.text === undefined) return choose(values.preset ?? "fish", values);
     restore(values);
     open(values);
     $("story").value = storyOf();
-    return go(whole(values.visit, VISITS), whole(values.step, VISITS));
   }
 
   /** Show another sentence: learning goes on there; the average only looks at it. */
@@ -424,7 +422,9 @@ const lattice = (() => {
       for (let k = step - 1; k > 0; k--) if (all[k].kind !== "cell" || all[k + 1].kind !== "cell" || all[k + 1].t !== all[k].t) return go(c, k);
       return step ? go(c, 0) : behind(Infinity);
     },
-    atEnd: () => c >= VISITS || (averaged() && step === phases().length - 1),
+    atEnd: () => step === phases().length - 1, // a run ends with its visit
+    again: () => (averaged() || sentences.length === 1 ? go(c, 0) : ahead(0)),
+    left: () => phases().length - 1 - step, skip: (count) => go(c, step + count),
   };
   const steps = stepper($("lattice"), part, 450);
 
@@ -435,7 +435,7 @@ const lattice = (() => {
     first = here();
     what();
     $("story").value = "own";
-    layOut(state);
+    begin(laidOut(state), first);
   }
   const edit = (t, word, label) => change(() => {
     const sentence = sentences[first];

@@ -6,7 +6,8 @@ let current = "plane";
 
 /** Show a part; where values are given, with these. */
 function openPart(name, values) {
-  current = address.part = name;
+  current = name;
+  address.part = null; // the address is written once, when all is open
   for (const each of Object.keys(parts)) {
     $(each).hidden = each !== name;
     parts[each].stop();
@@ -16,6 +17,7 @@ function openPart(name, values) {
   }
   fill($("part-link"), parts[name].section.flatMap((anchor, i) => [i ? " · " : "", lectureLink(anchor)]));
   if (values) parts[name].recall(values);
+  address.part = name;
   parts[name].show();
 }
 const openAlone = (name, values) => (story.open(null), openPart(name, values));
@@ -59,6 +61,8 @@ function start() {
   if (EMBED) {
     document.body.classList.add("embed");
     if (story.at() === null) story.stage({}); // the picture alone
+    $("embed-task").hidden = story.at() === null;
+    $("embed-task").textContent = story.STEPS[story.at()]?.short ?? "";
     $("embed-link").hidden = false;
     fill($("embed-link"), make("a", { href: `index.html#${EMBED}`, target: "_top" }, "Open this with all controls"));
   }

@@ -20,7 +20,7 @@ const plane = (() => {
   const { ids, read, recall: restore, changed } = fieldsOf(DEFAULTS);
   let points = [], run = null, found = null, X = [], y = [];
   let guess = []; // one or two places of a predicted line
-  let at = 0, cursor = [0, 0], drawn = null, frame = 0;
+  let at = 0, cursor = [0, 0], drawn = null, frame = 0, painted = 0;
 
   /** What a point is called: its word, if the example has words, or its number. */
   const words = () => PRESETS[$("preset").value]?.[3]?.split(" ") ?? [];
@@ -34,8 +34,14 @@ const plane = (() => {
       .filter(({ x }) => x.every((each) => Math.abs(each) <= REACH));
   const written = () => points.map(({ x, y: side }) => `${x}${side > 0 ? "p" : "m"}`).join("");
 
-  function choose(name, values = null) {
+  /** A prediction is for the data and the features that it was made for. */
+  function forget() {
     guess = [];
+    say("");
+  }
+
+  function choose(name, values = null) {
+    forget();
     const [, text, settings] = PRESETS[name];
     points = parse(text);
     const { ties, zero, order, seed, rest } = Object.fromEntries(ids.map((id) => [id, read(id)]));
@@ -60,7 +66,7 @@ const plane = (() => {
     go(where);
   }
 
-  const names = () => [...P.MAPS[read("map")].names, ...(read("bias") ? ["b"] : [])];
+  const names = () => [...(words().length && read("map") === "identity" ? WORD_FEATURES : P.MAPS[read("map")].names), ...(read("bias") ? ["b"] : [])];
 
   // --------------------------------------------------------------------------- the picture
   /** The score that decides at a point of the plane, by what is chosen to decide. */
@@ -110,7 +116,8 @@ const plane = (() => {
     }
     const foot = plain.map((each) => (read("bias") ? (-w[2] * each) / size ** 2 : 0));
     const shown = Math.min(size, 4) / size; // long ones are shortened
-    return arrow(foot, foot.map((each, i) => each + shown * plain[i]), "", name);
+    return [arrow(foot, foot.map((each, i) => each + shown * plain[i]), "", name),
+      shown < 1 && draw("text", { class: "order scale", x: 8, y: SIDE - 10 }, `${name} is drawn shortened`)];
   }
 
   function paintGround(state, w) {
@@ -126,10 +133,10 @@ const plane = (() => {
       trail.forEach((old, k) => P.length(old) && lines.push(border("voter", decider(state, old), { opacity: 0.1 + (0.4 * k) / trail.length })));
     }
     if (ghost && P.length(ghost)) lines.push(border("ghost", decider(state, ghost)));
-    const least = voting ? 0 : Math.min(...X.map((x, i) => y[i] * P.dot(w, x)));
+    const none = voting ? !at : !P.length(w), least = voting || isGuided() ? 0 : Math.min(...X.map((x, i) => y[i] * P.dot(w, x)));
     if (least > 0) for (const side of [-1, 1]) lines.push(border("margin", (p, q) => f(p, q) + side * least));
-    fill($("regions"), draw("path", { class: "ground-plus", d: ground.area }));
-    fill($("lines"), scaffold(), lines, draw("path", { class: "boundary", d: ground.border }), guessedLine());
+    fill($("regions"), none ? draw("rect", { class: "nobody", width: SIDE, height: SIDE }) : draw("path", { class: "ground-plus", d: ground.area }));
+    fill($("lines"), scaffold(words().length ? WORD_FEATURES : undefined), lines, draw("path", { class: "boundary", d: ground.border }), guessedLine());
   }
 
   /** Different w with their votes, [update, votes], those with most votes first; equal ones are one voter. */
@@ -152,14 +159,13 @@ const plane = (() => {
     const step = lastStep(), M = state.M;
     const marks = [arrows(state, step?.mistake ? { before: run.w[M - 1] } : null)];
     points.forEach(({ x: [p, q], y: side }, i) => {
-      marks.push(mark(sideName(side), across(p), up(q)));
-      const word = words()[i];
-      if (word) marks.push(wordAt(points, i, word));
+      marks.push(mark(sideName(side), across(p) + aside(points, i), up(q)));
+      if (words()[i]) marks.push(wordAt(points, i, words()));
       else if (points.length <= 40) marks.push(draw("text", { class: "order", x: across(p) + 15, y: up(q) - 12 }, String(i + 1)));
     });
     if (step) {
       const [p, q] = points[step.example].x;
-      marks.push(draw("circle", { class: `ring ${step.mistake ? "mistake" : ""}`, cx: across(p), cy: up(q), r: 19 }));
+      marks.push(draw("circle", { class: `ring ${step.mistake ? "mistake" : ""}`, cx: across(p) + aside(points, step.example), cy: up(q), r: 19 }));
     }
     fill($("marks"), marks);
   }
@@ -203,7 +209,9 @@ const plane = (() => {
     const from = drawn, size = P.length(w);
     drawn = { at, w };
     paintMarks(state);
-    const near = from && Math.abs(from.at - at) === 1 && from.w.length === w.length && P.length(from.w) && size;
+    const hurried = address.held && performance.now() - painted < 220;
+    painted = performance.now();
+    const near = !hurried && from && Math.abs(from.at - at) === 1 && from.w.length === w.length && P.length(from.w) && size;
     if (calm.matches || decide === "vote" || !near || document.hidden) return paintGround(state, w);
     const [a, b] = [from.w, w].map((each) => each.map((value) => value / P.length(each))), begin = performance.now();
     if (P.dot(a, b) > 1 - 1e-9) return paintGround(state, w);
@@ -284,17 +292,17 @@ const plane = (() => {
     if (!step) return "Nothing has been learned yet: w is 0, so there is no line.";
     const { example, mistake, a } = step, x = X[example], name = nameOf(example), side = y[example] > 0 ? "+1" : "−1";
     const said = [];
-    if (!mistake) said.push(a === 0 ? `${name} is a ${side} and lies on the line (h = 0), but the sign of 0 is right for it: w stays the same.` : `${name} is a ${side}, and h = ${number(a)} has the right sign: w stays the same.`);
+    if (!mistake) said.push(a === 0 ? `${name} is a ${side} and lies on the line (its score is 0), but the sign of 0 is right for it: w stays the same.` : `${name} is a ${side}, and its score, ${number(a)}, has the right sign: w stays the same.`);
     else {
-      said.push(a === 0 ? (state.M === 1 ? `${name} is a ${side}, but h = 0: a tie, which counts as a mistake.` : `${name} is a ${side}, but it lies on the line (h = 0): a mistake.`) : `${name} is a ${side}, but h = ${number(a)}: a mistake.`);
+      said.push(a === 0 ? (state.M === 1 ? `${name} is a ${side}, but its score is 0: a tie, which counts as a mistake.` : `${name} is a ${side}, but it lies on the line (its score is 0): a mistake.`) : `${name} is a ${side}, but its score is ${number(a)}: a mistake.`);
       const now = P.dot(state.w, x);
-      said.push(`${name} ${y[example] > 0 ? "pulls w toward itself" : "pushes w away from itself"}, and its h ${y[example] > 0 ? "rises" : "falls"} to ${number(now)}${y[example] * now > 0 ? "." : ": still wrong."}`);
+      if (decide !== "mean") said.push(`${name} ${y[example] > 0 ? "pulls w toward itself" : "pushes w away from itself"}, and its score ${y[example] > 0 ? "rises" : "falls"} to ${number(now)}${y[example] * now > 0 ? "." : ": still wrong."}`);
       const before = run.w[state.M - 1], lost = X.flatMap((each, i) => (i !== example && y[i] * P.dot(before, each) > 0 && y[i] * P.dot(state.w, each) <= 0 ? [nameOf(i)] : []));
       if (!P.length(state.w)) said.push("Now w is 0 again: all that was learned is gone.");
-      else if (lost.length) said.push(`This makes ${lost.length > 4 ? `${lost.length} points` : listed(lost)} wrong.`);
+      else if (lost.length) said.push(`This makes ${lost.length > 4 || decide === "mean" ? plural(lost.length, "point") : listed(lost)} wrong.`);
     }
-    if (at === run.steps.length) said.push(run.converged ? "A complete pass without a mistake: the perceptron has converged." : `After ${plural(run.passes, "pass", "passes")} the perceptron stops, although it has not converged.`);
-    if (decide === "mean") said.push("The thick line is that of the average, the dashed line that of w.");
+    if (at === run.steps.length) said.push(run.converged ? "A complete pass without a mistake: the perceptron has converged." : `After ${plural(run.passes, "pass", "passes")} it stops${found?.separable ? ", although it would converge later" : ": no w is right about all points"}.`);
+    if (decide === "mean" && !isGuided()) said.push("The thick line is that of the average, the dashed line that of w.");
     if (decide === "vote") said.push("The thick line is where the result of the vote changes.");
     return said.join(" ");
   }
@@ -341,8 +349,8 @@ const plane = (() => {
     fill($("example"), make("h3", {}, `Pass ${step.pass}, example ${at - (step.pass - 1) * run.n} of ${run.n}`),
       make("p", {}, name, " = ", make("span", { class: "n" }, vector(points[example].x)), ", ", m("y"), " = ", make("b", { class: y[example] > 0 ? "plus" : "minus" }, y[example] > 0 ? "+1" : "−1"),
         w === "x" ? null : [", ", m("f(x)"), " = ", make("span", { class: "n" }, vector(x))]),
-      make("p", {}, m("h"), " = ", m("w · ", w), " = ", sum, " = ", make("b", {}, number(a))),
-      make("p", {}, m("y h"), " = ", make("b", {}, number(y[example] * a)), ": ", make("span", { class: `verdict ${mistake ? "mistake" : "right"}` }, why)),
+      make("p", {}, "score ", m("w · ", w), " = ", sum, " = ", make("b", {}, number(a))),
+      make("p", {}, m("y (w · ", w, ")"), " = ", make("b", {}, number(y[example] * a)), ": ", make("span", { class: `verdict ${mistake ? "mistake" : "right"}` }, why)),
       mistake ? make("p", {}, m("w ← w + y ", w), " = ", vector(before), y[example] > 0 ? " + " : " − ", vector(x), " = ", make("b", {}, vector(state.w)))
         : make("p", {}, m("w"), " = ", make("b", {}, vector(state.w)), " stays the same."));
   }
@@ -357,12 +365,12 @@ const plane = (() => {
       state && make("p", {}, make("b", { class: run.converged ? "gold" : "predicted" }, state)));
   }
 
-  /** The proof: M gamma <= |w| <= sqrt(M) R, as three bars that grow with M, on the scale of the whole run. */
+  /** The proof: m gamma <= |w| <= sqrt(m) R, as three bars that grow with m, on the scale of the whole run. */
   function bars(M, size) {
     const most = Math.sqrt(Math.max(1, run.updates.length)) * found.R;
     const bar = (name, value, kind) => [make("span", {}, m(name)), make("span", { class: "gauge" }, make("i", { class: `${kind} ${value ? "thin" : ""}`, style: `width: ${(100 * value) / most}%` })), make("span", { class: "n" }, number(value))];
-    return make("div", { class: "bars", id: "bars", role: "img", "aria-label": `M γ is ${number(M * found.margin)}, the length of w ${number(size)}, the root of M times R ${number(Math.sqrt(M) * found.R)}` },
-      bar("M γ", M * found.margin, "low"), bar("|w|", size, ""), bar("√M R", Math.sqrt(M) * found.R, "high"));
+    return make("div", { class: "bars", id: "bars", role: "img", "aria-label": `m γ is ${number(M * found.margin)}, the length of w ${number(size)}, the root of m times R ${number(Math.sqrt(M) * found.R)}` },
+      bar("m γ", M * found.margin, "low"), bar("|w|", size, ""), bar("√m R", Math.sqrt(M) * found.R, "high"));
   }
 
   function tellScores(state) {
@@ -391,10 +399,10 @@ const plane = (() => {
   function tellHistory() {
     const rows = run.steps.slice(Math.max(0, at - 40), at).map(({ pass, example, a, mistake, updates }, i, all) => {
       const t = at - all.length + i + 1;
-      return [`${t === at ? "now" : ""} ${mistake ? "wrong" : ""}`, [jump(t, `To example ${t}`, () => go(t)), String(pass), m("x", sub(example + 1)),
-        number(y[example] * a), mistake ? "mistake" : "right", mistake ? vector(run.w[updates]) : ""]];
+      return [`${t === at ? "now" : ""} ${mistake ? "wrong" : ""}`, [jump(t, `To example ${t}`, () => go(t)), String(pass), words()[example] ?? m("x", sub(example + 1)),
+        number(y[example] * a), mistake ? vector(run.w[updates]) : "", mistake ? "mistake" : "right"]];
     });
-    fill($("history"), table([["C"], ["pass"], ["example"], [m("y h")], ["decision", "text said"], [m("w afterwards"), "text n"]], rows.reverse()));
+    fill($("history"), table([["C"], ["pass", "spare"], ["example"], [m("y (w · x)")], [[m("w"), " afterwards"], "text n"], ["decision", "text said spare"]], rows.reverse()));
   }
 
   // ------------------------------------------------------------------------------ steps
@@ -420,7 +428,7 @@ const plane = (() => {
   }
 
   function recall(values) {
-    guess = [];
+    forget();
     if (values.points === undefined) return choose(values.preset ?? "gap", values);
     points = parse(values.points);
     restore(values);
@@ -435,14 +443,17 @@ const plane = (() => {
   }
   const part = {
     first: () => go(0), back: () => go(at - 1), leapBack: () => go(mistakeFrom(at, -1)),
-    last: () => go(run.steps.length), forth: () => go(at + 1), leap: () => go(mistakeFrom(at, 1)),
+    last: () => go(run.steps.length), forth: () => go(at + 1), skip: (count) => go(at + count), left: () => run.steps.length - at, leap: () => go(mistakeFrom(at, 1)),
     atEnd: () => at >= run.steps.length,
   };
   const steps = stepper($("plane"), part, 550);
 
   // ----------------------------------------------------------------------------- points
   const chosenTool = () => document.querySelector('input[name="tool"]:checked').value;
-  const use = (value) => (document.querySelector(`input[name="tool"][value="${value}"]`).checked = true);
+  function use(value) {
+    document.querySelector(`input[name="tool"][value="${value}"]`).checked = true;
+    if (value !== "predict") forget();
+  }
   const predicting = () => (chosenTool() === "predict" || isGuided()) && read("map") === "identity";
   const tool = () => Number(chosenTool()) || 0;
   const say = (text) => ($("said").textContent = text);
@@ -458,6 +469,7 @@ const plane = (() => {
     else if (known >= 0) points.splice(known, 1);
     say(side ? `Point ${(known < 0 ? points.length : known + 1)} at ${name} is ${side > 0 ? "+1" : "−1"}` : known >= 0 ? `Erased ${name}` : `No point at ${name}`);
     $("preset").value = "own";
+    guess = [];
     learn(0);
   }
 
@@ -487,7 +499,10 @@ const plane = (() => {
 
   offer($("preset"), PRESETS, choose);
   $("clear").addEventListener("click", () => choose("empty"));
-  for (const id of ids) $(id).addEventListener("change", () => learn(id === "decide" ? at : 0)); // to read w out goes on
+  for (const id of ids) $(id).addEventListener("change", () => {
+    if (["map", "bias"].includes(id)) forget();
+    learn(id === "decide" ? at : 0); // to read w out goes on
+  });
   $("time").addEventListener("input", () => go(Number($("time").value)));
   for (const id of ["across", "up"]) $(id).addEventListener("change", () => paintLift(P.standing(run, at)));
   moveCursor([0, 0]);

@@ -43,7 +43,7 @@ const tagger = (() => {
     paint();
     remember();
   }
-  const CLOSE = 90, CLEAR = 540; // margins: a close decision, and one that is drawn in full
+  const CLOSE = 90, USUAL = 370, CLEAR = 540; // margins: a close decision, the median in other texts, and one that is drawn in full
 
   // ----------------------------------------------------------------------------- the lattice
   function paint() {
@@ -85,19 +85,22 @@ const tagger = (() => {
     }
     const [t, chosen] = opened, best = y[t], rival = chosen === null || chosen === best ? rivals[t] : chosen, label = model.labels[best];
     const less = score - through[t][rival], name = model.labels[rival], word = tokens[t];
-    $("tagger-caption").textContent = `“${word}” is ${label}. The best sequence in which it is ${name} instead scores ${number(less)} less${less < CLOSE ? ", so this was a close decision" : ""}. Click a word, or click a dot to compare with another label.`;
+    $("tagger-caption").textContent = `“${word}” is ${label}. The best sequence in which it is ${name} instead scores ${number(less)} less${less < CLOSE ? `: a close decision, because differences around ${USUAL} are usual` : ` (differences around ${USUAL} are usual)`}. Click a word, or click a dot to compare with another label.`;
     const rows = features[t].map(({ name: template, value, weights }) => [template, value, weights[best], weights[rival]])
       .filter(([, , a, b]) => a || b).sort((a, b) => Math.abs(b[2] - b[3]) - Math.abs(a[2] - a[3]));
     const signed = (value) => make("td", { class: value > 0 ? "up" : value < 0 ? "down" : null }, `${value > 0 ? "+" : ""}${number(value)}`);
     const own = emission[t][best] - emission[t][rival], shown = rows.slice(0, 14);
     fill($("tagger-word"), make("h3", {}, `The weights of “${word}”: ${label} or ${name}`),
-      table([["feature", "row"], ["value", "text"], [label], [name], ["difference"]], [
-        ...shown.map(([template, value, a, b]) => [null, [make("code", {}, template), value, number(a), number(b), signed(a - b)]]),
-        rows.length > shown.length && [null, [`${rows.length - shown.length} more`, "", "", "", signed(rows.slice(14).reduce((sum, [, , a, b]) => sum + a - b, 0))]],
-        ["now", [make("b", {}, "the word itself"), "", number(emission[t][best]), number(emission[t][rival]), signed(own)]],
-        [null, ["label bigrams and other words", "", "", "", signed(less - own)]],
-        ["now", [make("b", {}, "the margin"), "", "", "", signed(less)]],
-      ].filter(Boolean), { id: "word-weights" }));
+      table([["feature", "row"], [label], [name], ["difference"]], [
+        ...shown.map(([template, value, a, b]) => [null, [[make("code", {}, template), ": ", value], number(a), number(b), signed(a - b)]]),
+        rows.length > shown.length && [null, [`${rows.length - shown.length} more`, "", "", signed(rows.slice(14).reduce((sum, [, , a, b]) => sum + a - b, 0))]],
+        ["now", [make("b", {}, "the word itself"), number(emission[t][best]), number(emission[t][rival]), signed(own)]],
+        [null, ["label bigrams and other words", "", "", signed(less - own)]],
+        ["now", [make("b", {}, "the margin"), "", "", signed(less)]],
+      ].filter(Boolean), { id: "word-weights" }),
+      make("p", { class: "quiet" }, "Weights are whole numbers from −127 to 127. ", make("code", {}, "[0]"), " is the word, ", make("code", {}, "[-1]"), " the word before, ", make("code", {}, "[+1]"), " the one after. ",
+        make("code", {}, "normal"), ": in lower case; ", make("code", {}, "class"), ": the number of a group of words with similar neighbors; ", make("code", {}, "shape"), ": X, x, and d for capitals, small letters, and digits; ",
+        make("code", {}, "outline"), ": the shape without repetitions; ", make("code", {}, "skeleton"), ": the last letters with V for each vowel; ", make("code", {}, "flags"), ": capitals, digits, hyphens, and only letters, as 0 or 1."));
     const other = found.path(t, rival), differs = tokens.flatMap((_, i) => (other[i] !== y[i] ? [i] : []));
     fill($("tagger-paths"), make("h3", {}, "The two sequences"), table([["word", "row"], ["best", "text"], [`best with ${name}`, "text"], ["margin"]],
       tokens.map((each, i) => [i === t ? "now" : differs.includes(i) ? "moved" : null, [jump(each, `Look at word ${i + 1}, ${each}`, () => look(i, null)), model.labels[y[i]], other[i] === y[i] ? "same" : make("b", {}, model.labels[other[i]]), number(margins[i])]]), { id: "paths" }));

@@ -1,72 +1,77 @@
 "use strict";
 /* One update, three times: two labels, three labels, a sentence, with the same learner. */
 const update = (() => {
-  const P = window.perceptron, ROUNDS = 4;
+  const P = window.perceptron, VISITS = 6;
   const PHASES = ["x and y", "decode", "φ(x, y)", "φ(x, ŷ)", "difference", "add to w"];
+  const WORDS = { day: [2, 4], used: [-1, 2], old: [3, -5] };
+  const spelled = (word) => ["“", word, `” = ${vector(WORDS[word])}`];
 
-  /** A learner of the three: its examples in words, its features by name, and what the learner visits. */
+  /** A learner of the three: its examples, its features by name, and all answers that its decoder tries. */
   function twoLabels() {
-    const data = [[[2, 1], 1], [[-1, 2], -1], [[1, -2], 1], [[-2, 1], -1]];
     return {
-      title: "Two labels", formula: "φ(x, y) = y x / 2", names: ["p", "q"].map((name) => [name, ""]),
-      examples: data, map: P.half, decode: P.search([-1, 1], P.half),
-      say: (x) => `x = ${vector(x)}`, label: (y) => (y > 0 ? "+1" : "−1"),
+      title: "Two labels", formula: "φ(x, y) = y x / 2", names: WORD_FEATURES.map((name) => [name, ""]), map: P.half,
+      examples: [["day", 1], ["used", -1]].map(([word, y]) => [WORDS[word], y, spelled(word)]), answers: () => [1, -1], label: (y) => (y > 0 ? "+1" : "−1"),
     };
   }
   function threeLabels() {
-    const data = [[[2, 1], 0], [[-1, 2], 1], [[1, -2], 2], [[-2, 1], 1]], labels = ["N", "V", "A"], map = P.block(3);
+    const labels = ["NOUN", "VERB", "ADJ"];
     return {
-      title: "Three labels", formula: "φ(x, y) = x in the block of y", names: labels.flatMap((label) => ["p", "q"].map((name) => [name, label])),
-      examples: data, map, decode: P.search([0, 1, 2], map), say: (x) => `x = ${vector(x)}`, label: (y) => labels[y],
+      title: "Three labels", formula: "φ(x, y) = x in the block of y", names: labels.flatMap((label) => WORD_FEATURES.map((name) => [label, name])), map: P.block(3),
+      examples: ["day", "used", "old"].map((word, y) => [WORDS[word], y, spelled(word)]), answers: () => [0, 1, 2], label: (y) => labels[y],
     };
   }
   function aSentence() {
-    const labels = ["NOUN", "PRON", "VERB"], words = ["they", "fish", "swim"];
-    const at = P.layout(words.length, labels.length, 1);
-    const read = (text) => text.split(" ").map((pair) => pair.split("/"));
-    const data = ["they/PRON fish/VERB", "fish/NOUN swim/VERB", "they/PRON swim/VERB", "fish/NOUN swim/VERB"].map((text) =>
-      [read(text).map(([word]) => [words.indexOf(word)]), read(text).map(([, label]) => labels.indexOf(label))]);
-    const names = new Array(at.size);
-    words.forEach((word, r) => labels.forEach((label, k) => (names[at.emission(r, k)] = [word, label])));
-    labels.forEach((a, i) => {
-      names[at.start(i)] = ["start", a];
-      names[at.stop(i)] = [a, "stop"];
-      labels.forEach((b, j) => (names[at.transition(i, j)] = [a, b]));
-    });
+    const labels = ["PRON", "DET", "NOUN", "VERB"], words = ["they", "the", "fish"], known = { they: ["PRON"], the: ["DET"], fish: ["NOUN", "VERB"] };
+    const at = P.layout(words.length, labels.length, 1), names = [["start", "PRON"], ["they", "PRON"], ["start", "DET"], ["the", "DET"],
+      ["fish", "VERB"], ["fish", "NOUN"], ["PRON", "VERB"], ["PRON", "NOUN"], ["DET", "VERB"], ["DET", "NOUN"], ["VERB", "stop"], ["NOUN", "stop"]];
+    const place = ([a, b]) => {
+      const [i, j] = [labels.indexOf(a), labels.indexOf(b)];
+      return a === "start" ? at.start(j) : b === "stop" ? at.stop(i) : i < 0 ? at.emission(words.indexOf(a), j) : at.transition(i, j);
+    };
+    const cells = names.map(place), read = (text) => text.split(" ").map((pair) => pair.split("/"));
+    const data = ["they/PRON fish/VERB", "the/DET fish/NOUN"].map(read);
     return {
-      title: "A sentence", formula: "φ(x, y) = counts of word–label pairs, label bigrams, start, and stop", names,
-      examples: data, map: (x, y) => P.phi(at, x, y), decode: (w, x, gold) => P.viterbi(at, w, x, gold ?? null).y,
-      say: (x) => x.map(([row]) => words[row]).join(" "), label: (y) => y.map((k) => labels[k]).join(" "),
+      title: "A sentence", formula: "φ(x, y) counts words with labels, label bigrams, start, and stop", names,
+      examples: data.map((pairs) => [pairs.map(([word]) => [words.indexOf(word)]), pairs.map(([, label]) => labels.indexOf(label)), `“${pairs.map(([word]) => word).join(" ")}”`]),
+      map: (x, y) => { const counts = P.phi(at, x, y); return cells.map((cell) => counts[cell]); }, // the features that occur
+      answers: (x) => x.reduce((all, [row]) => all.flatMap((y) => known[words[row]].map((label) => [...y, labels.indexOf(label)])), [[]]),
+      label: (y) => y.map((k) => labels[k]).join(" "),
     };
   }
   const learners = [twoLabels(), threeLabels(), aSentence()].map((learner) => {
-    const examples = Array.from({ length: ROUNDS }, () => learner.examples).flat();
-    const run = P.learnJoint(examples, learner.map, learner.decode);
-    const used = learner.names.map((_, i) => run.visits.some(({ right, decoded }) => right[i] || decoded[i]));
-    return { ...learner, run, used };
+    const examples = Array.from({ length: VISITS }, (_, i) => learner.examples[i % learner.examples.length]);
+    const same = (y, gold) => String(y) === String(gold), score = (w, x) => (y) => P.dot(w, learner.map(x, y));
+    const decode = (w, x, gold) => {
+      const answers = learner.answers(x), right = answers.find((y) => same(y, gold));
+      return P.best(answers, score(w, x), right);
+    };
+    return { ...learner, examples, decode, run: P.learnJoint(examples, learner.map, decode), score };
   });
-  const VISITS = learners[0].run.visits.length, LAST = PHASES.length - 1, END = VISITS * PHASES.length - 1;
+  const LAST = PHASES.length - 1, END = VISITS * PHASES.length - 1;
   let at = 0;
   const visit = () => Math.floor(at / PHASES.length), phase = () => at % PHASES.length;
 
   // ------------------------------------------------------------------------------- the strips
   /** A cell of a strip: nothing before its phase, and a color for its sign. */
   function cell(value, shown, now) {
-    if (!shown) return make("td", { class: "cell-empty" });
-    const kind = value > 0 ? "above" : value < 0 ? "under" : "zero";
-    return make("td", { class: `strip-cell ${kind} ${now ? "arriving" : ""}` }, value ? number(value) : "0");
+    const kind = !shown ? "cell-empty" : `strip-cell ${value > 0 ? "above" : value < 0 ? "under" : "zero"} ${now ? "arriving" : ""}`;
+    return make("div", { role: "cell", class: kind }, shown ? number(value) || "0" : "");
   }
 
-  function strip({ title, formula, names, run, used, say, label }) {
+  /** Features side by side, each with φ(x, y), φ(x, ŷ), their difference and w, from top to bottom; on a phone, the other way. */
+  function strip({ title, formula, names, examples, run, answers, score, label }) {
     const { x, y, guess, mistake, right, decoded, before, w } = run.visits[visit()], now = phase();
-    const heads = [["φ(x,\u00a0y)", 2], ["φ(x,\u00a0ŷ)", 3], ["differ\u00adence", 4], ["w", 0]];
-    const rows = names.flatMap(([name, kind], i) => (!used[i] ? [] : [make("tr", { class: now >= 4 && right[i] !== decoded[i] ? "moved" : null },
-      make("th", { scope: "row" }, name, kind && make("span", { class: "quiet" }, ` · ${kind}`)),
+    const head = (what, when) => make("div", { role: "columnheader", class: now === when ? "now" : null }, what);
+    const heads = make("div", { role: "row" }, make("div", { role: "columnheader", class: "corner" }, ""), head(m("φ(x,\u00a0y)"), 2), head(m("φ(x,\u00a0ŷ)"), 3), head("difference", 4), head(m("w"), LAST));
+    const rows = names.map(([name, kind], i) => make("div", { role: "row", class: now >= 4 && right[i] !== decoded[i] ? "moved" : null },
+      make("div", { role: "rowheader" }, make("span", {}, name), " ", make("span", {}, kind)),
       cell(right[i], now >= 2, now === 2), cell(decoded[i], now >= 3, now === 3), cell(right[i] - decoded[i], now >= 4, now === 4),
-      cell(now >= LAST ? w[i] : before[i], true, now === LAST && w[i] !== before[i]))]));
-    return make("div", { class: "card strip" }, make("h3", {}, title), make("p", { class: "quiet" }, m(formula)),
-      make("p", {}, say(x), ", ", m("y"), " = ", make("b", { class: "gold" }, label(y)), now >= 1 && [", ", m("ŷ"), " = ", make("b", { class: mistake ? "predicted" : "gold" }, label(guess))]),
-      make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "text" }, "feature"), heads.map(([head, when]) => make("th", { scope: "col", class: now === when || (now === LAST && head === "w") ? "now" : null }, m(head))))), make("tbody", {}, rows)));
+      cell(now >= LAST ? w[i] : before[i], true, now === LAST && w[i] !== before[i])));
+    const scores = answers(x).map((each) => `${label(each)}: ${number(score(before, x)(each))}`).join(", ");
+    return make("div", { class: `card strip ${names.length > 6 ? "long" : ""}` }, make("h3", {}, title, ": ", make("span", { class: "quiet" }, m(formula))),
+      make("p", {}, examples[visit()][2], ", ", m("y"), " = ", make("b", { class: "gold" }, label(y)), now >= 1 && [", ", m("ŷ"), " = ", make("b", { class: mistake ? "predicted" : "gold" }, label(guess))]),
+      make("p", { class: "quiet scores" }, now >= 1 ? ["scores ", m("w · φ"), ` are ${scores}`] : "\u00a0"),
+      make("div", { role: "table", class: "lanes", "aria-label": title, style: `--features: ${names.length}` }, heads, rows));
   }
 
   function caption() {
@@ -74,7 +79,7 @@ const update = (() => {
     const which = wrong.length === 3 ? "all three are wrong" : wrong.length ? `wrong: ${listed(wrong.map(({ title }) => title.toLowerCase()))}` : "all three are right";
     return [
       `Example ${k}. Each learner has an x, the correct y, and one vector w.`,
-      `Decode: ŷ is the y with the highest score w · φ(x, y); ${which}.${visit() ? "" : " All weights are 0, and a tie is a mistake."}`,
+      `Decode: ŷ is the y with the highest score w · φ(x, y); ${which}.${visit() ? "" : " All scores are 0, and a tie is a mistake."}`,
       "φ(x, y): the features of x with the correct y.",
       "φ(x, ŷ): the features of x with the decoded ŷ.",
       wrong.length ? "The difference: what both have in common cancels, and for a correct ŷ nothing is left." : "The difference: nothing is left, because ŷ is y in all three.",

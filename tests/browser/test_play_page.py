@@ -40,7 +40,7 @@ def test_the_tour_is_on_the_page(new_page):
         page.keyboard.press("End")
         wrong.append(re.search("(\\d) labels? wrong|all right", page.inner_text("#cell"))[0])
         page.keyboard.press("ArrowRight")
-    assert [text != "all right" for text in wrong] == [True] * 7 + [False] * 5  # section 14
+    assert [text != "all right" for text in wrong] == [True] * 7 + [False] * 5  # section 6
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_stepping_back_restores_the_state(page, part):
     page.emulate_media(reduced_motion="reduce")  # no boundary is still turning
     page.click(f"#open-{part}")
     seen = [state(page)]
-    for _ in range({"three": 15}.get(part, 45)):
+    for _ in range({"three": 15, "update": 35}.get(part, 45)):
         page.keyboard.press("ArrowRight")
         seen.append(state(page))
     assert len({repr(each) for each in seen}) == len(seen)
