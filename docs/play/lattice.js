@@ -218,7 +218,8 @@ const lattice = (() => {
     const beside = (b) => ({ x: left - 8, y: y(b) + 5, style: "text-anchor: end" });
     const names = labels.map((label, b) => [draw("text", { ...beside(b), class: "row" }, label),
       at.order && draw("text", { ...beside(b), class: "e", dy: 17 }, `start ${number(view.weights[at.start(b)])}`)]);
-    const width = wide * T + (at.order ? RIGHT : 44), height = high * K + 12;
+    const room = $("words").closest(".scroll").clientWidth, bare = wide * T + (at.order ? RIGHT : 44), height = high * K + 12;
+    const over = left + bare - room, width = bare + (over > 0 ? Math.ceil(over / wide) * wide - over : 0); // scrolled to its end, columns are complete
     furnish($("trellis"), { viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": describe(view, filled, now) }, []);
     fill($("trellis"), arcs, boxes, costs);
     furnish($("row-names"), { viewBox: `0 0 ${left} ${height}`, width: left, height }, []);

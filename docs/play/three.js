@@ -127,7 +127,7 @@ const three = (() => {
         visit.mistake ? [m("w", sub(NAMES[visit.y])), " + ", vector(visit.x), ", ", m("w", sub(NAMES[visit.guess])), " − ", vector(visit.x)] : "nothing changes")]);
     const group = (k) => points.filter(({ y }) => y === k), right = (k) => (visit ? group(k).filter(({ x }) => P.best(KEYS, (j) => P.dot(ws[j], lift(x)), k) === k).length : 0);
     const axes = words().length ? WORD_FEATURES : [m("p"), m("q")];
-    fill($("three-weights"), table([["", "row"], ...axes.map((name) => [name]), ...(read("three-bias") ? [[m("b")]] : []), ["right"]], KEYS.map((k) => [visit?.mistake && [visit.y, visit.guess].includes(k) ? "now" : null,
+    fill($("three-weights"), table([["", "row"], ...axes.map((name) => [name]), ...(read("three-bias") ? [[m("b")]] : []), ["correct"]], KEYS.map((k) => [visit?.mistake && [visit.y, visit.guess].includes(k) ? "now" : null,
       [make("span", { class: `label-${k}` }, `w of ${NAMES[k]}`), ...ws[k].map((each) => number(each)), `${right(k)} of ${group(k).length}`]])));
     const rows = steps.slice(Math.max(0, at - 40), at).map(({ y, guess, mistake }, i, all) => {
       const t = at - all.length + i + 1;
