@@ -49,7 +49,9 @@ _CODE = re.compile(rf"(?<![\w`-])(?:--[a-z][a-z-]*|seqtag (?:{'|'.join(COMMANDS)
 _ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)
 _PLAY = re.compile(r"\[([^\]]+)\]\(([./]*play/index\.html[^)]*)\)")
 _FIGURE = re.compile(r"^\[([^\]]+)\]\(([./]*play/index\.html\?embed=([\w-]+))\)$", re.MULTILINE)
-_HEIGHTS = {"strips": (44, 54), "viterbi": (45, 45), "structured": (42, 45), "bars": (39, 44)}
+_HEIGHTS = {
+    "strips": (44, 54), "viterbi": (45, 45), "structured": (44, 48), "bars": (39, 44), "no-line": (44, 46),
+}  # fmt: skip
 """Heights of figures, in rem: on wide and on narrow pages; of others, those of site.css."""
 _PICTURE = re.compile(
     r'<picture>.*?srcset="([^"]+)".*?<img [^>]*?alt="([^"]*)" src="([^"]+)".*?</picture>', re.DOTALL

@@ -7,7 +7,7 @@ const story = (() => {
       text: ["Each word is a point with two numbers. Left is high if the word often follows an article. Right is high if it often comes before punctuation or a function word. Discs are nouns (+1), squares are verbs (−1).",
         "A neuron has a weight for each number. It says +1 if the score w · x is positive, and −1 if it is negative. So its decision is a straight line through the middle."],
       task: "Predict first: click a point that the line should go through. Then press Run and compare.",
-      short: "Click where the line between nouns (discs) and verbs (squares) should go, then press Run.",
+      short: "Click where the line should go, then press Run.",
     },
     {
       name: "correct", title: "A mistake moves the line", part: "plane", open: { preset: "tour" }, tool: "predict", link: ["one-neuron"], show: ["example"],
@@ -28,14 +28,14 @@ const story = (() => {
         "Each mistake moves w at least γ farther in the direction of that vector, so after m mistakes |w| is at least m γ. But the point was on the wrong side of the line, so |w|² grows by at most R² each time, and |w| is at most √m R.",
         "The first bar grows like m, the third only like √m, and |w| has to stay between them. So m can never be greater than (R / γ)²."],
       task: "Press ▶▶ for each mistake. Can the middle bar ever be shorter than the first, or longer than the third?",
-      short: "Press ▶▶ for each mistake: the middle bar has to stay between the other two.",
+      short: "Press ▶▶ for each mistake: the middle bar stays between the others.",
     },
     {
       name: "no-line", title: "No line at all", part: "plane", open: { preset: "xor" }, link: ["features"], show: ["lifted"],
       text: ["In XOR, two opposite corners are +1 and the other two are −1. No straight line separates them, so the perceptron never stops. (Here the corners are at ±4 and ±2; in the lecture, at 0 and 1.)",
         "This is a look ahead to section 9: a third feature, the product p q, is 8 at both −1 corners and −8 at the other two. With this feature, a plane separates the points; in the picture, it looks like a curve."],
       task: "Step through one pass. What is w at the end of it? Then add the product, and run again.",
-      short: "Step through one pass: what is w at the end of it?",
+      short: "Step through one pass: what is w at the end of it? Then add the product.",
       actions: [["Without the product", () => plane.recall({ preset: "xor" })], ["Add the product p q", () => plane.recall({ preset: "product" })]],
     },
     {
@@ -43,7 +43,7 @@ const story = (() => {
       text: ["The perceptron makes one pass over the twelve words. Then there is one more example, an error in the data: it says that “day” is a verb. (It is drawn next to the disc of “day”, but both are at the same place.)",
         "At most 12 of 13 can be right, because “day” is there as both. (The lecture counts only the twelve words.) Only the last w is kept, so the last mistake counts most."],
       task: "Step to the twelfth example: all twelve words are right. What will the last example do? Then let all w vote, with one vote for each example survived, or take their average.",
-      short: "Step to the twelfth example: all words are right. What will the last one do?",
+      short: "Step to the end. What does the last example do?",
       actions: [["The last w", () => plane.set("decide", "last")], ["The vote of all w", () => plane.set("decide", "vote")], ["Their average", () => plane.set("decide", "mean")]],
     },
     {
@@ -71,7 +71,7 @@ const story = (() => {
       text: ["With K labels, a sentence of T words has K to the power of T label sequences, too many to try. But the best sequence that ends in a given cell continues the best sequence of some cell in the column before. So each cell keeps only one score and one arc. After the last column, Viterbi follows the arcs back to the first word.",
         "The weights are those of the tagger in the lecture, rounded to tenths, for six of its sixteen labels; the full stop is the stop here. The weight of ADJ after ADJ, −21.5, comes mostly from the very first update: all labels tied, and nearly every word was decoded as ADJ."],
       task: "Before each ▶, say which arc the next cell will keep. With ▶▶ you go forward one word. Where is “fish” a verb, and why?",
-      short: "Before each ▶, say which arc the next cell will keep; ▶▶ goes forward one word.",
+      short: "Before each ▶, say which arc the next cell will keep.",
     },
     {
       name: "structured", title: "Learning from sentences", part: "lattice", open: { preset: "fish" }, link: ["structured-perceptron"], show: ["difference", "sentences"],
@@ -105,7 +105,7 @@ const story = (() => {
     fill($("guide-text"), step.text.map((each) => make("p", {}, each)));
     fill($("guide-task"), make("b", {}, step.task));
     fill($("guide-note"), step.note && make("details", {}, make("summary", {}, "The answer"), make("p", {}, step.note)));
-    fill($("guide-actions"), (step.actions ?? []).map(([name, act]) => button(name, {}, act)));
+    fill($(EMBED ? "embed-actions" : "guide-actions"), (step.actions ?? []).map(([name, act]) => button(name, {}, act)));
     fill($("guide-link"), step.link.map((anchor, i) => [i > 0 && make("br"), lectureLink(anchor)]));
     $("guide-step").value = String(k);
     $("guide-back").disabled = k === 0;

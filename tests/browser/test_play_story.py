@@ -580,6 +580,17 @@ def test_the_page_can_be_served(new_page, built_page):
         server.shutdown()
 
 
+def test_the_product_can_be_added_in_a_figure(new_page, built_page):
+    page = new_page(viewport={"width": 720, "height": 700})
+    page.goto(f"{built_page[0].as_uri()}?embed=no-line")
+    page.keyboard.press("End")
+    assert "no w is right about all points" in caption(page)
+    page.click("#embed-actions button:last-child")
+    page.keyboard.press("End")
+    assert "has converged" in caption(page)
+    assert page.locator("#lifted").is_visible()
+
+
 def test_without_the_model_the_tagger_says_what_to_do(chromium):
     page = chromium.new_page()
     page.goto(PAGE.as_uri() + "#tagger")
@@ -650,6 +661,8 @@ def test_a_figure_can_be_embedded(new_page, built_page, name, width):
     )
     steps = page.evaluate("story.STEPS.map(({ name, short }) => [name, short])")
     assert page.inner_text("#embed-task") == dict(steps).get(name, "")
+    actions = {"no-line": 2, "last-word": 3, "structured": 2}.get(name, 0)
+    assert page.locator("#embed-actions button:visible").count() == actions
     for hidden in (
         "header",
         "#guide",
