@@ -204,8 +204,9 @@ def peak(file: File, path: Path) -> tuple[float, float]:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES)),
     )
     _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
     if status:
-        msg = f"expected status 0, found {os.waitstatus_to_exitcode(status)}"
+        msg = f"expected status 0, found {process.returncode}"
         raise RuntimeError(msg)
     return used.ru_maxrss / 1000, used.ru_utime + used.ru_stime
 
@@ -309,7 +310,8 @@ def measure_server(requests: int, clients: int = 3) -> tuple[float, float, float
                 break
         port = int(match[1])
         said: list[bytes] = []
-        threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True).start()
+        listening = threading.Thread(target=lambda: said.extend(process.stderr or ()))
+        listening.start()
         sample = (ROOT / "corpora/sample/en-sample-dev.conllu").read_text()
         texts = re.findall("# text = (.*)", sample)
         for first in range(0, len(texts), 5):
@@ -340,7 +342,8 @@ def measure_server(requests: int, clients: int = 3) -> tuple[float, float, float
         return before, int(highest) / 1000, after
     finally:
         process.terminate()
-        process.wait()
+        with process:  # which closes what it has opened
+            listening.join()
 
 
 # ----------------------------------------------------------------- results
