@@ -381,9 +381,13 @@ def tables(results: dict[str, dict[str, dict[str, int]]]) -> dict[str, str]:
     by_peak = sorted(found, key=lambda name: -found[name]["5"])
     worst = table(["5 MB of", "peak"], [(name, f"{found[name]['5']} MB") for name in by_peak])
     longer = [name for name in by_peak if "30" in found[name]]
+    sizes = ("5", "30", "300")
     by_size = table(
-        ["input", "5 MB", "30 MB"],
-        [(name, *(f"{found[name][size]} MB" for size in ("5", "30"))) for name in longer],
+        ["input", *(f"{size} MB" for size in sizes)],
+        [
+            (name, *(f"{found[name][size]} MB" if size in found[name] else "–" for size in sizes))
+            for name in longer
+        ],
     )
     heading = ["requests", "before", "peak", "after"]
     served = [
