@@ -54,7 +54,13 @@ class Place(ReadablePlace, Protocol):
 
     @contextmanager
     def output(self, *, tidy: bool = True) -> Iterator[PlaceOutput]:
-        """Open the file for writing, atomically; its ending decides about compression."""
+        """Open the file for writing, atomically; its ending decides about compression.
+
+        Raises
+        ------
+        CorpusError
+            If the store cannot do that.
+        """
 
     def remove(self) -> None:
         """Remove the file, if there is one."""
@@ -214,6 +220,9 @@ class _LocalPlace:
             Path(self.name).rmdir()
 
 
+_checked: set[Any] = set()  # file systems that show a file when it is complete
+
+
 class _RemotePlace:
     """A file that fsspec reads and writes."""
 
@@ -237,10 +246,13 @@ class _RemotePlace:
     def output(self, *, tidy: bool = True) -> Iterator[PlaceOutput]:  # noqa: ARG002
         with naming(self.name):
             self._system.makedirs(str(PurePosixPath(self._path).parent), exist_ok=True)
+        if self._system not in _checked:
+            self._check_system()
+            _checked.add(self._system)
         file = None
         try:
-            # Parts are sent while they are written; the transaction makes a file of them, or
-            # discards them after an error.
+            # Parts are sent while they are written; `commit` makes a file of them, and the
+            # transaction discards them after an error.
             with self._system.transaction:
                 with naming(self.name):
                     file = self._system.open(self._path, "wb")
@@ -248,10 +260,36 @@ class _RemotePlace:
                     yield out
                 with naming(self.name):
                     file.close()
+                    file.commit()
+                self._system.transaction.files.clear()
         except BaseException:
             with suppress(AttributeError):
                 file.closed = True  # type: ignore[union-attr]  # nothing may complete it later
             raise
+
+    def _check_system(self) -> None:
+        """Refuse a file system that shows incomplete files, before anything is overwritten.
+
+        A file that is opened in a transaction must wait for `commit`. That is tried with another.
+        """
+        path = str(PurePosixPath(self._path).with_name(f".seqtag-{os.urandom(8).hex()}.tmp"))
+        with naming(self.name), self._system.transaction:
+            file = self._system.open(path, "wb")
+            self._system.transaction.files.clear()
+        waits = hasattr(file, "commit") and not getattr(file, "autocommit", False)
+        with suppress(Exception):
+            if waits:
+                file.discard()
+                file.closed = True  # nothing may complete it later
+            else:
+                file.close()
+                self._system.rm_file(path)
+        if not waits:
+            msg = (
+                "expected a store that shows a file when it is complete, found one whose package "
+                "for fsspec cannot do that; write to a folder or to S3"
+            )
+            raise CorpusError(msg, source=self.name)
 
     def remove(self) -> None:
         with suppress(FileNotFoundError):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from seqtag.batch import storage
 from seqtag.batch.files import tag_file
 from seqtag.batch.storage import RangePlace, digest_of, facts_of, file_system, place_of
 from seqtag.errors import CorpusError, install_hint
@@ -48,6 +49,44 @@ def test_an_error_sends_nothing(memory):
         raise KeyError
     assert place.facts() is None
     place.remove()  # which is no error
+
+
+@pytest.mark.parametrize("kind", ["arrow", "folder"])
+def test_a_store_that_shows_incomplete_files_is_refused(memory, tmp_path, kind):
+    from fsspec.implementations.arrow import ArrowFSWrapper
+    from fsspec.implementations.dirfs import DirFileSystem
+    from fsspec.implementations.local import LocalFileSystem
+
+    if kind == "arrow":  # as of hdfs://
+        fs = pytest.importorskip("pyarrow.fs", reason="needs pyarrow: pip install -e '.[ray]'")
+        system, path = ArrowFSWrapper(fs.LocalFileSystem()), f"{tmp_path}/a.conllu"
+    else:
+        system, path = DirFileSystem(str(tmp_path), LocalFileSystem()), "a.conllu"
+    Path(tmp_path, "a.conllu").write_text("of before")
+    place = storage._RemotePlace("store://a.conllu", system, path)
+    for _ in range(2):
+        with pytest.raises(CorpusError) as error, place.output() as out:
+            out.write(b"half")
+        assert str(error.value) == (
+            "store://a.conllu: expected a store that shows a file when it is complete, found one "
+            "whose package for fsspec cannot do that; write to a folder or to S3"
+        )
+    assert [each.name for each in tmp_path.iterdir()] == ["a.conllu"]
+    assert Path(tmp_path, "a.conllu").read_text() == "of before"
+
+
+def test_an_error_of_the_last_request_names_the_file(memory, monkeypatch):
+    from fsspec.implementations.memory import MemoryFile
+
+    def refuse(_):
+        raise PermissionError(13, "Access Denied")
+
+    place = place_of(f"{memory}/out.conllu")
+    monkeypatch.setattr(MemoryFile, "commit", refuse)
+    with pytest.raises(PermissionError) as error, place.output() as out:
+        out.write(b"text")
+    assert error.value.filename == f"{memory}/out.conllu"
+    assert place.facts() is None
 
 
 def test_a_model_at_an_address(memory, home, tmp_path):
