@@ -28,9 +28,9 @@ LEDGER = "ledger.jsonl"
 
 Entry: TypeAlias = "dict[str, Any]"
 """A line of a ledger. Its ``status`` says what it is: ``run`` begins a run, ``tagged`` and
-``skipped`` finish a file, ``part`` finishes a part of one, ``uncut`` is a large file that is not
-split, ``lost`` is an attempt that is followed by another, ``failed`` a file that is given up, and
-``end`` ends a run."""
+``skipped`` finish a file, ``cut`` is a large file that is split, ``part`` finishes a part of it,
+``uncut`` is one that is not split, ``lost`` is an attempt that is followed by another, ``failed`` a
+file that is given up, and ``end`` ends a run."""
 
 Reason: TypeAlias = Literal["", "new", "input", "output", "model", "options", "version"]
 
@@ -222,6 +222,11 @@ class Ledger:
     folder
         Folder or address that the names of outputs are relative to, so that it can be moved.
 
+    Attributes
+    ----------
+    cut : set of str
+        Outputs of files that were split, in this run or before.
+
     Raises
     ------
     CorpusError
@@ -251,6 +256,7 @@ class Ledger:
         self.path, self._folder = os.fspath(path), folder
         self._place = folder if is_address(folder) else os.path.realpath(folder or ".")
         self._results: dict[str, FileResult] = {}
+        self.cut: set[str] = set()
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         self._file = Path(path).open("a+b")  # noqa: SIM115  closed by `close`
         try:
@@ -263,6 +269,8 @@ class Ledger:
                 end += len(line)
                 if entry["status"] == "run":
                     is_ours = entry.get("folder", self._place) == self._place
+                if entry["status"] == "cut" and is_ours:
+                    self.cut.add(f"{folder}{entry['target']}")
                 if entry["status"] in _RESULTS and is_ours:
                     result = {name: entry[name] for name in _TYPES}
                     result["target"] = target = folder + result["target"]
@@ -303,6 +311,12 @@ class Ledger:
         if os.path.realpath(Path(self.path).parent) != self._place:
             plan["folder"] = self._place
         return self.append({"status": "run"} | plan)
+
+    def add_cut(self, source: str, target: str, parts: int) -> Entry:
+        """Append that a file is split, before there are parts; return the line."""
+        self.cut.add(target)
+        name = target.removeprefix(self._folder)
+        return self.append({"status": "cut", "source": source, "target": name, "parts": parts})
 
     def append(self, entry: Entry) -> Entry:
         """Append a line, and return it."""
@@ -368,6 +382,8 @@ def _entries(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes, Entry]]:
             status = entry["status"]
             if status not in _STATUSES:
                 raise ValueError
+            if status == "cut" and type(entry["target"]) is not str:
+                raise TypeError
             if status in _RESULTS and [type(entry[key]) for key in _TYPES] != [*_TYPES.values()]:
                 raise TypeError
         except (ValueError, KeyError, TypeError, RecursionError):

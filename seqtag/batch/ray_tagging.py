@@ -303,7 +303,6 @@ def tag_files(
     del known
     waiting = sum(each.bytes for each in queue)
     cut_files: dict[Job, _CutFile] = {}
-    were_cut = {name.rpartition(f"{PARTS}/")[0] for name in ledger if f"{PARTS}/" in name}
     pending: dict[Any, list[_Attempt]] = {}
     memory = _memory_of(ray, _MEMORY + 10 * sum(len(each.data) for each in models))
     task = ray.remote(attempt).options(num_cpus=threads, memory=memory, max_retries=0)
@@ -329,7 +328,7 @@ def tag_files(
             return [_Attempt(job, cut.number, parts, 0)]
         if isinstance(outcome, FileResult):
             is_joined = isinstance(step, Parts)
-            if job.target in were_cut and not is_joined:
+            if job.target in ledger.cut and not is_joined:
                 remove_parts(job.target)
             result = replace(outcome, source=job.source, target=job.target)
             record(ledger.add(result, joined=is_joined, attempts=number))
@@ -339,6 +338,7 @@ def tag_files(
                 uncut = {"status": "uncut", "source": job.source, "error": outcome.reason}
                 record(ledger.append(uncut))
                 return [done._replace(step=0, alone=True)]
+            record(ledger.add_cut(*job, len(outcome.ranges)))
             cut_files[job] = _CutFile(outcome.ranges, {}, number)
             return [_Attempt(job, 1, part, part.end - part.start) for part in outcome.ranges]
         message = outcome.message

@@ -394,6 +394,24 @@ def test_parts_of_before_go_when_a_file_is_done_as_a_whole(place, fake):
     assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
 
 
+def test_parts_that_are_not_in_the_ledger_go_too(place, fake):
+    def interrupt(items, *more):
+        if isinstance(items[0].step, Range):
+            attempt(items, *more)
+            raise KeyboardInterrupt
+        return False
+
+    fake.lose = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        in_parts(fake)
+    [folder] = [name for name in names("out") if name.endswith(".parts")]
+    assert names(f"out/{folder}") and not lines("part")
+    assert lines("cut")[0]["target"] in {f"{n}.conllu" for n in range(5)}
+    fake.lose = lambda *_: False
+    assert run(fake).tagged == 5
+    assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
+
+
 def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
     with gzip.open("in/4.conllu", "wt") as file:
         file.write("".join(conllu([f"{n} . ! ?"], labels=False) for n in range(1000)))
