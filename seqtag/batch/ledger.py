@@ -128,6 +128,8 @@ class BatchReport:
         The largest number of workers.
     ended
         Whether the run has ended.
+    stopped
+        Whether it ended early, as too many files failed.
     """
 
     files: int = 0
@@ -148,6 +150,7 @@ class BatchReport:
     seconds: float = 0.0
     workers: int = 0
     ended: bool = False
+    stopped: bool = False
 
     @property
     def tokens_per_second(self) -> int:
@@ -186,6 +189,7 @@ class BatchReport:
             self.failures.append(Failure(entry["source"], entry["attempts"], entry["error"]))
         elif status == "end":
             self.seconds, self.workers, self.ended = entry["seconds"], entry["workers"], True
+            self.stopped = bool(entry.get("stopped"))
 
     def _count_words(self, entry: Entry) -> None:
         self.sentences += entry["sentences"]

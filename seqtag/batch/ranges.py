@@ -66,10 +66,7 @@ class Range(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Two or more ranges of a file in their order; or none, and the reason.
-
-    The reason is empty if the file is not larger than the size of a range.
-    """
+    """Two or more ranges of a file in their order; or none, and the reason."""
 
     ranges: list[Range]
     reason: str
@@ -115,7 +112,7 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
         raise OptionError(msg)
     facts = place.facts()
     if facts is None or facts.bytes <= size:
-        return Ranges([], "")
+        return Ranges([], "they are not larger than a chunk")
     format = row_format(place.name, options.format)
     if format == "parquet":
         return Ranges([], "Parquet has its groups of rows")

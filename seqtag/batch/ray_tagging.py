@@ -21,7 +21,7 @@ from seqtag.batch.ledger import BatchReport, FileResult
 from seqtag.batch.ranges import Range, Ranges
 from seqtag.batch.ray_cluster import require_ray
 from seqtag.batch.split import PARTS, cut_file, join_parts, part_of, remove_parts
-from seqtag.batch.storage import facts_of, is_address
+from seqtag.batch.storage import facts_of, is_address, local_path
 from seqtag.errors import ClusterError, SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
@@ -46,6 +46,7 @@ _FIRST = 250_000  # bytes of the first tasks of small files, before their speed 
 _MOST = 500  # files of a task
 _MEMORY = 500 * 10**6  # bytes of memory that a task asks for, besides ten times those of its models
 _PATIENCE, _SLOWEST = 3600, 10_000  # a file may take an hour, and a second for so many bytes
+_AGAIN = 10.0  # seconds between two errors about the time: code may ignore one
 _LAST_WORD = 60  # seconds that a worker has to report that a file took too long
 
 
@@ -201,11 +202,11 @@ def _time_limit(seconds: float) -> Iterator[None]:
     has_alarm = (
         hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     )
-    if has_alarm:
-        handler = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-    faulthandler.dump_traceback_later(seconds + _LAST_WORD, exit=True, file=2)
+    handler = signal.signal(signal.SIGALRM, stop) if has_alarm else None
     try:
+        if has_alarm:
+            signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+        faulthandler.dump_traceback_later(seconds + _LAST_WORD, exit=True, file=2)
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
@@ -216,8 +217,8 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 def _tidy_once(target: str) -> None:
     """Remove what killed processes have left in the folder of a file, once in this process."""
-    folder = os.path.dirname(target)  # noqa: PTH120  an address stays one
-    if folder not in _tidied and not is_address(target):
+    path = local_path(target)
+    if path is not None and (folder := str(Path(path).parent)) not in _tidied:
         _tidied.add(folder)
         remove_leftovers(folder)
 
@@ -289,12 +290,12 @@ def tag_files(
     """
     report, begun = BatchReport(), time.perf_counter()
     recipe = recipe_of([each.digest for each in models], options)
-    known = facts_of({name for job in jobs for name in job})
+    known = facts_of({name for job in jobs for name in job if name == job.source or name in ledger})
     queue: deque[_Attempt] = deque()
     skipped = 0
     for job in jobs:
         before, facts = ledger.get(job.target), known[job.source]
-        written = known[job.target]
+        written = known.get(job.target)
         change = find_change(before, recipe, facts, written) if facts and not verify else None
         if change == "":
             skipped += 1
@@ -358,12 +359,6 @@ def tag_files(
             return [done._replace(number=number + 1, alone=True)]
         if isinstance(step, Range):
             cut_files[job].given_up = True
-        if max_failures is not None and len(report.failures) > max_failures:
-            msg = (
-                f"expected at most {max_failures} failed files, found {len(report.failures)}; see "
-                f"{ledger.path}, correct the cause, and run the same command to continue"
-            )
-            raise ClusterError(msg)
         return []
 
     def take() -> list[_Attempt]:
@@ -425,6 +420,18 @@ def tag_files(
                     ]
                 waiting += sum(each.bytes for each in following)
                 queue.extendleft(reversed(following))
+            if max_failures is not None and len(report.failures) > max_failures:
+                end(stopped=True)
+                msg = (
+                    f"expected at most {max_failures} failed files, found {len(report.failures)}; "
+                    f"see {ledger.path}, correct the cause, and run the same command to continue"
+                )
+                raise ClusterError(msg)
+
+    def end(*, stopped: bool) -> None:
+        seconds = round(time.perf_counter() - begun, 3)
+        entry = {"seconds": seconds, "workers": report.workers, "stopped": stopped}
+        record(ledger.append({"status": "end"} | entry))
 
     record(
         ledger.begin(
@@ -447,12 +454,13 @@ def tag_files(
             ray.wait(list(pending), num_returns=len(pending), timeout=10)
         raise
     finally:  # remove what killed workers have left next to the files of these jobs and their parts
-        folders = {Path(job.target).parent for job in jobs if not is_address(job.target)}
-        folders |= {Path(job.target + PARTS) for job in cut_files if not is_address(job.target)}
+        paths = [local_path(job.target) for job in jobs]
+        folders = {Path(path).parent for path in paths if path is not None}
+        cut = [local_path(job.target + PARTS) for job in cut_files]
+        folders |= {Path(path) for path in cut if path is not None}
         for folder in folders:
             remove_leftovers(folder)
-    seconds = round(time.perf_counter() - begun, 3)
-    record(ledger.append({"status": "end", "seconds": seconds, "workers": report.workers}))
+    end(stopped=False)
     return report
 
 

@@ -81,6 +81,16 @@ def is_address(name: str | os.PathLike[str]) -> bool:
     return "://" in os.fspath(name)
 
 
+def local_path(name: str) -> str | None:
+    """Return the path of a file on this machine; None for one in a store.
+
+    >>> local_path("crawl/a.txt"), local_path("file:///crawl/a.txt"), local_path("s3://crawl/a.txt")
+    ('crawl/a.txt', '/crawl/a.txt', None)
+    """
+    path = name.removeprefix("file://")
+    return None if is_address(path) else path
+
+
 def place_of(name: str | os.PathLike[str]) -> Place:
     """Return the place of a path or an address.
 
@@ -100,11 +110,8 @@ def place_of(name: str | os.PathLike[str]) -> Place:
     True
     """
     text = os.fspath(name)
-    if not is_address(text):
-        return _LocalPlace(text)
-    if text.startswith("file://"):
-        return _LocalPlace(text.removeprefix("file://"))
-    return _RemotePlace(text, *file_system(text))
+    path = local_path(text)
+    return _RemotePlace(text, *file_system(text)) if path is None else _LocalPlace(path)
 
 
 def file_system(address: str) -> tuple[Any, str]:
@@ -149,7 +156,7 @@ def facts_of(names: Iterable[str]) -> dict[str, Facts | None]:
     found: dict[str, Facts | None] = {}
     folders: dict[str, list[str]] = {}
     for name in names:
-        is_remote = is_address(name) and not name.startswith("file://")
+        is_remote = local_path(name) is None
         folders.setdefault(name.rpartition("/")[0] if is_remote else "", []).append(name)
     for folder, inside in folders.items():
         found.update(dict.fromkeys(inside))

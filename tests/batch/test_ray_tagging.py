@@ -9,8 +9,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -31,6 +34,7 @@ from seqtag.batch.ray_tagging import (
     tag_files,
 )
 from seqtag.batch.split import remove_parts
+from seqtag.batch.storage import facts_of
 from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
@@ -183,7 +187,7 @@ def test_a_task_of_many_files_that_is_lost_is_repeated_file_by_file(place, fake)
 def test_too_many_failures_stop_the_run(place, fake):
     fake.lose = lambda *_: True
     with pytest.raises(ClusterError) as error:
-        run(fake, attempts=1, max_failures=2)
+        run(fake, attempts=1, max_failures=2, in_flight=1)
     assert str(error.value) == (
         "expected at most 2 failed files, found 3; see out/ledger.jsonl, correct the cause, and "
         "run the same command to continue"
@@ -191,6 +195,40 @@ def test_too_many_failures_stop_the_run(place, fake):
     assert len(lines("failed")) == 3
     fake.lose = lambda *_: False
     assert run(fake, max_failures=0).tagged == 5
+
+
+def test_a_run_that_is_stopped_keeps_what_its_tasks_have_done(place, fake, monkeypatch):
+    Path("in/0.conllu").write_text(BROKEN)
+    with pytest.raises(ClusterError, match="expected at most 0 failed files, found 1"):
+        run(fake, max_failures=0)
+    assert len(lines("tagged")) == len(names("out")) - 1 > 0  # without the ledger
+    assert lines("end")[0]["stopped"]
+    found, _ = read_report("out/ledger.jsonl")
+    assert (found.ended, found.stopped) == (True, True)
+
+
+def test_only_recorded_outputs_are_looked_up(place, fake, monkeypatch):
+    asked = []
+    monkeypatch.setattr(tagging, "facts_of", lambda names: asked.append(names) or facts_of(names))
+    run(fake)
+    run(fake)
+    assert [len(each) for each in asked] == [5, 10]
+
+
+def test_leftovers_at_addresses_of_files_here_are_removed(place, fake, monkeypatch):
+    monkeypatch.setattr(tagging, "_tidied", set())
+    left = [_temporary_name(place / "out" / name) for name in ("0.conllu", "1.conllu")]
+    left[0].parent.mkdir()
+    left[0].touch()
+    tagging._tidy_once(f"file://{place}/out/0.conllu")
+    assert not left[0].exists()
+    left[1].touch()
+    jobs = [Job("in/0.conllu", f"file://{place}/out/0.conllu")]
+    data = Path("my.seqtag").read_bytes()
+    copies = [ModelCopy("my", hashlib.sha256(data).hexdigest(), data)]
+    with Ledger("my.jsonl") as ledger:
+        assert tag_files(fake, jobs, copies, TagOptions(), ledger).tagged == 1
+    assert names("out") == ["0.conllu"]
 
 
 @linux
@@ -202,6 +240,24 @@ def test_a_file_that_takes_too_long_fails(place, fake):
     assert failure[:2] == ("in/2.conllu", 2)
     assert failure.error.startswith("expected a result within 0.2 seconds, found none")
     assert report.tagged == 4
+
+
+@linux
+def test_an_ignored_time_limit_is_said_again(monkeypatch):
+    monkeypatch.setattr(tagging, "_AGAIN", 0.1)
+    with pytest.raises(TimeoutError), tagging._time_limit(0.1):
+        with suppress(OSError):
+            time.sleep(60)
+        time.sleep(60)
+
+
+@linux
+def test_a_time_limit_that_cannot_be_set_leaves_no_trace():
+    handler = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(OverflowError), tagging._time_limit(1e30):
+        pass
+    assert signal.getsignal(signal.SIGALRM) is handler
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
 @linux
@@ -510,10 +566,10 @@ def test_verify_and_max_failures_on_the_command_line(place, fake, call):
     assert Path("out/2.conllu").read_bytes() == data
     for number in range(3):
         Path("in", f"{number}.conllu").write_text(BROKEN)
-    done = call(*TAG, "in/*.conllu", "--max-failures", 1)
+    done = call(*TAG, "in/*.conllu", "--max-failures", 1, "--in-flight", 1)
     assert done.code == 1
     assert "seqtag: expected at most 1 failed files, found 2; see out/ledger.jsonl" in done.err
-    assert status(call).startswith("interrupted: ")
+    assert status(call).startswith("stopped: ")
 
 
 @linux

@@ -239,8 +239,8 @@ ENGLISH = seqtag.load("en").only("upos")
 @pytest.mark.parametrize(
     ("data", "asked", "reason"),
     [
-        (b"the dog\n" * 9, {"format": "tokens", "size": 72}, ""),
-        (b"", {"format": "tokens"}, ""),
+        (b"the dog\n" * 9, {"format": "tokens", "size": 72}, "they are not larger than a chunk"),
+        (b"", {"format": "tokens"}, "they are not larger than a chunk"),
         (b"the dog " * 9, {"format": "tokens"}, "no sentence ends where one could be cut"),
         (gzip.compress(b"the dog\n" * 9, mtime=0), {"format": "tokens"}, "they are compressed"),
         (b" \n\n" * 40, {"format": "text"}, "they begin with white space"),
