@@ -192,7 +192,7 @@ class Segmenter:
             size = _WINDOW if done > at else 2 * size  # much white space, or one endless character
             at = done
             if workspace.is_full:
-                workspace = self._new_workspace()
+                workspace = self._workspaces.take(self._new_workspace)
         self._workspaces.put(workspace)
         sentence_ends = 1 + np.flatnonzero(np.concatenate([each.sentences for each in found]))
         kept = int(sentence_ends[-1]) if len(sentence_ends) else 0

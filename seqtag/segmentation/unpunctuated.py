@@ -129,7 +129,7 @@ class WordBreaks:
             signed = sign * np.minimum(found.margin, _CERTAIN)
             margins += signed[first - begin :][:_WORDS].astype(np.int64).tolist()
             if workspace.is_full:
-                workspace = self._new_workspace()
+                workspace = self._workspaces.take(self._new_workspace)
         self._workspaces.put(workspace)
         return margins
 

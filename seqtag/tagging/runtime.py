@@ -211,7 +211,7 @@ class ModelRuntime:
             nonlocal workspace
             for batch in batches(sentences, _BATCH_TOKENS):
                 if workspace.is_full:
-                    workspace = self.new_workspace()
+                    workspace = self._workspaces.take(self.new_workspace)
                 yield self._encode(batch, list(islice(labels, len(batch))), workspace)
 
         results: list[_Result] = []
@@ -229,7 +229,7 @@ class ModelRuntime:
             nonlocal workspace
             for begin, end in pairwise(cuts(arrays.bounds, _SPAN_TOKENS)):
                 if workspace.is_full:
-                    workspace = self.new_workspace()
+                    workspace = self._workspaces.take(self.new_workspace)
                 yield from self._encode_arrays(arrays, begin, end, workspace)
 
         is_local = self.model.coding.is_local

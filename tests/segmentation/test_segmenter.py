@@ -248,6 +248,8 @@ def test_chunks_that_bring_no_new_values_are_forgotten_too(plain, monkeypatch):
     assert sentences_of(plain, text) == whole
     assert len(held) >= 20
     assert max(held) < 0.8 * everything
+    [last] = plain._workspaces._idle  # what it knows of the last windows is of use to the next text
+    assert 0 < last.nbytes < everything // 2
 
 
 @pytest.mark.parametrize("piece", ["a", "\u0301", "好。", "🇫", "."])

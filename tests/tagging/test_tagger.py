@@ -250,6 +250,19 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     assert max(len(each.encoder) for each in made) < 21
 
 
+def test_a_workspace_that_starts_afresh_within_a_call_is_kept_for_the_next(monkeypatch):
+    fresh = trained()
+    batch = [[f"w{n}", "man"] for n in range(300)]
+    expected = fresh.tag_many(batch)
+    [used] = fresh._workspaces._idle
+    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 2 * used.nbytes)
+    monkeypatch.setattr(runtime, "_BATCH_TOKENS", 2)
+    fresh._workspaces.clear()
+    assert fresh.tag_many(batch) == expected
+    [last] = fresh._workspaces._idle
+    assert len(last.encoder) < len(used.encoder)
+
+
 def test_a_worker_that_knows_long_words_starts_afresh(monkeypatch):
     fresh = trained()
     monkeypatch.setattr(workspace, "TAGGERS_BYTES", 40_000_000)
