@@ -112,15 +112,15 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
         raise OptionError(msg)
     facts = place.facts()
     if facts is None or facts.bytes <= size:
-        return Ranges([], "they are not larger than a chunk")
+        return Ranges([], "no larger than a chunk")
     format = row_format(place.name, options.format)
     if format == "parquet":
-        return Ranges([], "Parquet has its groups of rows")
+        return Ranges([], "Parquet, which is read in row groups")
     if options.token_ranges:
-        return Ranges([], "--token-ranges counts characters from the start")
+        return Ranges([], "--token-ranges counts characters from the start of the file")
     with place.open() as file:
         if compression_of(file.read(_LOOK)) is not None:
-            return Ranges([], "they are compressed")
+            return Ranges([], "compressed")
         file.seek(0)
         if format == "jsonl":
             head, first = Head("jsonl"), 0
@@ -132,7 +132,7 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
                     mode = find_mode(text.removeprefix(_MARK)).mode
                 at = next((i for i, char in enumerate(text) if code_kind(char) == BASE), None)
                 if at is None:
-                    return Ranges([], "they begin with white space")
+                    return Ranges([], "only white space at the start")
                 head, first = Head("text", stream.columns, "", mode), len(text[:at].encode())
             else:
                 if stream.is_table and not stream.separator:
@@ -151,7 +151,7 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
             borders.append(border)
     ranges = [Range(start, end, head) for start, end in pairwise([*borders, facts.bytes])]
     if len(ranges) == 1:
-        return Ranges([], "no sentence ends where one could be cut")
+        return Ranges([], "no sentence boundary to split at")
     return Ranges(ranges, "")
 
 

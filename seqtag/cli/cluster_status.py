@@ -37,7 +37,7 @@ def command(ledger: str, as_json: bool) -> int:
         f"{report.tokens:,} tokens in {report.seconds:,.0f} s; {report.parts:,} chunks; "
         f"{report.attempts_lost:,} attempts lost",
     ]
-    lines += [f"{count:,} large files were not split: {why}" for why, count in report.uncut.items()]
+    lines += [f"large files not split: {count:,} ({why})" for why, count in report.uncut.items()]
     lines += [
         f"{source} failed (attempts: {attempts}): {error}"
         for source, attempts, error in report.failures

@@ -239,11 +239,11 @@ def command(
     )
     if options.format == "auto" and options.to is None and report.formats["text"]:
         notes(
-            f"note: {report.formats['text']} files were raw text and became CoNLL-U with unchanged "
-            "names; --format text adds .conllu"
+            f"note: files of raw text that became CoNLL-U with unchanged names: "
+            f"{report.formats['text']:,}; --format text adds .conllu"
         )
     for reason, count in report.uncut.items():
-        notes(f"note: {count} large files were not split: {reason}")
+        notes(f"note: large files not split: {count:,} ({reason})")
     for name in changed_since(copies):
         notes(
             f"note: {name} has changed since the start; all files were tagged with the old model; "

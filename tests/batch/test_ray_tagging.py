@@ -473,11 +473,11 @@ def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
         file.write("".join(conllu([f"{n} . ! ?"], labels=False) for n in range(1000)))
     done = call(*TAG, "in/*.conllu", "--split", "1 kb")
     assert done.code == 0
-    assert "note: 1 large files were not split: they are compressed" in done.err
+    assert "note: large files not split: 1 (compressed)" in done.err
     found = json.loads(call("cluster", "status", "out/ledger.jsonl", "--json").out)
-    assert (found["tagged"], found["uncut"]) == (5, {"they are compressed": 1})
+    assert (found["tagged"], found["uncut"]) == (5, {"compressed": 1})
     assert found["parts"] == 8
-    assert "1 large files were not split: they are compressed" in status(call)
+    assert "large files not split: 1 (compressed)" in status(call)
 
 
 @pytest.mark.parametrize("size", ["64 MiB", "-1", "MB", "1.5GB"])
@@ -605,7 +605,7 @@ def test_raw_text_and_names(place, fake, call):
     assert call(*text, "-o", "two", "--format", "text", "--to", "tagged").code == 0
     assert Path("two/a.txt.tagged").read_text() == "It/PRON works/VERB ./PUNCT\n"
     done = call(*text, "-o", "three")
-    assert "note: 1 files were raw text and became CoNLL-U with unchanged names" in done.err
+    assert "note: files of raw text that became CoNLL-U with unchanged names: 1; " in done.err
     assert Path("three/a.txt").read_text().startswith("# newdoc")
     done = call(*text, "-o", "four", "--suffix", ".x", "--base", ".")
     assert done.code == 0, done.err

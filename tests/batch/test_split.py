@@ -239,16 +239,16 @@ ENGLISH = seqtag.load("en").only("upos")
 @pytest.mark.parametrize(
     ("data", "asked", "reason"),
     [
-        (b"the dog\n" * 9, {"format": "tokens", "size": 72}, "they are not larger than a chunk"),
-        (b"", {"format": "tokens"}, "they are not larger than a chunk"),
-        (b"the dog " * 9, {"format": "tokens"}, "no sentence ends where one could be cut"),
-        (gzip.compress(b"the dog\n" * 9, mtime=0), {"format": "tokens"}, "they are compressed"),
-        (b" \n\n" * 40, {"format": "text"}, "they begin with white space"),
-        (b"PAR1" * 9, {"format": "parquet"}, "Parquet has its groups of rows"),
+        (b"the dog\n" * 9, {"format": "tokens", "size": 72}, "no larger than a chunk"),
+        (b"", {"format": "tokens"}, "no larger than a chunk"),
+        (b"the dog " * 9, {"format": "tokens"}, "no sentence boundary to split at"),
+        (gzip.compress(b"the dog\n" * 9, mtime=0), {"format": "tokens"}, "compressed"),
+        (b" \n\n" * 40, {"format": "text"}, "only white space at the start"),
+        (b"PAR1" * 9, {"format": "parquet"}, "Parquet, which is read in row groups"),
         (
             b"The dog.\n" * 9,
             {"format": "text", "token_ranges": True},
-            "--token-ranges counts characters from the start",
+            "--token-ranges counts characters from the start of the file",
         ),
     ],
 )
