@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import read
+from seqtag.errors import CorpusError
 from seqtag.storage.output import is_read_once
 from seqtag.tables.learn import CLASSES, MIN_COUNT, PASSES, WordBigrams, cluster, source_of
 from seqtag.tagging.pipeline import Pipeline
@@ -46,7 +47,7 @@ def classes_of(
     Raises
     ------
     CorpusError
-        As `seqtag.learn_classes`.
+        As `seqtag.learn_classes`; the message names the files if they have too few words.
     OSError
         If a file cannot be read.
     """
@@ -69,6 +70,11 @@ def classes_of(
         for stream in streams:
             for _ in counted.read(stream, threads):
                 pass
-    found = cluster(counted, CLASSES, MIN_COUNT, PASSES)
+    try:
+        found = cluster(counted, CLASSES, MIN_COUNT, PASSES)
+    except CorpusError as error:
+        problem = error.message.partition(";")[0]  # the rest advises options of seqtag classes
+        msg = f"{problem}; use more text, or learn fewer classes with seqtag classes"
+        raise CorpusError(msg, source=source_of(paths)) from None
     _log.info("%d word classes from %s words of raw text", CLASSES, f"{found.tokens:,}")
     return found.table("raw", source_of(paths))
