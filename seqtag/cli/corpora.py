@@ -50,7 +50,7 @@ def list_corpora(as_json: bool) -> int:
     if as_json:
         print_json([_facts_of(entry) for entry in entries().values()])
         return 0
-    rows = [["name", "corpus", "script", "licence", "release", "size", "digest", "here"]]
+    rows = [["name", "corpus", "script", "license", "release", "size", "digest", "here"]]
     for entry in entries().values():
         size = f"{sum(entry.bytes) / 1e6:.1f} MB" if entry.bytes else "?"
         digest = "pinned" if entry.is_pinned else "first use"
@@ -113,7 +113,7 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
     notes = Notes(quiet)
     chosen = [_named(name) for name in names]
     for name in chosen:
-        notes(f"{name.entry.name}: {name.entry.title}, licence: {name.entry.licence}")
+        notes(f"{name.entry.name}: {name.entry.title}, license: {name.entry.licence}")
         for file in name.files():
             say(f"{fetched(file, notes.fetching)}\n")
     return 0

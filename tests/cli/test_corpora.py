@@ -24,7 +24,7 @@ def test_the_list(folder, call):
     done = call("corpora", "list")
     assert (done.code, done.err) == (0, "")
     head, treebank, _ = done.out.decode().splitlines()
-    assert " ".join(head.split()) == "name corpus script licence release size digest here"
+    assert " ".join(head.split()) == "name corpus script license release size digest here"
     shown = "ud:xx_toy Toy, ud:xx_toy Latin CC0 1.5 0.0 MB pinned -"
     assert " ".join(treebank.split()) == shown
     call("corpora", "fetch", "toychunks")
@@ -46,7 +46,7 @@ def test_fetch_and_path(folder, call, toys):
     assert done.code == 0
     assert done.out.decode().splitlines()[1] == path
     assert done.err.splitlines() == [
-        "seqtag: toychunks: Toy, toychunks, licence: CC0",
+        "seqtag: toychunks: Toy, toychunks, license: CC0",
         "seqtag: fetching toychunks/train, release 1.5",
         "seqtag: fetching toychunks/test, release 1.5",
     ]
