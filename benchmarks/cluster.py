@@ -251,8 +251,8 @@ def _peers_shown(found: dict[str, Any]) -> str:
         "by spaCy with the tagger of `init config` without its weights, and by NLTK's word "
         "tokenizer and perceptron tagger, in one run: words (separated by spaces) of "
         f"{found['corpus']} in a second of processor time on one core, medians of {TIMES} rounds "
-        f"({_where(found)}). Other programs ran on the machine at the same time. The model of "
-        "seqtag has seen this text in training, and knows its words."
+        f"({_where(found)}). Other programs ran on the machine at the same time. seqtag's "
+        "model was trained on this text, so it knows all words."
     )
     return f"{text}\n{table(['', 'words per second', 'relative to seqtag'], rows)}"
 

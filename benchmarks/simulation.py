@@ -45,7 +45,7 @@ class Measured:
 
     tokens_per_second: float = field(default=74e3, metadata={"of": "words tagged per second"})
     shared: float = field(
-        default=0.85, metadata={"of": "speed of a core while its neighbor works, too"}
+        default=0.85, metadata={"of": "relative speed of a core while the other core is busy"}
     )
     read_per_token: float = field(default=5.1, metadata={"of": "bytes read per word"})
     written_per_token: float = field(default=52.7, metadata={"of": "bytes written per word"})
@@ -639,9 +639,9 @@ def page(found: dict[str, Any], machine: str, commands: str, folder: Path) -> st
             small_rows,
         ),
         small_text=(
-            "Work, driver, and requests are lower bounds in hours. The driver needs the hours of "
-            "the next column\nwhen it is started again and all files are finished. Put small files "
-            "together, such as in JSON Lines\nor Parquet: the requests cost more than the cores.\n"
+            "Work, driver, and requests are lower bounds in hours; *driver, all finished* is the "
+            "time of a second\nrun that finds all files finished. Put small files together, such "
+            "as in JSON Lines or Parquet: the\nrequests cost more than the cores.\n"
         ),
         beside=beside(folder / "scale" / "cluster.json"),
     )
