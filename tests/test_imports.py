@@ -1,4 +1,4 @@
-"""Imports point down the floors of the house, and importing seqtag is cheap."""
+"""Modules import only from lower layers, and importing seqtag is cheap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from seqtag.engine import backend as backends
 from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
-FLOORS = """
+LAYERS = """
 version
 errors html_tables hooks deprecation
 lazy
@@ -154,12 +154,12 @@ cli
 __init__
 __main__
 """
-"""The modules of seqtag, lowest floor first: each imports from floors below its own only."""
+"""The modules of seqtag, lowest layer first: each imports only from layers below its own."""
 
-FLOOR = {
+LAYER = {
     module: number
-    for number, floor in enumerate(FLOORS.strip().splitlines())
-    for module in floor.split()
+    for number, layer in enumerate(LAYERS.strip().splitlines())
+    for module in layer.split()
 }
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
@@ -255,14 +255,14 @@ def modules(names: set[str]) -> set[str]:
     return found
 
 
-def test_every_module_has_a_floor():
-    assert set(IMPORTS) == set(FLOOR), "give a new module its place in FLOORS"
+def test_every_module_has_a_layer():
+    assert set(IMPORTS) == set(LAYER), "add new modules to LAYERS"
 
 
 @pytest.mark.parametrize("module", sorted(IMPORTS))
 def test_imports_point_down(module):
     for other in modules(IMPORTS[module]) - {module} - KERNELS:
-        assert FLOOR[other] < FLOOR[module], f"seqtag.{module} must not import seqtag.{other}"
+        assert LAYER[other] < LAYER[module], f"seqtag.{module} must not import seqtag.{other}"
 
 
 def test_imports_by_importlib_and_for_types_are_seen():

@@ -11,7 +11,7 @@ from itertools import chain
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_imports import FLOOR
+from tests.test_imports import LAYER
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
@@ -42,7 +42,7 @@ def package(module: str) -> str:
 
 
 def test_packages_are_listed_from_the_lowest_layer_up():
-    highest = {package(module): floor for module, floor in FLOOR.items()}  # the last is the highest
+    highest = {package(module): layer for module, layer in LAYER.items()}  # the last is the highest
     listed = [re.findall(r"`(\w+)`", row[0]) for row in rows()]
     assert sorted(chain(*listed)) == sorted({*highest} - {"__init__", "__main__"})
     tops = [max(highest[name] for name in names) for names in listed]
@@ -128,7 +128,7 @@ def test_no_stage_is_in_a_layer_above_its_caller(script):
     for lane in script.LANES:
         for stage in lane.stages:
             below, above = (split(function)[0] for function in (stage.function, stage.caller))
-            assert FLOOR[below] <= FLOOR[above], stage
+            assert LAYER[below] <= LAYER[above], stage
 
 
 def test_a_call_that_is_not_there_would_be_noticed():
