@@ -7,7 +7,8 @@ a model trained on the others. Pipelines use this as well.
 
 The first of two passes is a model like any other, learned from all sentences. For a dev set, and
 for all text later, the second pass sees its predictions. Where a corpus has both UPOS and XPOS, the
-first pass predicts both: one often disambiguates the other.
+first pass predicts both, each with a model of its own, because one often disambiguates the other.
+The column that is predicted only for the second pass is called the companion column.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from seqtag.training.problem import LearningTask, Problem
     from seqtag.training.runs import Schedule
 
-_ALSO = {"upos": ("xpos",), "xpos": ("upos",)}
+_COMPANIONS = {"upos": ("xpos",), "xpos": ("upos",)}
 """Columns that a first pass predicts besides the label column, if the corpus has them."""
 
 _FOLDS = 2  # eight folds and all epochs did not improve it, and took nine times as long
@@ -48,9 +49,10 @@ _log = logging.getLogger("seqtag")
 
 
 def with_passes(tasks: Sequence[LearningTask]) -> list[LearningTask]:
-    """Return the tasks, each with that of a second pass if its settings ask for one.
+    """Return the tasks, each with that of a second pass if its settings ask for one or are auto.
 
-    The templates of a task may look at the columns that a first pass predicts.
+    Templates that look at columns of the first pass, such as ``first.upos``, are for the second
+    pass only. If a task has none, the second pass gets the usual ones in addition.
 
     Raises
     ------
@@ -62,10 +64,13 @@ def with_passes(tasks: Sequence[LearningTask]) -> list[LearningTask]:
         if task.settings.passes == 1:
             found.append(task)
             continue
-        column, available = task.column, task.available
-        also = [name for name in _ALSO.get(column.name, ()) if name in available]
-        also = [name for name in also if name not in task.templates.columns]  # given in the input
-        predicted = [predicted_name(name) for name in (*column.columns, *also)]
+        available = task.available
+        companions = [
+            name
+            for name in _COMPANIONS.get(task.column.name, ())
+            if name in available and name not in task.templates.columns  # those are input columns
+        ]
+        predicted = [predicted_name(name) for name in (*task.column.columns, *companions)]
         taken = [name for name in predicted if name in available]
         if taken:
             msg = (
@@ -86,22 +91,28 @@ def with_passes(tasks: Sequence[LearningTask]) -> list[LearningTask]:
 
 
 def companion_columns(tasks: Sequence[LearningTask]) -> list[str]:
-    """Return the columns besides the label column whose predictions some second pass sees."""
+    """Return the columns besides the label column whose predictions some second pass sees.
+
+    The tasks are one or more, and have the same label column.
+    """
     seen = {name for task in tasks if task.second for name in task.second.columns}
-    return [name for name in _ALSO.get(tasks[0].column.name, ()) if predicted_name(name) in seen]
+    companions = _COMPANIONS.get(tasks[0].column.name, ())
+    return [name for name in companions if predicted_name(name) in seen]
 
 
 def without_unannotated(
     tasks: Sequence[LearningTask], columns: Mapping[str, Column]
 ) -> list[LearningTask]:
-    """Return the tasks without predictions of companion columns that are not annotated.
+    """Return the tasks without companion columns that are not annotated.
+
+    Such a column has ``_`` at some word, or the same value at all words.
 
     Parameters
     ----------
     tasks
-        Those of `with_passes`.
+        The tasks, as returned by `with_passes`.
     columns
-        Those of `companion_columns`.
+        The gold values of the `companion_columns`, by name.
     """
     absent = []
     for name, column in columns.items():
@@ -110,19 +121,15 @@ def without_unannotated(
                 "the column %s is not annotated everywhere: not predicted in the first pass", name
             )
             absent.append(predicted_name(name))
-    return [
-        task
-        if task.second is None
-        else replace(
-            task,
-            second=replace(
-                task.second,
-                templates=without_predicted(task.second.templates, absent),
-                available=tuple(name for name in task.second.available if name not in absent),
-            ),
-        )
-        for task in tasks
-    ]
+    found = []
+    for task in tasks:
+        second = task.second
+        if second is not None:
+            templates = without_predicted(second.templates, absent)
+            available = tuple(name for name in second.available if name not in absent)
+            second = replace(second, templates=templates, available=available)
+        found.append(replace(task, second=second))
+    return found
 
 
 def fit_stacked(
@@ -132,14 +139,14 @@ def fit_stacked(
     schedule: Schedule,
     held_out: TrainingData | None,
 ) -> Model:
-    """Return the model of two passes, or of the first if it is interrupted before the second.
+    """Train a model of two passes; return that of the first if interrupted before the second.
 
     Parameters
     ----------
     first
         The problem of the first pass; the second keeps the settings that were chosen for it.
     task
-        The task of the first pass, with the second.
+        The task of the first pass, which contains that of the second.
     examples, held_out
         Training data and dev set, with the columns of both tasks and the companion columns.
     schedule
@@ -150,62 +157,65 @@ def fit_stacked(
     KeyboardInterrupt
         If it comes before an epoch is finished, or a second time.
     """
-    column, second = first.column, task.second or task
-    own = component_schedule(schedule, "first")
-    once = replace(first, settings=replace(first.settings, passes=1))
+    second = task.second or task  # never the latter: for type checkers
+    settings = replace(first.settings, passes=1)
     _log.info("first pass")
-    model = fit(once, own, held_out)
+    own = component_schedule(schedule, "first")
+    model = fit(replace(first, settings=settings), own, held_out)
     if model.interrupted:
         return model
-    models, seen, scored = [], examples, held_out
+    models, seen, seen_held_out = [], examples, held_out
     try:
-        for name in (column.name, *companion_columns([task])):
-            if name == column.name:
-                labeled, found = examples, model
-                of_first = replace(task, coding=once.coding, settings=once.settings)
+        for name in (first.column.name, *companion_columns([task])):
+            if name == first.column.name:
+                labeled, first_model = examples, model
+                first_task = replace(task, coding=first.coding, settings=settings)
             else:
                 _log.info("first pass: %s", name)
                 own = component_schedule(replace(schedule, on_epoch=None), f"first-{name}")
                 labeled = examples._replace(labels=examples.columns[name], unlabeled=None)
-                settings = replace(task.settings.without_auto(), passes=1)
-                of_first = replace(
-                    task, column=LabelColumn(name), coding=LabelCoding(), settings=settings
+                first_task = replace(
+                    task,
+                    column=LabelColumn(name),
+                    coding=LabelCoding(),
+                    settings=replace(task.settings.without_auto(), passes=1),
                 )
-                problem = build_problem(of_first, labeled)
-                of_first = replace(of_first, settings=problem.settings)
-                found = _complete(fit(problem, own))
-            models.append(found)
-            predicted = _jackknifed(of_first, labeled, found, own)
-            seen = seen.with_columns(_first_columns(found, predicted))
-            if held_out is not None and scored is not None:
-                labels = _labels(found, held_out)
-                scored = scored.with_columns(_first_columns(found, labels))
+                problem = build_problem(first_task, labeled)
+                first_task = replace(first_task, settings=problem.settings)
+                first_model = _fit_all_epochs(problem, own)
+            models.append(first_model)
+            predicted = _jackknifed(first_task, labeled, first_model, own)
+            seen = seen.with_columns(_input_columns(first_model, predicted))
+            if seen_held_out is not None:
+                predicted = _predict(first_model, seen_held_out)
+                seen_held_out = seen_held_out.with_columns(_input_columns(first_model, predicted))
         _log.info("second pass")
         second = replace(second, coding=first.coding, settings=first.settings)
         problem = replace(build_problem(second, seen), origin=first.origin)
-        stacked = fit(problem, component_schedule(schedule, "second"), scored)
+        stacked = fit(problem, component_schedule(schedule, "second"), seen_held_out)
     except AtOnce:
         raise
-    except KeyboardInterrupt:  # the first-pass model is a model by itself
+    except KeyboardInterrupt:  # the first-pass model is complete, and a tagger by itself
         return replace(model, training={**model.training, "interrupted": True})
     return replace(stacked, first=tuple(models))
 
 
-def _complete(model: Model) -> Model:
-    """Return the model, unless its training was interrupted."""
+def _fit_all_epochs(problem: Problem, schedule: Schedule) -> Model:
+    """Train without a dev set; raise KeyboardInterrupt also if some epochs were finished."""
+    model = fit(problem, schedule)
     if model.interrupted:
         raise KeyboardInterrupt
     return model
 
 
-def _first_columns(model: Model, labels: Column) -> dict[str, Column]:
-    """Return the input columns of the second pass that predictions of a model make."""
+def _input_columns(model: Model, labels: Column) -> dict[str, Column]:
+    """Return predictions of a first-pass model as input columns of the second pass, by name."""
     split = model.column.split(labels.types)
     return {predicted_name(name): Column(values, labels.ids) for name, values in split.items()}
 
 
-def _labels(model: Model, examples: TrainingData) -> Column:
-    """Return the labels that a model predicts, as it has learned them."""
+def _predict(model: Model, examples: TrainingData) -> Column:
+    """Return the labels that a model predicts, in the encoding that it has learned."""
     ids = Tagger(model).decode_columns(examples.columns, examples.lengths)
     return Column(list(model.labels), ids)
 
@@ -213,16 +223,19 @@ def _labels(model: Model, examples: TrainingData) -> Column:
 def _jackknifed(
     task: LearningTask, examples: TrainingData, model: Model, schedule: Schedule
 ) -> Column:
-    """Return predictions for the training sentences, each fold's by a model of the others."""
+    """Return predictions for the training sentences, each fold's by a model of the others.
+
+    A single sentence has no others: `model`, which was trained on it, predicts its labels.
+    """
     if len(examples.lengths) < 2:
-        return _labels(model, examples)
+        return _predict(model, examples)
     settings = replace(task.settings, epochs=min(_FOLD_EPOCHS, task.settings.epochs))
-    of_fold = replace(task, settings=settings)
+    fold_task = replace(task, settings=settings)
 
-    def predict(others: TrainingData, held_out: TrainingData, own: Schedule) -> Column:
-        return _labels(_complete(fit(build_problem(of_fold, others), own)), held_out)
+    def train_and_predict(others: TrainingData, held_out: TrainingData, own: Schedule) -> Column:
+        return _predict(_fit_all_epochs(build_problem(fold_task, others), own), held_out)
 
-    return jackknifed(examples, _FOLDS, predict, schedule)
+    return jackknifed(examples, _FOLDS, train_and_predict, schedule)
 
 
 # --------------------------------------------------------------------------- jackknifing
@@ -242,17 +255,25 @@ def jackknifed(
     examples
         Two sentences or more.
     folds
-        Number of folds; each takes blocks of adjacent sentences, in turn.
+        Number of folds, 2 or more; each takes blocks of adjacent sentences, in turn. With fewer
+        sentences than folds, there are as many folds as sentences.
     label
-        Trains a model on some sentences by a schedule, and returns its labels of others.
+        Function of (sentences to train on, sentences to label, schedule): it trains a model on the
+        first and returns its labels of the second, one per token.
     schedule
-        That of the training. The folds have one run each, checkpoints of their own, and share its
-        threads.
+        The schedule of the complete training. Each fold has one run and checkpoints of its own;
+        its threads train folds at the same time.
+
+    Returns
+    -------
+    Column
+        One label per token of `examples`. Labels are numbered fold by fold, in the order in which
+        `label` returns them.
 
     Raises
     ------
     KeyboardInterrupt
-        If it is interrupted.
+        If `label` raises it.
     """
     sentences = len(examples.lengths)
     block = max(1, min(_BLOCK, sentences // (2 * folds)))
@@ -266,16 +287,17 @@ def jackknifed(
     number: dict[str, int] = {}
     ids = np.zeros(len(examples.labels.ids), np.int32)
     fold_of_token = np.repeat(fold_of, examples.lengths)
-    every = range(min(folds, int(fold_of.max()) + 1))
+    numbered = range(int(fold_of.max()) + 1)
     with put_off(schedule.stop):
-        for fold, column in zip(every, in_order(labeled, every, schedule.threads), strict=True):
+        found = in_order(labeled, numbered, schedule.threads)
+        for fold, column in zip(numbered, found, strict=True):
             numbers = [number.setdefault(name, len(number)) for name in column.types]
             ids[fold_of_token == fold] = np.array(numbers, np.int32)[column.ids]
     return Column(list(number), ids)
 
 
 def component_schedule(schedule: Schedule, name: str) -> Schedule:
-    """Return the schedule with checkpoints of a component's own."""
+    """Return the schedule with separate checkpoints for one of several models that are trained."""
     if schedule.checkpoints is None:
         return schedule
     return replace(schedule, checkpoints=schedule.checkpoints.part(name))
