@@ -3,6 +3,9 @@
 Most labels are one column. ``upos+feats`` is two: part of speech and morphology make one label,
 ``NOUN|Case=Nom``, and are written back into both. Weights may belong to the *components* of such
 labels, ``NOUN`` and ``Case=Nom``.
+
+In a file, ``_`` marks a word without annotation. In some columns it is a label instead, see
+`LabelColumn.may_be_empty`.
 """
 
 from __future__ import annotations
@@ -19,18 +22,22 @@ from seqtag.errors import CorpusError, LabelError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FACTORED = "upos+feats"
+_UPOS_FEATS = "upos+feats"
 _LEMMA = "lemma"
 _PRESETS = {
     "chunk": "chunk",
     "ner": "ner",
     "feats": "morph",
-    _FACTORED: "morph",
+    _UPOS_FEATS: "morph",
     _LEMMA: "lemma",
     "tokens": "segment",
     "words": "multiword",
 }
+"""The preset of templates for each kind of labels; all other kinds have the preset pos."""
+
 _POS = ("upos", "xpos", "pos")
+"""Kinds of labels that are certainly for the preset pos."""
+
 NO_LABELS = ("id", "form")
 """Columns that are never labels: a label would overwrite the words."""
 
@@ -69,6 +76,8 @@ class LabelColumn:
     --------
     >>> LabelColumn("upos+feats").columns
     ('upos', 'feats')
+    >>> LabelColumn("misc.NER").kind, LabelColumn("misc.NER").preset
+    ('ner', 'ner')
     >>> LabelColumn("upos+feats").split(["NOUN|Case=Nom", "ADP"])
     {'upos': ['NOUN', 'ADP'], 'feats': ['Case=Nom', '_']}
     """
@@ -80,14 +89,21 @@ class LabelColumn:
 
     @classmethod
     def default(cls, available: Sequence[str], source: str | None = None) -> LabelColumn:
-        """Return the column to learn if none is named: upos, or else the last one with a name.
+        """Return the column to learn if the user names none: upos, or else the last one.
 
-        A number is a name only if no other column has one.
+        Numbers, which stand for columns without a name, are chosen only if there are no others.
+
+        Parameters
+        ----------
+        available
+            All columns of the file, in order; those of words and ``misc`` are never chosen.
+        source
+            The file, for messages.
 
         Raises
         ------
         CorpusError
-            If all columns are words.
+            If no column is left.
         """
         candidates = [name for name in available if name not in (*NO_LABELS, "misc")]
         if not candidates:
@@ -97,12 +113,12 @@ class LabelColumn:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(self.name.split("+")) if self._is_factored else (self.name,)
+        """Names of the columns: two for ``upos+feats``, else one."""
+        return tuple(self.name.split("+")) if self._is_joint else (self.name,)
 
     @property
     def preset(self) -> str:
-        """Preset of templates for these labels."""
+        """Preset of templates for these labels; ``pos`` for unknown kinds."""
         return _PRESETS.get(self.kind, "pos")
 
     @property
@@ -112,9 +128,11 @@ class LabelColumn:
 
     @property
     def kind(self) -> str:
-        """The name, or of a key of MISC or FEATS what it is about: ``misc.NER`` is ``ner``."""
+        """Kind of labels: ``ner`` for ``misc.NER``, ``feats`` for ``feats.Case``, or the name."""
         base, _, key = self.name.partition(".")
-        return {"misc": key.lower(), "feats": "feats"}.get(base, base) if key else self.name
+        if not key:
+            return self.name
+        return key.lower() if base == "misc" else base
 
     @property
     def may_be_empty(self) -> bool:
@@ -122,7 +140,7 @@ class LabelColumn:
         return self.name in ("feats", _LEMMA) or self.name.startswith("feats.")
 
     def may_lack(self, unlabeled: str | None) -> bool:
-        """Return whether ``_`` is allowed: as a label, or as the mark of unlabeled words."""
+        """Return whether ``_`` is allowed: as a label, or because it is the mark `unlabeled`."""
         return self.may_be_empty or unlabeled == _NOT_ANNOTATED
 
     @property
@@ -132,12 +150,15 @@ class LabelColumn:
 
     @property
     def is_exact(self) -> bool:
-        """True if no other column can replace it: "pos" may be Penn tags, never UPOS."""
-        return self.name == "upos" or self.is_lemma or self._is_factored
+        """True if the name says which labels these are, so that no other column can replace it.
+
+        Other labels go by several names: ``pos`` may be the tags that CoNLL-U has as ``xpos``.
+        """
+        return self.name == "upos" or self.is_lemma or self._is_joint
 
     @property
-    def _is_factored(self) -> bool:
-        return self.name == _FACTORED
+    def _is_joint(self) -> bool:
+        return self.name == _UPOS_FEATS
 
     def check(self, available: Sequence[str], source: str | None = None) -> None:
         """Refuse a label column that is missing or holds the words.
@@ -145,22 +166,25 @@ class LabelColumn:
         Raises
         ------
         CorpusError
-            If one of `columns` is not available.
+            If one of `columns` is not available, or is one of `NO_LABELS`.
         """
         for name in self.columns:
             if name not in available or name in NO_LABELS:
-                others = ", ".join(other for other in available if other not in NO_LABELS)
+                others = [other for other in available if other not in NO_LABELS]
                 if not others:
                     raise _without_labels(available, source)
                 msg = (
-                    f"expected one of the columns {others} for labels, found {name!r}"
-                    f"{did_you_mean(name, others.split(', '))}; choose one of these with --label, "
-                    "or name the columns with --columns"
+                    f"expected one of the columns {', '.join(others)} for labels, found {name!r}"
+                    f"{did_you_mean(name, others)}; choose one of these with --label, or name the "
+                    "columns with --columns"
                 )
                 raise CorpusError(msg, source=source)
 
     def of(self, sentence: HasColumns) -> list[str]:
-        """Return the labels of a sentence, one per word; ``_`` for unlabeled words."""
+        """Return the labels of a sentence, one per word; ``_`` for unlabeled words.
+
+        A word without UPOS is unlabeled, whatever its FEATS.
+        """
         values = [sentence.column(name) for name in self.columns]
         if len(values) == 1:
             return values[0]
@@ -170,18 +194,21 @@ class LabelColumn:
         ]
 
     def join(self, values: Sequence[str]) -> str:
-        """Join a value for each of `columns` to one label."""
-        return join_components(*values) if self._is_factored else values[0]
+        """Join one value for each of `columns` to one label; see `join_components` for errors."""
+        return join_components(*values) if self._is_joint else values[0]
 
     def split(self, labels: Sequence[str]) -> dict[str, list[str]]:
-        """Split labels into the values of each of `columns`."""
-        if not self._is_factored:
+        """Split labels into the values of each of `columns`, by name; the inverse of `join`."""
+        if not self._is_joint:
             return {self.name: list(labels)}
         pairs = [split_components(label) for label in labels]
         return {"upos": [upos for upos, _ in pairs], "feats": [feats for _, feats in pairs]}
 
     def unannotated(self, values: Sequence[str]) -> int | None:
-        """Return the index of the first unlabeled word, given the values of the first column."""
+        """Return the index of the first unlabeled word, or None if there is none.
+
+        `values`: those of the first of `columns`.
+        """
         if self.may_be_empty or _NOT_ANNOTATED not in values:
             return None
         return list(values).index(_NOT_ANNOTATED)
@@ -265,8 +292,11 @@ def split_components(label: str) -> tuple[str, str]:
 def label_components(labels: Sequence[str]) -> LabelComponents:
     """Number the components of labels such as ``NOUN|Case=Nom``: the texts between the bars.
 
-    >>> label_components(["ADJ", "NOUN|Case=Nom"]).part.tolist()
-    [0, 2, 1]
+    A component that a label has twice counts once. The numbers are those of `component_names`.
+
+    >>> found = label_components(["ADJ", "NOUN|Case=Nom"])
+    >>> found.ptr.tolist(), found.part.tolist()
+    ([0, 1, 3], [0, 2, 1])
     """
     split = [list(dict.fromkeys(label.split("|"))) for label in labels]
     number = {part: i for i, part in enumerate(component_names(labels))}
