@@ -60,8 +60,8 @@ def attribute(name: str, *, replace: bool = False) -> Callable[[_Function], _Fun
     name
         Letters, digits and underscores, not beginning with a digit; not ``bias`` or ``label``.
     replace
-        Replace an existing attribute of this name. Parsed templates use the new function; compiled
-        templates keep the old one.
+        Replace an existing attribute of this name, except the lookups of `TABLE_ATTRIBUTES`. Parsed
+        templates use the new function; compiled templates keep the old one.
 
     Returns
     -------
@@ -91,7 +91,10 @@ def attribute(name: str, *, replace: bool = False) -> Callable[[_Function], _Fun
         raise TemplateError(msg)
 
     def register(function: _Function) -> _Function:
-        if name in TABLE_ATTRIBUTES or (name in _REGISTRY and not replace):
+        if name in TABLE_ATTRIBUTES:
+            msg = f"attribute {name!r} exists already, for word tables; choose another name"
+            raise TemplateError(msg)
+        if name in _REGISTRY and not replace:
             msg = f"attribute {name!r} exists already; choose another name or pass replace=True"
             raise TemplateError(msg)
         _REGISTRY[name] = function
@@ -143,7 +146,13 @@ class BoundAttribute(NamedTuple):
         return self.many([word])[0]
 
     def many(self, words: Sequence[str]) -> list[str | None]:
-        """Return the values of many words."""
+        """Return the values of many words, in their order, each cut to `MAX_LENGTH` code points.
+
+        Raises
+        ------
+        TemplateError
+            If the function fails, or returns anything but a string or None.
+        """
         function, args = self.function, self.args
         try:
             values = [function(word, *args) for word in words]
@@ -174,7 +183,7 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
     Parameters
     ----------
     name
-        A registered name, see `attribute_names`.
+        A registered name: one of `attribute_names`, except the lookups of `TABLE_ATTRIBUTES`.
     args
         Arguments after the word, such as ``(3,)`` for ``suffix(3)``. They are checked at once:
         by the signature, and by one call with the word "a".
@@ -187,8 +196,8 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
     Raises
     ------
     TemplateError
-        If there is no such attribute, or it does not take these arguments. The function
-        returned raises it if a user's attribute gives anything but a string or None.
+        If there is no such attribute, it does not take these arguments, or it fails for the word
+        "a". See also `BoundAttribute.many`.
 
     Examples
     --------
@@ -210,14 +219,14 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
 
 @lru_cache(maxsize=1024)  # models name the same attributes again and again
 def _bound(name: str, function: AttributeFunction, args: tuple[int | str, ...]) -> BoundAttribute:
-    """Return an attribute with its arguments, after one call."""
+    """Return an attribute with its arguments; call it once, to find errors in them early."""
     bound = BoundAttribute(name, args, function)
     bound("a")
     return bound
 
 
 def described(error: BaseException) -> str:
-    """Return the message of an error of user code, on one line.
+    """Return the type and message of an error of user code, on one line of at most 500 characters.
 
     >>> described(KeyError("a"))
     "KeyError: 'a'"
@@ -231,7 +240,7 @@ def described(error: BaseException) -> str:
 
 
 def line_in(error: BaseException, file: str) -> int | None:
-    """Return the innermost line of a file at which an error was raised, if there is one."""
+    """Return the innermost line of a file, from 1, in the traceback of an error; None if none."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return error.lineno
     lines = [
@@ -265,7 +274,10 @@ def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int 
 
 @lru_cache(maxsize=256)  # models name the same few attributes
 def _takes(function: AttributeFunction, kinds: tuple[type, ...]) -> bool:
-    """Return whether a function takes a word and arguments of these types."""
+    """Return whether a function takes a word and arguments of these types.
+
+    Only annotations ``int`` and ``str`` are checked.
+    """
     signature = inspect.signature(function)
     try:
         signature.bind("", *kinds)
@@ -274,13 +286,13 @@ def _takes(function: AttributeFunction, kinds: tuple[type, ...]) -> bool:
     parameters = list(signature.parameters.values())[1:]
     return all(
         kind.__name__ == _annotated_type(parameter)
-        for kind, parameter in zip(kinds, parameters, strict=False)
+        for kind, parameter in zip(kinds, parameters, strict=False)  # others have defaults
         if _annotated_type(parameter) in ("int", "str")
     )
 
 
 def _annotated_type(parameter: inspect.Parameter) -> str:
-    """Return the name of an annotation that is a string or a class."""
+    """Return the annotation of a parameter as text, whether it is a string or a class."""
     return getattr(parameter.annotation, "__name__", str(parameter.annotation))
 
 
@@ -288,7 +300,7 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
     r"""Run a Python file, and return the names of the attributes that it has registered.
 
     The file is code and has all rights of the user. Loading it again replaces the attributes that
-    it registered before.
+    it registered before. If it fails, those that it registered until then stay.
 
     Parameters
     ----------
@@ -342,9 +354,9 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
 
 
 def of_file(source: str) -> list[str]:
-    """Return the names of the attributes that a file has registered."""
-    files = {
-        name: getattr(function, "__globals__", {}).get("__file__")
-        for name, function in registered().items()
-    }
-    return [name for name, file in files.items() if file == source]
+    """Return the names of the attributes whose functions are defined in a file."""
+    return [
+        name
+        for name, function in _REGISTRY.items()
+        if getattr(function, "__globals__", {}).get("__file__") == source
+    ]

@@ -160,6 +160,15 @@ def test_taken_name_needs_replace(registry):
     assert resolve("lower")("a") == "A"
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_attributes_of_word_tables_cannot_be_replaced(replace):
+    with pytest.raises(TemplateError) as caught:
+        attribute("class", replace=replace)(str.lower)
+    assert str(caught.value) == (
+        "attribute 'class' exists already, for word tables; choose another name"
+    )
+
+
 @pytest.mark.parametrize("name", ["two words", "", "3rd", "a-b", "label", "bias"])
 def test_bad_name(name):
     with pytest.raises(TemplateError) as caught:
