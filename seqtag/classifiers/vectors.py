@@ -1,6 +1,9 @@
 """Feature vectors, read from arrays, sparse matrices and dicts.
 
-A vector is a sequence of length 1: `Vectors.instances` is all that the trainer sees of it.
+The engine sees each vector as a sequence of one token, see `Vectors.instances`.
+
+Features are numbered from 0. The features of dicts have names, which are numbered in ascending
+order; features that later dicts add are numbered after all earlier ones.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ class Vectors(NamedTuple):
     values
         (n, d) float64 if dense; (nnz,) float64 if sparse.
     ptr, features
-        None if dense. Vector i has the features ``features[ptr[i]:ptr[i+1]]``, int32, ascending.
+        (n + 1,) int64 and (nnz,) int32 if sparse, both None if dense: vector i has values of the
+        features ``features[ptr[i]:ptr[i+1]]``, which ascend; its other features are 0.
     """
 
     width: int
@@ -49,7 +53,7 @@ class Vectors(NamedTuple):
         return Instances(each, each * d, features, np.ascontiguousarray(self.values).ravel())
 
     def with_bias(self) -> Vectors:
-        """Return the vectors with one more feature that is always 1: the bias."""
+        """Return the vectors with one more feature, the last, that is always 1: the bias."""
         n, d = self.size, self.width
         if self.ptr is None or self.features is None:
             values = np.empty((n, d + 1))
@@ -62,18 +66,27 @@ class Vectors(NamedTuple):
         return Vectors(d + 1, values, self.ptr + np.arange(n + 1), features)
 
     def take(self, where: np.ndarray) -> Vectors:
-        """Return the vectors of the given numbers, in that order."""
+        """Return the vectors with the numbers `where`, (m,) integers from 0, in that order."""
         if self.ptr is None or self.features is None:
             return Vectors(self.width, self.values[where])
         lengths = np.diff(self.ptr)[where]
         ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        inside = (
-            np.arange(ptr[-1]) - np.repeat(ptr[:-1], lengths) + np.repeat(self.ptr[where], lengths)
-        )
-        return Vectors(self.width, self.values[inside], ptr, self.features[inside])
+        # The value at place k of the result, in vector i, is at k + self.ptr[where[i]] - ptr[i].
+        places = np.arange(ptr[-1]) + np.repeat(self.ptr[where] - ptr[:-1], lengths)
+        return Vectors(self.width, self.values[places], ptr, self.features[places])
 
     def widened(self, width: int, bias: bool) -> Vectors:
-        """Return the sparse vectors with more features, all 0; a bias stays the last feature."""
+        """Return sparse vectors with more features, all 0.
+
+        Dense vectors are returned as they are: only dicts, which are sparse, add features.
+
+        Parameters
+        ----------
+        width
+            New number of features, not less than the old one.
+        bias
+            Whether the last feature is the bias, which must stay the last.
+        """
         if self.features is None or width == self.width:
             return self
         features = self.features
@@ -82,7 +95,7 @@ class Vectors(NamedTuple):
         return Vectors(width, self.values, self.ptr, features)
 
     def followed_by(self, more: Vectors) -> Vectors:
-        """Return these vectors followed by others of the same width; dense if any are."""
+        """Return these vectors and others of the same width after them; dense if either are."""
         if self.ptr is None or self.features is None or more.ptr is None or more.features is None:
             return Vectors(self.width, np.concatenate([self.dense(), more.dense()]))
         return Vectors(
@@ -101,7 +114,7 @@ class Vectors(NamedTuple):
         return matrix
 
     def dot(self, weights: np.ndarray) -> np.ndarray:
-        """Return inner products with m weight vectors (m, d): (n, m) float64."""
+        """Return the inner products with m weight vectors, (m, d): (n, m) float64."""
         if self.ptr is None:
             return np.asarray(self.values @ weights.T)
         owner = np.repeat(np.arange(self.size), np.diff(self.ptr))
@@ -115,16 +128,19 @@ class Reader(NamedTuple):
     Attributes
     ----------
     width
-        Number of features.
+        Number of features, d.
     names
-        Number of each feature, if the vectors are dicts.
+        The number of each feature by its name if the training data were dicts, else None.
     """
 
     width: int
     names: Mapping[str, int] | None = None
 
     def grown(self, X: Any) -> Reader:
-        """Return the reader that also knows the names of these dicts, after those of before."""
+        """Return a reader that also knows the new names of these dicts.
+
+        If either the training data or X are no dicts, it is this reader.
+        """
         if self.names is None or not is_dicts(X):
             return self
         new = sorted(_names(X) - self.names.keys())
@@ -132,14 +148,21 @@ class Reader(NamedTuple):
         return Reader(len(names), names)
 
     def __call__(self, X: Any, owner: str = "it") -> Vectors:
-        """Read vectors with the features known from training; unknown names are left out.
+        """Read vectors with the features of the training data; unknown names are left out.
 
-        Messages call the one who expects them `owner`.
+        Parameters
+        ----------
+        X
+            Vectors as in `read`, of the same kind and width; there may be none.
+        owner
+            Name of the class of the classifier, for messages.
 
         Raises
         ------
         SeqtagError
-            If X has another kind, width or values than it should.
+            If X is of another kind or width, or malformed as in `read`.
+        TypeError
+            As in `read`.
         """
         if self.names is None and is_dicts(X):
             msg = (
@@ -177,13 +200,13 @@ def read(X: Any) -> tuple[Vectors, Reader]:
     Returns
     -------
     vectors, reader
-        The features of dicts are numbered by name, ascending.
+        Arrays become dense vectors; sparse matrices and dicts become sparse vectors.
 
     Raises
     ------
     SeqtagError
-        If X has no vectors, is not two-dimensional, or holds NaN, an infinity or what is no
-        number.
+        If X has no vectors or no features, is not two-dimensional, or contains NaN, an infinity, or
+        a value that is not a number.
     TypeError
         If X is an array of objects that are neither numbers nor strings.
 
@@ -211,12 +234,14 @@ def read(X: Any) -> tuple[Vectors, Reader]:
 def read_array(X: Any) -> Vectors:
     """Read an array or a scipy sparse matrix, of two dimensions and finite numbers.
 
+    It may have no rows. The vectors of a float64 array share its memory.
+
     Raises
     ------
     SeqtagError
-        If X is anything else.
+        If X is anything else, or has rows but no columns.
     TypeError
-        If X holds objects that are neither numbers nor strings.
+        If X contains objects that are neither numbers nor strings.
     """
     if is_sparse(X):
         if X.ndim != 2:
@@ -243,7 +268,7 @@ def read_array(X: Any) -> Vectors:
             "minimum of 1 is required."
         )
         raise SeqtagError(msg)
-    # one sum tells whether all is well; it can also overflow, so ask again before complaining
+    # The sum is finite only if all values are, and fast; but it also overflows if they are large.
     with np.errstate(over="ignore", invalid="ignore"):
         finite = math.isfinite(vectors.values.sum()) or np.isfinite(vectors.values).all()
     if not finite:
@@ -257,7 +282,7 @@ def read_array(X: Any) -> Vectors:
 
 
 def check_length(X: Vectors, y: np.ndarray) -> None:
-    """Raise a SeqtagError unless there is one label per vector.
+    """Check that there is one label per vector.
 
     Raises
     ------
@@ -278,12 +303,12 @@ def is_sparse(X: Any) -> bool:
 
 
 def is_dicts(X: Any) -> bool:
-    """Return whether X is a sequence that starts with a dict."""
+    """Return whether X is a sequence whose first item is a dict; False if it is empty."""
     return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def count(X: Any) -> int:
-    """Return the number of vectors."""
+    """Return the number of vectors of an array, a sparse matrix or a sequence."""
     return X.shape[0] if getattr(X, "shape", ()) else len(X)
 
 
@@ -312,7 +337,11 @@ def _kind(X: Any) -> str:
 
 
 def _floats(X: Any) -> np.ndarray:
-    """Return X as float64."""
+    """Return X as a float64 array, or raise an error that describes X.
+
+    scikit-learn expects a TypeError for objects that cannot be numbers, and these words for complex
+    numbers.
+    """
     try:
         array = np.asarray(X)
         if np.iscomplexobj(array):
@@ -329,7 +358,7 @@ def _floats(X: Any) -> np.ndarray:
 
 
 def _items(x: Any) -> Iterable[tuple[str, Any]]:
-    """Yield the features of one dict."""
+    """Return the names and values of one dict, or refuse x if it is no dict."""
     if not isinstance(x, Mapping):
         msg = f"expected feature dicts only, found {type(x).__name__} among them"
         raise SeqtagError(msg)
@@ -337,12 +366,12 @@ def _items(x: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _names(X: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the names of the features of some dicts."""
+    """Return the names of the features of some dicts, with those of indicators."""
     return {_feature(name, value)[0] for x in X for name, value in _items(x)}
 
 
 def _feature(name: str, value: Any) -> tuple[str, float]:
-    """Return the name and the number of a feature; a string makes an indicator."""
+    """Return the name of a feature and its value as a number; a string makes an indicator."""
     if isinstance(value, str):
         return f"{name}={value}", 1.0
     try:
@@ -356,13 +385,11 @@ def _feature(name: str, value: Any) -> tuple[str, float]:
 
 
 def _from_dicts(X: Sequence[Mapping[str, Any]], names: Mapping[str, int]) -> Vectors:
-    """Return vectors of the features that have a number."""
+    """Return sparse vectors of the features in `names`, which gives their numbers."""
     rows = []
     for x in X:
-        numbers = numbers_of(x)
-        rows.append(
-            sorted((names[name], value) for name, value in numbers.items() if name in names)
-        )
+        features = numbers_of(x).items()
+        rows.append(sorted((names[name], value) for name, value in features if name in names))
     flat = [pair for row in rows for pair in row]
     return Vectors(
         len(names),
