@@ -45,33 +45,34 @@ if TYPE_CHECKING:
     from seqtag.training.runs import Schedule
 
 _BLOCK = 50  # adjacent sentences stay together: they share their rare words
-_OF = 4  # one block in so many is held out; 3 or 2 chose the wrong value for English
+_HELD_OUT_EVERY = 4  # one block in so many is held out; 3 or 2 chose the wrong value for English
 _ENOUGH = 120_000  # tokens of a trial; of larger corpora, blocks are left out
-_TOO_FEW = 2_000  # tokens, too few for a trial
-_MOST = 1_000_000  # labels of all words together (2 MB of a model)
+_TOO_FEW = 2_000  # with fewer tokens, there is no trial
+_MOST_LABELS = 1_000_000  # of all words of a tag dictionary together (2 MB of a model)
 _RUN = 0  # run number of trials, whose random streams no other run has
-_LOOKS = (3, 5)  # epochs after which a trial may end: the tag dictionary helps early
-_CLEARLY = 0.0005  # loss of accuracy by then from which no measured corpus recovered
-_BIASES = [step / 10 for step in range(11)]  # values of recall-bias; the margin is 1
+_EARLY_EPOCHS = (3, 5)  # after which a trial may end: a tag dictionary that helps does so early
+_CLEAR_LOSS = 0.0005  # of accuracy by then, from which no measured corpus recovered
+_BIASES = [step / 10 for step in range(11)]  # values of recall-bias to try; the margin is 1
 
 _log = logging.getLogger("seqtag")
 
 
 class TrialScores(NamedTuple):
-    """Scores of one trial on the held-out sentences.
+    """Scores on the held-out sentences.
 
     Attributes
     ----------
     scores
-        By value of ``known-labels``.
+        Scores, 0 to 1, by what was tried: values of ``known-labels`` in a trial of one problem,
+        names of templates, or numbers of passes.
     metric
         Metric of the scores.
     tokens
         Number of held-out tokens.
     recall_bias
-        The value of ``recall-bias`` to choose; None if it is given.
+        The value of ``recall-bias`` to choose; None if none were tried.
     biases
-        Scores by value of ``recall-bias``.
+        Scores by value of ``recall-bias``, with the best value of ``known-labels``.
     """
 
     scores: Mapping[int | str, float]
@@ -82,7 +83,7 @@ class TrialScores(NamedTuple):
 
     @property
     def best(self) -> int | str:
-        """Value with the highest score; the first of equals."""
+        """What has the highest score; the first of equals."""
         return max(self.scores, key=self.scores.__getitem__)
 
     @property
@@ -91,7 +92,7 @@ class TrialScores(NamedTuple):
         return self.scores[self.best]
 
     def facts(self, scores: Mapping[Any, float]) -> dict[str, Any]:
-        """Return some of the scores as the model records them."""
+        """Return `scores` or `biases` in the form in which the model records them."""
         named = {str(value): score for value, score in scores.items()}
         return {"scores": named, "metric": self.metric, "tokens": self.tokens}
 
@@ -106,12 +107,15 @@ class Split(NamedTuple):
 def holdout_split(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Split | None:
     """Split training data for a trial; None if there are too few.
 
+    Of every four blocks of adjacent sentences, the second one is held out.
+
     Parameters
     ----------
     lengths
-        Tokens per sentence.
+        Tokens per sentence, (sentences,) int64.
     enough
-        Tokens to keep of more, from all over the corpus; not quite so many.
+        Approximate number of tokens to use. Of larger corpora, groups of four blocks at regular
+        distances are used; the other sentences are in neither part.
 
     Examples
     --------
@@ -120,11 +124,12 @@ def holdout_split(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Split | 
     (450, 150)
     """
     sentences, tokens = len(lengths), int(lengths.sum())
-    if sentences < 2 * _OF or tokens < _TOO_FEW:
+    if sentences < 2 * _HELD_OUT_EVERY or tokens < _TOO_FEW:
         return None
-    block = np.arange(sentences) // max(1, min(_BLOCK, sentences // (3 * _OF)))
-    kept = (block // _OF) % -(-tokens // enough) == 0
-    held_out = kept & (block % _OF == 1)
+    block = np.arange(sentences) // max(1, min(_BLOCK, sentences // (3 * _HELD_OUT_EVERY)))
+    group, place = np.divmod(block, _HELD_OUT_EVERY)
+    kept = group % -(-tokens // enough) == 0
+    held_out = kept & (place == 1)
     return Split(kept & ~held_out, held_out)
 
 
@@ -147,9 +152,10 @@ def resolve_auto(
     schedule
         The trial uses its seed and its stop flag.
     quick
-        Run no trial: take the values of `seqtag.settings.Settings.without_auto`.
+        Run no trial: take the values of `seqtag.settings.Settings.without_auto`, as if there were
+        too few sentences for one.
     trial
-        A trial that was run already.
+        A trial of the problem that was run already, to its end.
 
     Raises
     ------
@@ -167,7 +173,7 @@ def resolve_auto(
     problem = replace(problem, settings=settings)
     if settings == settings.without_auto():
         return problem
-    if not quick and trial is None:
+    if not quick and trial is None:  # the recall bias needs the final weights
         trial = run_trial(problem, examples, schedule, early=settings.recall_bias != "auto")
     found: dict[str, Any] = {}
     if trial is not None:
@@ -201,12 +207,13 @@ def select_templates(
     *,
     quick: bool = False,
 ) -> tuple[LearningTask, Problem]:
-    """Return the task that scores best in a trial and its problem, without automatic settings.
+    """Return the task that scores best in a trial, and its problem without automatic settings.
 
     Parameters
     ----------
     tasks
-        The candidates. The first is the default, if no trial is run.
+        The candidates, of different names. The first is the default: it is taken if no trial is run
+        or others score the same.
     examples
         The columns of all tasks.
     schedule, quick
@@ -217,23 +224,22 @@ def select_templates(
     KeyboardInterrupt
         If a trial is interrupted.
     """
-    best, problem, trials = tasks[0], build_problem(tasks[0], examples), dict[str, TrialScores]()
-    first = run_trial(problem, examples, schedule) if len(tasks) > 1 and not quick else None
-    if first is not None:
-        trials[best.name] = first
+    best, problem = tasks[0], build_problem(tasks[0], examples)
+    trial = run_trial(problem, examples, schedule) if len(tasks) > 1 and not quick else None
+    if trial is not None:
+        scores: dict[int | str, float] = {best.name: trial.score}
         for task in tasks[1:]:
             other = build_problem(task, examples)
-            trial = run_trial(other, examples, schedule)
-            if trial is None:
+            found = run_trial(other, examples, schedule)
+            if found is None:  # for type checkers: there are enough sentences
                 continue
-            trials[task.name] = trial
-            if trial.score > trials[best.name].score:
-                best, problem = task, other
-        shown = TrialScores({name: trial.score for name, trial in trials.items()}, *first[1:])
-        facts = shown.facts(shown.scores)
+            scores[task.name] = found.score
+            if found.score > trial.score:
+                best, problem, trial = task, other, found
+        shown = trial._replace(scores=scores)
+        facts = shown.facts(scores)
         problem = replace(problem, origin={**problem.origin, "chosen": {"templates": facts}})
-        _log_choice("templates", shown.best, shown, shown.scores)
-    trial = trials.get(best.name)
+        _log_choice("templates", best.name, shown, scores)
     return best, resolve_auto(problem, examples, schedule, quick=quick, trial=trial)
 
 
@@ -292,7 +298,17 @@ def run_trial(
 ) -> TrialScores | None:
     """Train on some of the sentences and score on others; None if there are too few.
 
-    With `early` the trial may end once the tag dictionary is clearly worse.
+    It scores the value of ``known-labels``, or all values if it is ``auto``, and with the best one
+    the values of ``recall-bias`` if that is ``auto``.
+
+    Parameters
+    ----------
+    problem, examples
+        The problem, and its data. There is no trial of data that are learned in pieces.
+    schedule
+        The trial uses its seed and its stop flag.
+    early
+        Let the trial end after some of the epochs if the tag dictionary is clearly worse by then.
 
     Raises
     ------
@@ -307,54 +323,70 @@ def run_trial(
         Column(examples.columns[name].types, examples.columns[name].ids[tokens])
         for name in problem.compiled.columns
     ]
-    gold = (problem.y[tokens], problem.choices)
+    y = problem.y[tokens]
     values: list[int | str] = [problem.settings.known_labels]
-    if values == ["auto"]:  # that of `Settings.without_auto` first
+    if values == ["auto"]:  # first that of `Settings.without_auto`, which wins ties
         values = [1, 0] if problem.settings.label_parts == "split" else [0, 1]
         labels = problem.labels
         if problem.parts is not None and 1 < len({*first_parts(labels).tolist()}) < len(labels):
             values.append("first")
         if not _knows_words(problem):
             values = [0]
-    known: dict[int | str, TagDictionary] = {0: NO_TAG_DICTIONARY}
+    dictionaries: dict[int | str, TagDictionary] = {0: NO_TAG_DICTIONARY}
     if values != [0]:
-        words = labels_of_words(problem.compiled, columns, *gold)
-        known = {value: words.kept_to(value, problem.labels) for value in values}
+        words = labels_of_words(problem.compiled, columns, y, problem.choices)
+        dictionaries = {value: words.kept_to(value, problem.labels) for value in values}
         if len(values) > 1:
-            known = {v: kept for v, kept in known.items() if len(kept.labels) <= _MOST}
+            dictionaries = {
+                value: found
+                for value, found in dictionaries.items()
+                if len(found.labels) <= _MOST_LABELS
+            }
     small, x = _without_unused_rows(problem, _select_sentences(problem, cut.training, tokens))
     held_out = examples.where(cut.held_out)
-    right = problem.y[np.repeat(cut.held_out, examples.lengths)]
-    free = replace(small, tag_dictionary=NO_TAG_DICTIONARY)
+    held_out_y = problem.y[np.repeat(cut.held_out, examples.lengths)]
 
     def score(cells: Cells) -> TrialScores:
-        model = free.model(cells)
-        if model.coding.scheme is None and not model.coding.changes_labels:
-            scores, metric = _accuracies(model, held_out, right, known), "accuracy"
-        else:
-            judged = {value: replace(small, tag_dictionary=words) for value, words in known.items()}
-            reports = {value: judge_of(p, held_out)(cells) for value, p in judged.items()}
-            scores = {value: report.score for value, report in reports.items()}
-            metric = next(iter(reports.values())).metric
-            if small.settings.recall_bias == "auto" and _finds_chunks(small):
-                best = judged[max(scores, key=scores.__getitem__)]
-                more = _choose_recall_bias(best, held_out, cells)
-                return TrialScores(scores, metric, int(held_out.lengths.sum()), *more)
-        return TrialScores(scores, metric, int(held_out.lengths.sum()))
+        if small.coding.scheme is None and not small.coding.changes_labels:
+            model = replace(small, tag_dictionary=NO_TAG_DICTIONARY).model(cells)
+            scores = _accuracies(model, held_out, held_out_y, dictionaries)
+            return TrialScores(scores, "accuracy", int(held_out.lengths.sum()))
+        problems = {
+            value: replace(small, tag_dictionary=found) for value, found in dictionaries.items()
+        }
+        reports = {value: judge_of(each, held_out)(cells) for value, each in problems.items()}
+        scores = {value: report.score for value, report in reports.items()}
+        metric = next(iter(reports.values())).metric
+        trial = TrialScores(scores, metric, int(held_out.lengths.sum()))
+        if small.settings.recall_bias == "auto" and _finds_chunks(small):
+            bias, biases = _choose_recall_bias(problems[trial.best], held_out, cells)
+            return trial._replace(recall_bias=bias, biases=biases)
+        return trial
 
-    return _train_trial(small, gold[0], x, schedule, score, early=early)
+    return _train_trial(small, y, x, schedule, score, early=early)
 
 
 def _accuracies(
     model: Model,
     examples: TrainingData,
-    right: NDArray[np.int32],
-    known: Mapping[int | str, TagDictionary],
+    y: NDArray[np.int32],
+    dictionaries: Mapping[int | str, TagDictionary],
 ) -> dict[int | str, float]:
     """Return the accuracy of a model with each of these tag dictionaries.
 
     All sentences are decoded once without a tag dictionary. Only sentences with a label that it
     does not allow are decoded again.
+
+    Parameters
+    ----------
+    model
+        The model, without a tag dictionary.
+    examples
+        The sentences.
+    y
+        Label id of each token, (N,) int32; tokens with a negative one are not counted.
+    dictionaries
+        The tag dictionaries, by value of ``known-labels``.
     """
     free = Tagger(model)
     workspace = free.new_workspace()
@@ -365,7 +397,7 @@ def _accuracies(
     ids = free.decode_types(types, pointers(examples.lengths), workspace)
     sentence = np.repeat(np.arange(len(examples.lengths)), examples.lengths)
     scores = {}
-    for value, words in known.items():
+    for value, words in dictionaries.items():
         found = ids.copy()
         again = np.zeros(len(examples.lengths), bool)
         if words.attribute >= 0:
@@ -376,14 +408,15 @@ def _accuracies(
                 width = int(max(ids.max(initial=0), words.labels.max(initial=0))) + 1
                 rows = np.repeat(np.arange(len(words.keys)), np.diff(words.row_ptr))
                 allowed = np.isin(row * width + ids, rows * width + words.labels)
-                again[sentence[(words.keys[row] == keys) & ~allowed]] = True
+                is_known = words.keys[row] == keys  # row is that of another word otherwise
+                again[sentence[is_known & ~allowed]] = True
         if again.any():
             tokens = again[sentence]
             kept = Tagger(replace(model, tag_dictionary=words))
             ptr = pointers(examples.lengths[again])
             some = np.ascontiguousarray(types[:, tokens])
             found[tokens] = kept.decode_types(some, ptr, kept.new_workspace(workspace.encoder))
-        scores[value] = float(np.mean(found[right >= 0] == right[right >= 0]))
+        scores[value] = float(np.mean(found[y >= 0] == y[y >= 0]))
     return scores
 
 
@@ -394,7 +427,8 @@ def _choose_recall_bias(
 
     Text to tag has more unknown names than held-out training text, so that fewer are found in it.
     Therefore the choice is the highest value whose F1 is within one standard error of the best one
-    here (that of a share of the gold chunks), as long as recall is not above precision.
+    here, as long as recall is not above precision. The standard error is that of a proportion of
+    the gold chunks.
     """
     scores: dict[float, float] = {}
     chunks = 1
@@ -435,7 +469,10 @@ def _finds_chunks(problem: Problem) -> bool:
 def _select_sentences(
     problem: Problem, sentences: NDArray[np.bool_], tokens: NDArray[np.bool_]
 ) -> Instances:
-    """Return these sentences, with the features that are frequent enough among them."""
+    """Return some sentences, with the features that are frequent enough among them.
+
+    `sentences` and `tokens` mark those to keep, of all of the problem: bool.
+    """
     x, rows = problem.corpus.instances, problem.corpus.layout.rows
     some = Instances(
         pointers(np.diff(x.sentence_ptr)[sentences]),
@@ -449,9 +486,9 @@ def _select_sentences(
     ).written_out()
     features = some.features
     often = np.bincount(features, minlength=rows)[features] >= problem.settings.min_count
+    before = np.concatenate([[0], np.cumsum(often)])  # number of kept features before each place
     found = some._replace(
-        token_ptr=np.concatenate([[0], np.cumsum(often)])[some.token_ptr].astype(np.int64),
-        features=features[often],
+        token_ptr=before[some.token_ptr].astype(np.int64), features=features[often]
     )
     if x.edge_ptr is None or x.edges is None:
         return found
@@ -462,7 +499,10 @@ def _select_sentences(
 
 
 def _without_unused_rows(problem: Problem, x: Instances) -> tuple[Problem, Instances]:
-    """Return the problem without rows that do not occur in the sentences, to save memory."""
+    """Return the problem without rows that do not occur in the sentences, to save memory.
+
+    The sentences, with the new numbers of the rows, are returned with it.
+    """
     corpus = problem.corpus
     has = np.zeros(corpus.layout.rows, bool)
     has[x.features] = True
@@ -485,20 +525,20 @@ def _train_trial(
     y: NDArray[np.int32],
     x: Instances,
     schedule: Schedule,
-    scored: Callable[[Cells], TrialScores],
+    score: Callable[[Cells], TrialScores],
     *,
     early: bool,
 ) -> TrialScores:
-    """Train, and return the scores; those of the first epochs if they decide the trial."""
+    """Train, and score the averaged weights; those of an early epoch if they decide the trial."""
     settings, sentences = problem.settings, len(x.sentence_ptr) - 1
     seen = hiding(x, settings.dropout)
     weights = backend.Weights(problem.corpus.layout, "float32", settings.update, None)
 
-    def look(done: Progress) -> None:
-        if early and done.epoch in _LOOKS and done.epoch < settings.epochs:
-            trial = scored(weights.cells(average=True))
-            others = [score for value, score in trial.scores.items() if value != 0]
-            if others and trial.scores.get(0, 0.0) > max(others) + _CLEARLY:
+    def end_early(done: Progress) -> None:
+        if early and done.epoch in _EARLY_EPOCHS and done.epoch < settings.epochs:
+            trial = score(weights.cells(average=True))
+            with_dictionary = [found for value, found in trial.scores.items() if value != 0]
+            if with_dictionary and trial.scores.get(0, 0.0) > max(with_dictionary) + _CLEAR_LOSS:
                 raise _DecidedError(trial)
 
     try:
@@ -509,7 +549,7 @@ def _train_trial(
                 y,
                 lambda epoch: schedule.visits(sentences, _RUN, epoch),
                 recipe_of(settings),
-                on_epoch=look,
+                on_epoch=end_early,
                 stopped=schedule.stop.requested,
                 choices=problem.choices,
             )
@@ -517,4 +557,4 @@ def _train_trial(
         return clear.trial
     if kept.interrupted:
         raise KeyboardInterrupt
-    return scored(kept.cells)
+    return score(kept.cells)

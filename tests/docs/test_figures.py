@@ -262,7 +262,7 @@ def test_limits_of_automatic_settings_are_those_of_their_page():
     assert f"fewer than {auto_settings._TOO_FEW:,} tokens" in text
     assert f"blocks of up to {auto_settings._BLOCK} adjacent sentences" in text
     assert f"fewer than {settings._MANY_TOKENS:,} words" in text
-    assert (auto_settings._OF, auto_settings._LOOKS) == (4, (3, 5))
+    assert (auto_settings._HELD_OUT_EVERY, auto_settings._EARLY_EPOCHS) == (4, (3, 5))
     assert (stacking._FOLDS, stacking._FOLD_EPOCHS, stacking._BLOCK) == (2, 3, 50)
 
 

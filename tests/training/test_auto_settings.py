@@ -1,4 +1,4 @@
-"""Settings that choose themselves: what is run_trial, what it gives, what is said and stored."""
+"""Automatic settings: what is tried, what is chosen, what is logged and stored."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def word(n):
 def halves(first, second):
     """Sentences of three words; what is learned of a word in one half is asked in the other.
 
-    Blocks of 25 are run_trial by threes: a word of block b stands in block b + 7 again.
+    Blocks have 25 sentences. The words of block b occur again in block b + 5, those of block 0 in
+    block 11.
     """
     number = [(n + 25) % HALF for n in range(HALF)]
     found = [first(n) for n in range(HALF)] + [second(n) for n in number]
@@ -139,7 +140,7 @@ def test_known_words_keep_to_their_first_part():
 
 
 def test_what_would_make_a_model_large_is_left_out(monkeypatch):
-    monkeypatch.setattr(auto_settings, "_MOST", 250)
+    monkeypatch.setattr(auto_settings, "_MOST_LABELS", 250)
     tagger = trained(parts(), templates=parse(SPLIT))
     assert [*chosen(tagger)["scores"]] == ["1", "0"]
 
@@ -183,7 +184,7 @@ def test_words_without_a_label_are_learnt_around():
     assert tagger.info["training"]["known_labels"] == 1
 
 
-# ----------------------------------------------------------------- where nothing is run_trial
+# ----------------------------------------------------------------- no trial
 @pytest.mark.parametrize(("label_parts", "value"), [("whole", 0), ("split", 1)])
 def test_quick_takes_the_usual_value(label_parts, value):
     tagger = trained(loses(), quick=True, label_parts=label_parts)
@@ -482,7 +483,7 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
 
 @pytest.mark.parametrize(("make", "ends"), [(gains, False), (loses, True)])
 def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
-    monkeypatch.setattr(auto_settings, "_LOOKS", (2, 4))
+    monkeypatch.setattr(auto_settings, "_EARLY_EPOCHS", (2, 4))
     examples, problems = [], []
     problem = posed(make(), problems, examples)
     schedule = Schedule(1, 1, None, 1, None)
