@@ -4,21 +4,28 @@ A character here is what a reader sees as one: a letter with its combining marks
 its skin tone, several joined emoji, a flag. No token begins inside a character. White space has no
 rows; its kind and amount are ignored: the values of the next character begin with a space.
 
-Each column is a view of the text around a row, in normal forms (`symbol_of`), so that templates
-need few conjunctions: those of a single column cost one look-up of a cached sum.
+Each column describes the text around a row, in normal forms (`symbol_of`), so that templates need
+few conjunctions. Columns are grouped in views (`VIEWS`). A type of a view is a combination of
+values of its columns that occurs; types are numbered from 0 (`Numbering`). Decoding caches the
+scores of the templates of a view by type.
+
+A chunk is text between white space. A sign is a character that is no letter or digit.
 
 ======================  =========================================================================
 column                  value of a row
 ======================  =========================================================================
-``c1`` to ``c4``        as many characters, from this one on, in lower case with digits as 0
+``c1`` to ``c4``        so many characters, from this one on, in lower case with digits as 0
 ``k1`` to ``k6``        their kinds: upper and lower case, digit, script; punctuation as it is
-``class``               the kind of this one alone, with the class of punctuation instead
-``left``, ``right``     the text before and after it in its chunk, itself on the left
+``class``               kind of this one alone, with the class of punctuation instead
+``left``, ``right``     text of its chunk, up to this one and after it
 ``split``               both at once
-``opening``             the first letters of its chunk, after another sign in it
-``signs``, ``ahead``    other signs than letters and digits before and after it in the chunk
+``opening``             from the first sign after a letter or digit of the chunk on: the start of
+                        the chunk, without signs before its first letter or digit
+``signs``, ``ahead``    distinct signs of its chunk, before and after this one
 ``tail``                kinds from here to the end of the chunk, unless letters or digits follow
-``chunk``, ...          in the tail: the chunk, those before and after it, and their shapes
+``chunk``, ``before``   in the tail only: its chunk and the one before it
+``next``, ``after``     in the tail only: the next chunk and the one after that
+``chunk_shape``, ...    in the tail only: their kinds, each of several equal ones once
 ``ends:T``              length of the longest word of the word table T that ends here
 ``begins:T``            length of the longest that begins with the next character
 ``covers:T``            length of the longest that has both this character and the next
@@ -29,9 +36,8 @@ a space for white space. They are looked up in a table as they are. The length i
 none, and at most `MOST_LENGTH`. Features of dictionary words like these are due to Neubig, Nakata
 and Mori (2011).
 
-A chunk is text between white space. The values have maximum lengths: longer ones are the empty
-string (or the start of the next chunk), so that time is linear in the text and a label depends on a
-window of the text only.
+The values have maximum lengths, so that time is linear in the text and a label depends on a window
+of the text only. Longer ones are the empty string, but ``next`` is then the start of the chunk.
 """
 
 from __future__ import annotations
@@ -68,16 +74,16 @@ COLUMNS = (
 """The columns, in the order in which both implementations number them."""
 
 VIEWS = (
-    COLUMNS[:4],
-    COLUMNS[4:11],
-    (*COLUMNS[11:19], "chunk_shape"),
+    ("c1", "c2", "c3", "c4"),
+    ("k1", "k2", "k3", "k4", "k5", "k6", "class"),
+    ("left", "right", "split", "opening", "signs", "ahead", "tail", "chunk", "chunk_shape"),
     ("tail", "next", "next_shape"),
     ("tail", "after", "after_shape"),
     ("tail", "before", "before_shape"),
     ("tail", "before_shape", "chunk_shape", "next_shape"),
 )
-"""Columns that are numbered together: a type of a view has a value in each of its columns. So a row
-has a few types, and what the templates of a view's columns score is one sum for each type."""
+"""Columns that are numbered together. A row has one type of each view. Some columns are in several
+views, for templates that combine them with others."""
 
 
 def views_with(tables: Iterable[str]) -> list[tuple[str, ...]]:
@@ -90,7 +96,7 @@ def views_with(tables: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def view_of(columns: Iterable[str], views: Sequence[Sequence[str]] = VIEWS) -> int | None:
-    """Return the number of the first view that has some columns, or None.
+    """Return the index of the first view that has all of some columns, or None.
 
     >>> view_of(["tail", "chunk"]), view_of(["tail", "next"]), view_of(["c1", "k1"])
     (2, 3, None)
@@ -100,7 +106,7 @@ def view_of(columns: Iterable[str], views: Sequence[Sequence[str]] = VIEWS) -> i
 
 
 def views_of(columns: Sequence[str], tables: Iterable[str] = ()) -> list[list[str]]:
-    """Return columns by the first view that has them.
+    """Group columns by the first view that has them; leave out columns of no view.
 
     >>> views_of(["c1", "covers:words", "tail", "c2"], ["words"])
     [['c1', 'c2'], ['tail'], ['covers:words']]
@@ -114,21 +120,26 @@ def views_of(columns: Sequence[str], tables: Iterable[str] = ()) -> list[list[st
 
 
 LONGEST_GRAM = 6
+"""Maximum number of characters of ``k1`` to ``k6``."""
 MOST_CODES = 16
 """Maximum number of code points of a character in the values of columns."""
 LONGEST_PART = 12
 """Maximum number of characters of ``left`` and ``right``."""
 LONGEST_TAIL = 4
+"""Maximum number of characters of ``tail``."""
 LONGEST_CHUNK = 24
 """Maximum number of characters of ``chunk`` and its neighbors."""
 
 LONGEST_OPENING = 4
+"""Maximum number of characters of ``opening``."""
 OPENING_REACH = 128
 """Number of characters from the start of a chunk that have ``opening`` and ``signs``."""
 MOST_SIGNS = 4
+"""Maximum number of signs of ``signs``, the first ones."""
 MOST_AHEAD = 3
+"""Maximum number of signs of ``ahead``, the first ones."""
 AHEAD_REACH = 16
-"""Number of characters, and of distinct signs among them, that ``ahead`` has."""
+"""Number of following characters among which they are."""
 
 LONGEST_WORD = 12
 """Maximum number of characters of a candidate word."""
@@ -141,14 +152,15 @@ AHEAD = LONGEST_TAIL + 2 * (LONGEST_CHUNK + 1)
 """Number of following characters that a row depends on."""
 
 SPACE, BREAK, BASE, MARK, JOINER, REGIONAL = range(6)
-"""Kinds of code points, by which they make characters."""
+"""Kinds of code points, by which they make characters; BREAK is `SEPARATOR`."""
+
+NEW_PARAGRAPH = 2
+"""Value of `CharacterRows.gaps` for the first character of a paragraph."""
 
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
-_REGIONAL = range(0x1F1E6, 0x1F200)
-_END = "\n"  # follows the last character, and precedes the first
-
-
-_VALUE_BYTES = 200  # of a value in a dict; none is long
+_REGIONAL = range(0x1F1E6, 0x1F200)  # two of these letters make a flag
+_END = "\n"  # follows the last character of a paragraph, and precedes the first
+_VALUE_BYTES = 200  # approximate memory of a value of a column as a key of a dict
 
 
 class CharacterRows(NamedTuple):
@@ -157,10 +169,10 @@ class CharacterRows(NamedTuple):
     Attributes
     ----------
     starts, ends
-        Code points, (rows,) int64.
+        Indexes of the first code point and after the last one of each, (rows,) int64.
     gaps
-        What precedes it: 0 nothing, 1 white space, 2 a paragraph, or nothing as it is the first.
-        (rows,) uint8.
+        What precedes each: 0 another character, 1 white space, 2 (`NEW_PARAGRAPH`) the end of a
+        paragraph or the start of the text; (rows,) uint8.
     """
 
     starts: NDArray[np.int64]
@@ -173,11 +185,8 @@ class CharacterRows(NamedTuple):
         return np.append(np.flatnonzero(self.gaps == NEW_PARAGRAPH), len(self.gaps))
 
 
-NEW_PARAGRAPH = 2
-
-
 def code_kind(char: str) -> int:
-    r"""Return how a code point combines into characters.
+    r"""Return how a code point combines with others into characters: one of the six kinds.
 
     Examples
     --------
@@ -210,7 +219,10 @@ def symbol_of(character: str) -> str:
 
 @cached
 def kind_of(character: str) -> str:
-    r"""Return the kind of a character: X, x, d; a script; a class; punctuation itself.
+    r"""Return the kind of a character; punctuation and symbols are their own kinds.
+
+    The others are X and x for upper and lower case, d for digits, the script of other letters, and
+    the Unicode category of other characters.
 
     Examples
     --------
@@ -225,7 +237,7 @@ def kind_of(character: str) -> str:
 
 @cached
 def class_of(character: str) -> str:
-    """Return the kind of a character, with the class of punctuation for punctuation.
+    """Return the kind of a character, with the Unicode category for punctuation and symbols.
 
     Examples
     --------
@@ -252,6 +264,8 @@ def _first(character: str) -> str:
 
 def rows_of(text: str) -> CharacterRows:
     r"""Return the positions of the characters of a text; `SEPARATOR` ends a paragraph.
+
+    Text without characters has no rows.
 
     Examples
     --------
@@ -299,9 +313,9 @@ def candidate_of(word: str) -> str:
 
 
 def columns_of(text: str, tables: Mapping[str, WordTable] | None = None) -> dict[str, list[str]]:
-    r"""Return the value of each column for each row of a text, as `Numbering` numbers it.
+    r"""Return the value of each column for each row of a text: the reference for the kernel.
 
-    `tables`: word tables in which candidate words are looked up.
+    `tables`: word tables in which candidate words are looked up, by name.
 
     Examples
     --------
@@ -338,24 +352,24 @@ def _paragraph(
     """Return the columns of a paragraph, given which characters white space precedes."""
     symbols, kinds = list(map(symbol_of, characters)), list(map(kind_of, characters))
     columns = {name: [""] * len(characters) for name in COLUMNS}
-    for letter, longest, signs in (("c", 4, symbols), ("k", LONGEST_GRAM, kinds)):
-        here = [" " * space + sign for space, sign in zip(spaced, signs, strict=True)]
-        here += [f" {_END}", *[_END] * longest]
+    for letter, longest, values in (("c", 4, symbols), ("k", LONGEST_GRAM, kinds)):
+        grams = [" " * space + value for space, value in zip(spaced, values, strict=True)]
+        grams += [f" {_END}", *[_END] * longest]
         for n in range(1, longest + 1):
-            columns[f"{letter}{n}"] = ["".join(here[i : i + n]) for i in range(len(characters))]
+            columns[f"{letter}{n}"] = ["".join(grams[i : i + n]) for i in range(len(characters))]
     columns["class"] = list(map(class_of, characters))
-    opening = [i for i, space in enumerate(spaced) if space or i == 0]
-    chunks = [*zip(opening, [*opening[1:], len(characters)], strict=True)]
+    starts = [i for i, space in enumerate(spaced) if space or i == 0]
+    chunks = [*zip(starts, [*starts[1:], len(characters)], strict=True)]
     heads = [_Head.of(symbols[a:b], kinds[a:b]) for a, b in chunks]
     around = [_NOTHING, *heads, _NOTHING, _NOTHING]
     for number, (first, end) in enumerate(chunks):
-        before, here_, following, after = around[number : number + 4]
+        before, chunk, following, after = around[number : number + 4]
         _fill_parts(columns, first, symbols[first:end])
         _fill_signs(columns, first, symbols[first:end])
-        for row in range(_tail_of(symbols, first, end), end):
+        for row in range(_tail_start(symbols, first, end), end):
             columns["tail"][row] = "".join(kinds[row:end])
             for name, head in (
-                ("chunk", here_.complete),
+                ("chunk", chunk.complete),
                 ("next", following),
                 ("after", after if following.is_complete else _LONG),
                 ("before", before.complete),
@@ -371,16 +385,17 @@ def _paragraph(
 def _word_lengths(
     symbols: Sequence[str], spaced: Sequence[bool], table: WordTable
 ) -> list[list[str]]:
-    """Return the lengths of the longest words of a table around the end of each character."""
-    signs = [" " * space + symbol for space, symbol in zip(spaced, symbols, strict=True)]
+    """Return the columns of a word table in a paragraph: ``ends``, ``begins`` and ``covers``."""
+    count = len(symbols)
+    inner = [" " * space + symbol for space, symbol in zip(spaced, symbols, strict=True)]
     places = [
         (begin, end)
-        for begin in range(len(signs))
-        for end in range(begin + 1, min(begin + LONGEST_WORD, len(signs)) + 1)
+        for begin in range(count)
+        for end in range(begin + 1, min(begin + LONGEST_WORD, count) + 1)
     ]
-    words = ["".join([symbols[a], *signs[a + 1 : b]]) for a, b in places]
+    words = ["".join([symbols[a], *inner[a + 1 : b]]) for a, b in places]
     known = table.slots(backend.hash_strings(words)) < len(table.values)
-    ends, begins, covers = (np.zeros(len(signs), np.int64) for _ in range(3))
+    ends, begins, covers = (np.zeros(count, np.int64) for _ in range(3))
     for begin, end in compress(places, known.tolist()):
         length = min(end - begin, MOST_LENGTH)
         inside = slice(begin, end - 1)
@@ -392,7 +407,7 @@ def _word_lengths(
 
 
 class _Head(NamedTuple):
-    """Beginning of a chunk: its text and shape, and whether it is complete."""
+    """Start of a chunk: its text and shape, and whether that is the complete chunk."""
 
     text: str
     shape: str
@@ -400,23 +415,23 @@ class _Head(NamedTuple):
 
     @classmethod
     def of(cls, symbols: Sequence[str], kinds: Sequence[str]) -> _Head:
-        """Return the first characters of a chunk."""
+        """Return the start of a chunk, at most `LONGEST_CHUNK` characters."""
         shape = "".join(kind for kind, _ in groupby(kinds[:LONGEST_CHUNK]))
         text = "".join(symbols[:LONGEST_CHUNK])
         return cls(text, shape, len(symbols) <= LONGEST_CHUNK)
 
     @property
     def complete(self) -> _Head:
-        """The chunk, if it is not too long."""
+        """Itself if it is a complete chunk, else `_LONG`."""
         return self if self.is_complete else _LONG
 
 
-_NOTHING = _Head(_END, _END, is_complete=True)
-_LONG = _Head("", "", is_complete=False)
+_NOTHING = _Head(_END, _END, is_complete=True)  # before the first chunk and after the last
+_LONG = _Head("", "", is_complete=False)  # in place of a chunk that is too long
 
 
 def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str]) -> None:
-    """Fill in the parts of a chunk to the left and right of each character."""
+    """Fill in ``left``, ``right`` and ``split`` of the rows of a chunk, from row `first` on."""
     for i in range(len(symbols)):
         row, left, right = first + i, i + 1, len(symbols) - 1 - i
         if left <= LONGEST_PART:
@@ -428,7 +443,7 @@ def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str
 
 
 def _fill_signs(columns: dict[str, list[str]], first_row: int, symbols: Sequence[str]) -> None:
-    """Fill in the start of a chunk, and the symbols near its rows that are no letters or digits."""
+    """Fill in ``opening``, ``signs`` and ``ahead`` of the rows of a chunk, from row `first_row`."""
     is_sign = [not symbol[0].isalnum() for symbol in symbols]
     first = is_sign.index(False) if False in is_sign[:OPENING_REACH] else len(symbols)
     signs = [*compress(symbols, is_sign)]
@@ -444,8 +459,8 @@ def _fill_signs(columns: dict[str, list[str]], first_row: int, symbols: Sequence
         columns["ahead"][first_row + i] = "".join([*following][:MOST_AHEAD])
 
 
-def _tail_of(symbols: Sequence[str], first: int, end: int) -> int:
-    """Return where the tail of a chunk begins: at its last letter or digit, if near the end."""
+def _tail_start(symbols: Sequence[str], first: int, end: int) -> int:
+    """Return the first row of the tail of a chunk: its last letter or digit, if near its end."""
     tail = end - 1
     while tail > max(first, end - LONGEST_TAIL) and not symbols[tail][0].isalnum():
         tail -= 1
@@ -469,14 +484,14 @@ def _is_plain(char: str) -> bool:
 
 
 class Numbering:
-    """Numbers the values of some columns, text by text; not thread-safe.
+    """Numbers the types of some views, text by text, from 0; not thread-safe.
 
     Parameters
     ----------
     views
-        Columns that are numbered together, each list some of the columns of one of `views_with`.
+        Lists of columns, each some of the columns of one of `views_with`.
     tables
-        The word tables that columns name.
+        The word tables that columns name, by name; others are ignored.
 
     Attributes
     ----------
@@ -512,7 +527,7 @@ class Numbering:
         self.reported = [0] * len(self.views)
 
     def read(self, text: str) -> tuple[CharacterRows, NDArray[np.int32]]:
-        """Return the rows of a text, and the types of each view: (views, rows) int32."""
+        """Return the rows of a text, and the type of each row in each view: (views, rows) int32."""
         if self._native is not None:
             return self._read_natively(self._native, text)
         rows, found = rows_of(text), columns_of(text, self._tables)
@@ -556,7 +571,9 @@ class Numbering:
     def new_hashes(
         self, view: int, calls: Sequence[Sequence[AttributeCall]], forms: str
     ) -> tuple[int, list[NDArray[np.uint64]]] | None:
-        """Return hashes of attributes of what `new_values` would return; None without a kernel.
+        """Return hashes of attributes of the values that `new_values` would return next.
+
+        The kernel computes them without making the values. Without a kernel, return None.
 
         Parameters
         ----------
@@ -565,7 +582,8 @@ class Numbering:
         calls
             Attributes of each of its columns, the same at each call.
         forms
-            Form in which attributes see values.
+            Normal form in which attributes see values, a key of
+            `seqtag.features.normal_forms.FORMS`.
 
         Returns
         -------
@@ -584,7 +602,7 @@ class Numbering:
     def new_values(self, view: int) -> tuple[int, list[list[str]]]:
         """Return the values of each column of a view for the types numbered since the last call.
 
-        The first number returned is that of the first of these types.
+        They follow the number of the first of these types. There may be no new types.
         """
         if self._native is not None:
             found = [
