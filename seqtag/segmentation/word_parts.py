@@ -1,31 +1,32 @@
 """Parts of a token as words: how many tokens of the training data are such words, or have them.
 
 What remains of a token when a part is cut off is a likely word if it is one elsewhere. The
-*standing* of a text tells in how many types of tokens it is
+*role counts* of a text are the numbers of types of tokens in which it is
 
 - ``F``, the complete token,
 - ``B``, ``M`` or ``L``, the first, a middle or the last of its words,
 
-each with 1 for one type, 2 for two or three, and 3 for more: ``F2B1``. It is ``-`` for texts that
-are none. Texts, and so types of tokens, are the same in upper and lower case.
+each with 1 for one type, 2 for two or three, and 3 for more: ``F2B1``. They are ``-`` for texts
+that are never words. Texts, and therefore types of tokens, are the same in upper and lower case.
 
-A character of a token has these columns, for a word table T of standings:
+A character of a token has these columns, for a word table T of role counts. A word here is any part
+of the token whose role counts are not ``-``.
 
 ======================  ===========================================================================
-``rest:T``              standing of the text after it; ``.`` after the last
-``head:T``              standing of the text up to it
-``whole:T``             standing of the token
+``rest:T``              role counts of the text after it; ``.`` after the last
+``head:T``              role counts of the text up to it
+``whole:T``             role counts of the token
 ``begins:T``            length of the longest word that begins after it, with ``e`` if the token
-                        ends with it, and ``begins-as:T``, its standing
+                        ends with it, and ``begins-as:T``, its role counts
 ``ends:T``              length of the longest word that ends with it, with ``s`` if the token starts
-                        with it, and ``ends-as:T``, its standing
+                        with it, and ``ends-as:T``, its role counts
 ``covers:T``            lengths before and after of the longest word that goes across the end of
-                        this character, and ``covers-as:T``, its standing
+                        this character, the first of equals, and ``covers-as:T``, its role counts
 ======================  ===========================================================================
 
-In the standing of the token there is no ``F``. Lengths are those of up to six characters (five for
-``covers:T``), ``0`` if there is no word; words of more than 16 characters are looked for at either
-end of the token only.
+The role counts of the token are without ``F``, since they are to predict whether it is one word.
+Lengths are those of up to six characters (five for ``covers:T``), ``0`` if there is no word; words
+of more than 16 characters are looked for at either end of the token only.
 """
 
 from __future__ import annotations
@@ -45,21 +46,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     Find = Callable[[Sequence[str]], Sequence[str]]
-    """Returns the standings of texts."""
+    """Function from folded texts to their role counts."""
 
 PARTS = "training-parts"
 """Name of the table of the training data."""
 
 UNKNOWN, NOTHING = "-", "."
-"""Standing of texts that are no words, and of the empty text."""
+"""Role counts of texts that are no words, and of the empty text."""
 
 _ROLES = "FBML"
 _LONGEST = 16  # characters of a word inside a token
 _SHOWN, _SHOWN_AROUND = 6, 5  # longest lengths that columns tell apart
-_FULL = re.compile("^F[123]")
+_AS_TOKEN = re.compile("^F[123]")
 
 Row = tuple[str, ...]
-"""Columns of a character, in the order of `token_columns`."""
+"""Values of the columns of a character, in the order of `token_columns`."""
 
 
 @cached
@@ -68,7 +69,9 @@ def _folded(letter: str) -> str:
 
 
 def folded(letters: Iterable[str]) -> str:
-    """Return the text of some letters, see `seqtag.segmentation.multiword.letters_of`, to look up.
+    """Return the text under which some letters are looked up: in normal form, without case.
+
+    Letters are as of `seqtag.segmentation.multiword.letters_of`.
 
     >>> folded("Ist’s"), folded("ΣΑΣ")
     ("ist's", 'σασ')
@@ -77,7 +80,7 @@ def folded(letters: Iterable[str]) -> str:
 
 
 class PartCounts:
-    """In how many types of tokens texts are words.
+    """Numbers of types of tokens in which texts are words, by role.
 
     Examples
     --------
@@ -89,45 +92,45 @@ class PartCounts:
     """
 
     def __init__(self, types: Iterable[Sequence[str]]):
-        """`types`: for each type of token its words, all `folded`; the token if it is one word."""
+        """`types`: the words of each type of token, `folded`: itself alone if it is one word."""
         self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for words in types:
             for word, role in _roles(words):
                 self._counts[word][role] += 1
-        self._standings = {word: _standing(counts) for word, counts in self._counts.items()}
+        self._texts = {word: _text_of(counts) for word, counts in self._counts.items()}
 
     def without(self, words: Sequence[str]) -> Find:
-        """Return a function that finds standings in all types but one, given the words of it."""
+        """Return a function that finds role counts in all types but one, given the words of it."""
         own: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for word, role in _roles(words):
             own[word][role] += 1
-        changed = {word: _standing(self._counts[word] - counts) for word, counts in own.items()}
+        changed = {word: _text_of(self._counts[word] - counts) for word, counts in own.items()}
         return lambda texts: [
-            changed[text] if text in changed else self._standings.get(text, UNKNOWN)
-            for text in texts
+            changed[text] if text in changed else self._texts.get(text, UNKNOWN) for text in texts
         ]
 
     def table(self) -> WordTable:
-        """Return the word table of the standings."""
-        rows = ((word, [standing]) for word, standing in self._standings.items())
+        """Return the word table of the role counts."""
+        rows = ((word, [counts]) for word, counts in self._texts.items())
         origin = {"source": "the tokens of the training data and their words"}
         return WordTable.of(PARTS, rows, absent=UNKNOWN, origin=origin)
 
 
 def _roles(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the words of a token with their roles."""
+    """Return the words of a token, one or more, with their roles."""
     if len(words) == 1:
         return [(words[0], "F")]
     return [*zip(words, f"B{'M' * (len(words) - 2)}L", strict=True)]
 
 
-def _standing(counts: Counter[str]) -> str:
+def _text_of(counts: Counter[str]) -> str:
+    """Return role counts as text: ``F2B1`` for two or three F and one B."""
     found = [f"{role}{min(3, counts[role].bit_length())}" for role in _ROLES if counts[role] > 0]
     return "".join(found) or UNKNOWN
 
 
 def find_in(table: WordTable) -> Find:
-    """Return a function that finds standings in a table.
+    """Return a function that finds role counts in a table.
 
     >>> find_in(PartCounts([["a", "b"]]).table())(["b", "c"])
     ['L1', '-']
@@ -142,9 +145,9 @@ def rows_of(letters: Sequence[str], find: Find) -> list[Row]:
     Parameters
     ----------
     letters
-        The characters of the token.
+        The characters of the token, one or more.
     find
-        Returns the standings of texts.
+        Function that returns the role counts of texts; it is called once.
 
     Examples
     --------
@@ -161,27 +164,27 @@ def rows_of(letters: Sequence[str], find: Find) -> list[Row]:
         for i in range(count)
         for j in (*range(i + 1, min(count, i + 1 + _LONGEST) if i else count), count)
     ]
-    standings = find([text[at[i] : at[j]] for i, j in spans])
-    standing = dict(zip(spans, standings, strict=True))
-    whole = standing[0, count] = _FULL.sub("", standing[0, count]) or UNKNOWN
-    known = [span for span in spans if standing[span] != UNKNOWN]  # by start, then by end
+    found = find([text[at[i] : at[j]] for i, j in spans])
+    roles = dict(zip(spans, found, strict=True))
+    whole = roles[0, count] = _AS_TOKEN.sub("", roles[0, count]) or UNKNOWN
+    known = [span for span in spans if roles[span] != UNKNOWN]  # by start, then by end
 
     ends, begins, covers = ([("0", "")] * count for _ in range(3))
-    for i, j in reversed(known):  # the longest is the last that ends somewhere
-        ends[j - 1] = f"{min(j - i, _SHOWN)}{'s' * (not i)}", standing[i, j]
-    for i, j in known:
+    for i, j in reversed(known):  # of those that end at a place, the longest comes last
+        ends[j - 1] = f"{min(j - i, _SHOWN)}{'s' * (not i)}", roles[i, j]
+    for i, j in known:  # of those that begin at a place, the longest comes last
         if i:
-            begins[i - 1] = f"{min(j - i, _SHOWN)}{'e' * (j == count)}", standing[i, j]
+            begins[i - 1] = f"{min(j - i, _SHOWN)}{'e' * (j == count)}", roles[i, j]
     known.sort(key=lambda span: span[1] - span[0], reverse=True)
-    for i, j in known:
+    for i, j in known:  # of those that cover a place, the longest comes first
         for k in range(i, j - 1):
             if not covers[k][1]:
                 before, after = min(k - i + 1, _SHOWN_AROUND), min(j - k - 1, _SHOWN_AROUND)
-                covers[k] = f"{before}.{after}", standing[i, j]
+                covers[k] = f"{before}.{after}", roles[i, j]
     return [
         (
-            standing[i, count] if i < count else NOTHING,
-            standing[0, i],
+            roles[i, count] if i < count else NOTHING,
+            roles[0, i],
             whole,
             *begins[i - 1],
             *ends[i - 1],
@@ -192,7 +195,15 @@ def rows_of(letters: Sequence[str], find: Find) -> list[Row]:
 
 
 def part_columns(rows: Iterable[Iterable[Row]], table: str) -> dict[str, Column]:
-    """Return the columns of the characters of tokens, by name, given their rows."""
+    """Return the columns of the characters of tokens, by name.
+
+    Parameters
+    ----------
+    rows
+        The rows of each token, see `rows_of`; there must be at least one.
+    table
+        Name of the word table.
+    """
     names = token_columns(table)
     values = zip(*chain.from_iterable(rows), strict=True)
     return {name: Column.of(each) for name, each in zip(names, values, strict=True)}

@@ -402,7 +402,7 @@ def word_examples(
 
 
 def part_table(examples: Iterable[WordExample]) -> WordTable:
-    """Return the table of the standings of words in the tokens of a treebank."""
+    """Return the table of the role counts of words in the tokens of a treebank."""
     return _part_counts(_readings(examples)).table()
 
 

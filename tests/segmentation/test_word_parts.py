@@ -1,4 +1,4 @@
-"""Standings of texts as words in tokens, and the columns of characters made of them."""
+"""Role counts of texts as words in tokens, and the columns of characters made of them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ WORDS = st.text("ab", min_size=1, max_size=4)
 TYPES = st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=8)
 
 
-def standing(text, types):
-    """The standing of a text, counted one by one."""
+def role_counts(text, types):
+    """The role counts of a text, counted one by one."""
     counts = dict.fromkeys("FBML", 0)
     for words in types:
         for i, word in enumerate(words):
@@ -34,18 +34,18 @@ def standing(text, types):
 
 
 @given(TYPES, st.lists(WORDS))
-def test_standings_tell_how_often_texts_are_words(types, texts):
+def test_role_counts_tell_how_often_texts_are_words(types, texts):
     find = find_in(PartCounts(types).table())
-    assert [*find(texts)] == [standing(text, types) for text in texts]
+    assert [*find(texts)] == [role_counts(text, types) for text in texts]
 
 
 @given(TYPES, st.data())
-def test_standings_without_a_type_are_those_of_the_others(types, data):
+def test_role_counts_without_a_type_are_those_of_the_others(types, data):
     i = data.draw(st.integers(0, len(types) - 1))
     others = types[:i] + types[i + 1 :]
     texts = [*{word for words in types for word in words}, "c"]
     found = PartCounts(types).without(types[i])(texts)
-    assert found == [standing(text, others) for text in texts]
+    assert found == [role_counts(text, others) for text in texts]
 
 
 def longest(spans):
@@ -58,7 +58,7 @@ def test_columns_are_as_described(types, token, most):
     count = len(token)
 
     def seen(i, j):
-        found = standing(token[i:j], types)
+        found = role_counts(token[i:j], types)
         if j - i == count and found.startswith("F"):
             return found[2:] or UNKNOWN
         return found
