@@ -20,6 +20,10 @@ what they add to the sum over all steps, except for the jump from their mean to 
 
 All sums are in float64, in the order of the shards, and rounded to float32 once: the same shards
 give the same bytes wherever they are trained on. One shard is unchanged: ``w' = w_1, u' = u_1``.
+
+A cell is one weight. All cells of a layout have numbers, from 0: those of the emission rows, one
+row after the other, of the edge rows, of the trigram rows, and then the chain (see
+`seqtag.engine.arrays.Cells`). A shard has numbers of its own in training, for its rows only.
 """
 
 from __future__ import annotations
@@ -42,19 +46,20 @@ T = TypeVar("T")
 
 
 class Fold(Generic[T]):
-    """Merges items as they come, in their order, and holds few of them.
+    """Merger of a stream of items, in their order, which holds few of them.
 
-    Items are kept until they are as large as the result so far. An item is therefore merged about
-    as often as the result doubles, and memory is about twice that of the result.
+    Items are kept until they are as large as the result so far, and then merged with it. An item is
+    therefore merged about as often as the result doubles, and memory is about twice that of the
+    result.
 
     Parameters
     ----------
     merge
         Merges items; ``merge([merge([a, b]), c])`` must be ``merge([a, b, c])``.
     size
-        Number of elements of an item.
+        Function that returns the number of elements of an item.
     least
-        Elements that are always kept.
+        Items with fewer elements together are not merged before `result`.
 
     Examples
     --------
@@ -81,20 +86,19 @@ class Fold(Generic[T]):
             self._waiting = 0
 
     def result(self) -> T:
-        """Return all items so far, merged."""
+        """Return all items so far, one or more, merged."""
         return self._merge(self._items)
 
 
 class Table(NamedTuple):
-    """The cells of weights that ever changed, by number.
+    """The cells that ever changed, by number.
 
     Attributes
     ----------
     cells
-        Their numbers, (n,) int64, ascending: rows end to end, emission, edge, trigram, and then
-        the chain (see `seqtag.engine.arrays.Cells`).
+        Their numbers, (n,) int64, ascending.
     values
-        w, u and, of the adaptive rule, g of each: (2 or 3, n) float32.
+        w and u of each, and g with the adaptive rule: (2 or 3, n) float32.
     """
 
     cells: IntArray
@@ -102,11 +106,14 @@ class Table(NamedTuple):
 
     @classmethod
     def empty(cls, adaptive: bool) -> Table:
-        """Return weights of 0."""
+        """Return the table of weights that are all 0, which has no cells."""
         return cls(np.zeros(0, np.int64), np.zeros((3 if adaptive else 2, 0), np.float32))
 
     def at(self, cells: IntArray) -> FloatArray:
-        """Return the values of cells, 0 where they never changed: (2 or 3, cells) float32."""
+        """Return the values of cells in any order, 0 for cells that never changed.
+
+        They are (2 or 3, cells) float32.
+        """
         found = np.zeros((len(self.values), len(cells)), np.float32)
         place, here = places(self.cells, cells)
         found[:, here] = self.values[:, place[here]]
@@ -114,14 +121,15 @@ class Table(NamedTuple):
 
 
 class ShardRows(NamedTuple):
-    """The rows of the features of a shard, among those of all shards.
+    """Rows of the features that occur in a shard, by their numbers among those of all shards.
 
     Attributes
     ----------
     layout
         Shape of the weights of all shards.
     rows, edges
-        Numbers of the shard's emission and edge rows, int64, ascending.
+        Numbers of the shard's emission and edge rows, int64, ascending. Row i of the shard alone is
+        row ``rows[i]`` of all.
     """
 
     layout: Layout
@@ -135,7 +143,7 @@ class ShardRows(NamedTuple):
 
     @property
     def cells(self) -> IntArray:
-        """Numbers of all cells of the shard, ascending."""
+        """Numbers of all cells of the shard, ascending: its rows, all trigram rows, the chain."""
         cuts, labels, width = _cuts(self.layout), self.layout.labels, self.layout.width
         emission = self.rows[:, None] * width + np.arange(width)
         edge = cuts[1] + self.edges[:, None] * labels**2 + np.arange(labels**2)
@@ -151,7 +159,7 @@ class ShardRows(NamedTuple):
         return found
 
     def state(self, table: Table, seen: int) -> State:
-        """Return a table as the state of the engine after so many sentences."""
+        """Return the shard's cells of a table as a state of the engine, after `seen` sentences."""
         cuts, labels = _cuts(self.layout), self.layout.labels
         ends = np.searchsorted(table.cells, cuts)
 
@@ -181,7 +189,7 @@ class ShardRows(NamedTuple):
         )
 
     def table(self, state: State, adaptive: bool) -> Table:
-        """Return a state of the engine as a table with the cell numbers of all shards."""
+        """Return a state of the engine for the shard as a table; the inverse of `state`."""
         cuts, labels = _cuts(self.layout), self.layout.labels
         kept = state.chain.any(axis=0)
         numbers, values = [], []
@@ -205,12 +213,12 @@ class ShardUpdate(NamedTuple):
     Attributes
     ----------
     cells
-        Numbers of the cells that changed, ascending, uint32 where that holds them; None: the
-        values are of all cells of the rows.
+        Numbers of the cells that changed, ascending, uint32 if that is enough for all cells of the
+        layout, else int64. None if `values` are those of all cells of `rows`.
     rows
-        The rows of the shard, without cells.
+        The rows of the shard if `cells` is None, else None.
     values
-        Their values after the round, as in `Table`.
+        Values of these cells after the round, as in `Table`.
     updates, wrong_tokens
         As `seqtag.engine.reference.Weights.train_epoch` returns them.
     """
@@ -258,14 +266,15 @@ class ShardUpdate(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over shards, of each cell that one of them changed.
+    """Sums over shards, for each cell that one of them changed.
 
     Attributes
     ----------
     cells
-        Their numbers, ascending.
+        Their numbers, (n,) int64, ascending.
     terms
-        (6, n) float64, or 5 without g: n_i, 1, n_i w_i, n_i / N (w_i - w), u_i, n_i g_i.
+        The sums, (6, n) float64, in the notation of this module: of n_i, 1, n_i w_i,
+        n_i / N (w_i - w), u_i, and n_i g_i; the last only with the adaptive rule.
     """
 
     cells: IntArray
@@ -273,7 +282,7 @@ class Sums(NamedTuple):
 
     @classmethod
     def of(cls, before: Table, after: Table, own: int, every: int) -> Sums:
-        """Return the terms of a shard with `own` of all `every` sentences."""
+        """Return the terms of a shard, which has `own` of the `every` sentences of all shards."""
         w, u, *g = after.values.astype(np.float64)
         old = before.at(after.cells)[0].astype(np.float64)
         ones = np.ones(len(w))
@@ -282,7 +291,7 @@ class Sums(NamedTuple):
 
     @classmethod
     def add(cls, parts: Sequence[Sums]) -> Sums:
-        """Add sums, one by one, in their order."""
+        """Add sums in their order, so that rounding does not depend on how they are grouped."""
         numbers, which = np.unique(np.concatenate([s.cells for s in parts]), return_inverse=True)
         terms = np.empty((len(parts[0].terms), len(numbers)))
         for kind, to in enumerate(terms):
@@ -294,14 +303,15 @@ class Sums(NamedTuple):
 def mix_weights(
     before: Table, after: Iterable[Table], sentences: Sequence[int], rounds: int
 ) -> Table:
-    """Return the weights after a round; memory does not depend on the number of shards.
+    """Return the mixed weights after a round; memory does not depend on the number of shards.
 
     Parameters
     ----------
     before
         The weights that all shards started from.
     after
-        The cells that each shard changed, with their new values, in the order of the shards.
+        The cells that each shard changed, with their new values, in the order of the shards, of
+        which there is at least one.
     sentences
         Number of sentences of each shard.
     rounds
@@ -341,7 +351,10 @@ def mix_weights(
 
 
 def weights_of(table: Table, layout: Layout, average_over: int = 0) -> Cells:
-    """Return the weights that are not 0, or their average over so many sentences."""
+    """Return a table as weights of the engine: w, or the average ``w - u / average_over``.
+
+    `average_over`: the number of sentences visited so far, C; 0 for w.
+    """
     w, u = table.values[:2]
     if average_over:
         w = w - u / np.float32(average_over)
@@ -363,6 +376,7 @@ def weights_of(table: Table, layout: Layout, average_over: int = 0) -> Cells:
 
 
 def _trigram_rows(layout: Layout) -> int:
+    """Return the number of pairs of the two previous labels, or of the start and a label."""
     return (layout.labels + 1) * layout.labels if layout.order == 2 else 0
 
 
@@ -374,7 +388,21 @@ def _cuts(layout: Layout) -> list[int]:
 
 
 def places(numbers: NDArray[Any], wanted: NDArray[Any]) -> tuple[IntArray, BoolArray]:
-    """Return the places of numbers among ascending ones, and whether they are there."""
+    """Find numbers among ascending ones.
+
+    Parameters
+    ----------
+    numbers
+        Ascending integers without repetitions; there may be none.
+    wanted
+        Integers in any order.
+
+    Returns
+    -------
+    place, here
+        For each of `wanted`, its index in `numbers`, and whether it is there. If it is not, the
+        index is that of another number, or 0.
+    """
     place = np.searchsorted(numbers, wanted).clip(max=max(len(numbers) - 1, 0))
     here = numbers[place] == wanted if len(numbers) else np.zeros(len(wanted), bool)
     return place, here
