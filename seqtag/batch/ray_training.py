@@ -1,7 +1,8 @@
 """Training on shards on a Ray cluster: an actor for each core keeps shards over all rounds.
 
-The state of an actor follows from the files and the plan: if a worker is lost, a new actor repeats
-what was asked. The driver alone counts attempts; Ray retries nothing by itself.
+The driver is the process that mixes the weights. It sends each call to the actor of a shard. The
+state of an actor follows from the files and the plan: if a worker is lost, a new actor repeats the
+call. Only the driver counts attempts; Ray itself retries nothing.
 """
 
 from __future__ import annotations
@@ -26,16 +27,18 @@ if TYPE_CHECKING:
 
 
 class ShardActor:
-    """A worker. Each of its shards is read when it is first asked for.
+    """Worker process on the cluster. It reads each of its shards when it is first called for it.
+
+    Shards are numbered from 0, in the order of `sources`.
 
     Parameters
     ----------
     sources
-        The files of all shards.
+        The files of all shards, including those of other actors.
     options
         How to learn from them.
     plan
-        The plan, if there is one already.
+        The plan, if this actor replaces one that had begun.
     """
 
     def __init__(self, sources: Sequence[str], options: ShardOptions, plan: Plan | None = None):
@@ -44,28 +47,31 @@ class ShardActor:
         self._encoded: dict[int, EncodedShard] = {}
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """Return the result of a method, or its error if it is one to show to the user."""
+        """Return the result of a method, or its error if that is one to show to the user.
+
+        The driver takes errors that are raised on the actor for a lost worker.
+        """
         try:
             return getattr(self, method)(*arguments)
         except (SeqtagError, OSError) as error:
             return error
 
     def stats(self, i: int) -> ShardStats:
-        """Return the statistics of a shard."""
+        """Return the statistics of shard i."""
         return self._read(i).stats()
 
     def labels(self, i: int, coding: LabelCoding) -> list[str]:
-        """Return its labels, encoded."""
+        """Return the labels of shard i, encoded."""
         return self._read(i).labels(coding)
 
     def begin(self, i: int, plan: Plan) -> WordLabels | None:
-        """Encode the shard by the plan; return the labels of its words, if needed."""
+        """Encode shard i by the plan; return the labels of its words, if the plan needs them."""
         self._plan = plan
         self._encoded.pop(i, None)
         return self._encode(i).words
 
     def round(self, i: int, table: Table, number: int, seed: int) -> ShardUpdate:
-        """Return what it changes in a round."""
+        """Train on shard i for one round, from the weights `table`; return the changes."""
         return train_shard(table, self._encode(i), number, seed)
 
     def _read(self, i: int) -> Shard:
@@ -88,7 +94,7 @@ class ShardActor:
 
 
 class _Call(NamedTuple):
-    """A call for a shard, the actor that got it, and the reference to its result."""
+    """Call for shard i, the handle of its actor, and the reference to its result."""
 
     i: int
     actor: Any
@@ -96,10 +102,11 @@ class _Call(NamedTuple):
 
 
 class RayShardWorkers:
-    """Shards on a cluster: `seqtag.batch.parameter_mixing.ShardWorkers`, an actor for each core.
+    """Actors that train on shards on a cluster, one for each core.
 
-    Shard i is kept by actor i modulo their number. An actor does one thing after another, and has
-    at most two calls to answer, so that few results wait for the driver.
+    The methods are those of `seqtag.batch.parameter_mixing.ShardWorkers`; their results are in the
+    order of the shards. Shard i belongs to actor i modulo the number of actors. An actor executes
+    one call at a time, and has at most two to answer, so that few results wait for the driver.
 
     Parameters
     ----------
@@ -110,9 +117,9 @@ class RayShardWorkers:
     options
         How to learn from them.
     attempts
-        How often a call is tried whose worker is lost.
+        How many workers a call may lose until it fails, 1 or more.
     on_lost
-        Called for each worker that is lost, with the shard and the reason.
+        Called for each worker that is lost, with the file of the shard and the reason.
     """
 
     def __init__(
@@ -148,12 +155,12 @@ class RayShardWorkers:
         return self._call("labels", self._ray.put(coding))
 
     def begin(self, plan: Plan) -> Iterator[WordLabels | None]:
-        """Encode each shard by the plan."""
+        """Encode each shard by the plan; return the labels of the words of each, if needed."""
         self._plan = self._ray.put(plan)
         return self._call("begin", self._plan)
 
     def round(self, table: Table, number: int, seed: int) -> Iterator[ShardUpdate]:
-        """Return what each shard changed in a round; the weights travel once to each machine."""
+        """Return the changes of each shard in a round; the weights travel once to each machine."""
         return self._call("round", self._ray.put(table), number, seed)
 
     def end(self) -> None:
@@ -180,12 +187,14 @@ class RayShardWorkers:
             yield self._result(calls.popleft(), ask)
 
     def _result(self, call: _Call, ask: Callable[[int], _Call]) -> Any:
-        """Return the result of a call; if its worker is lost, ask a new actor.
+        """Return the result of a call; if its worker is lost, repeat it on a new actor.
 
         Raises
         ------
         ClusterError
-            If too many workers are lost.
+            If this call has lost `attempts` workers.
+        SeqtagError, OSError
+            As the method raised it on the actor.
         """
         lost, source, place = 0, self._sources[call.i], call.i % len(self._actors)
         while True:
@@ -220,7 +229,7 @@ def ray_shard_workers(
     attempts: int = ATTEMPTS,
     on_lost: Callable[[str, str], object] = lambda *_: None,
 ) -> Iterator[RayShardWorkers]:
-    """Lend workers on a cluster to the block, and end them; see `RayShardWorkers`."""
+    """Start workers on a cluster for the block, and end them after it; see `RayShardWorkers`."""
     workers = RayShardWorkers(ray, sources, options, attempts, on_lost)
     try:
         yield workers
