@@ -29,6 +29,7 @@ from seqtag.tables.table import WordTable, text_columns
 from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule, fit
 from seqtag.training.text_examples import TreebankText, token_examples
+from tests.segmentation.sentences import sentences_of, sentences_of_pieces
 
 NATIVE = BACKEND == "native"
 
@@ -69,12 +70,6 @@ def learn(sentences, more="", tables=(), **settings) -> Segmenter:
     data = token_examples(text_of(sentences), columns, templates.tables)
     problem = build_problem(task, data)
     return Segmenter(fit(problem, Schedule(1, 1, None, 1, None)))
-
-
-def sentences_of(segmenter, text, **options) -> list[list[str]]:
-    starts, ends, sentence_ends = segmenter.segment(text, **options)
-    tokens = [text[a:b] for a, b in zip(starts, ends, strict=True)]
-    return [tokens[a:b] for a, b in pairwise([0, *sentence_ends.tolist()])]
 
 
 PLAIN = [
@@ -203,19 +198,7 @@ def test_what_views_score_is_what_their_columns_score(plain, text):
 
 @given(st.lists(texts, max_size=4))
 def test_piecewise_is_as_whole(plain, pieces):
-    text = "".join(pieces)
-    whole = sentences_of(plain, text)
-    found, held, begin = [], "", 0
-    for piece in pieces:
-        held += piece
-        more = sentences_of(plain, held, begin=begin, final=False)
-        if more:
-            found += more
-            begin = int(plain.segment(held, begin=begin, final=False).ends[-1])
-            kept = plain.context_of(held, begin)
-            held, begin = held[kept:], begin - kept
-    found += sentences_of(plain, held, begin=begin)
-    assert found == whole
+    assert sentences_of_pieces(plain, pieces) == sentences_of(plain, "".join(pieces))
 
 
 @given(texts)

@@ -27,6 +27,7 @@ from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule, fit
 from seqtag.training.sentence_trial import with_sentence_lengths
 from seqtag.training.text_examples import TreebankText, is_unpunctuated, token_examples
+from tests.segmentation.sentences import sentences_of, sentences_of_pieces
 
 SENTENCES = [
     "jah qaþ im Iesus",
@@ -63,12 +64,6 @@ SCHEDULE = Schedule(1, 1, None, 1, None)
 def plain() -> Segmenter:
     model = fit(problem_of(SENTENCES * 4), SCHEDULE)
     return Segmenter(replace(model, sentence_lengths=[-30, 5, 10, 10, 0]))
-
-
-def sentences_of(segmenter, text, **options) -> list[list[str]]:
-    starts, ends, sentence_ends = segmenter.segment(text, **options)
-    tokens = [text[a:b] for a, b in zip(starts, ends, strict=True)]
-    return [tokens[a:b] for a, b in pairwise([0, *sentence_ends.tolist()])]
 
 
 def test_a_treebank_is_segmented_as_it_was_learned(plain):
@@ -112,19 +107,8 @@ texts = st.lists(st.tuples(words, spaces), max_size=60).map(lambda t: "".join(ma
 def test_piecewise_is_as_whole(plain, pieces, horizon):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lengths_module, "HORIZON", horizon)
-        text = "".join(pieces)
-        whole = sentences_of(plain, text)
-        found, held, begin = [], "", 0
-        for piece in pieces:
-            held += piece
-            _, ends, _ = plain.segment(held, begin=begin, final=False)
-            if len(ends):
-                found += sentences_of(plain, held, begin=begin, final=False)
-                begin = int(ends[-1])
-                kept = plain.context_of(held, begin)
-                held, begin = held[kept:], begin - kept
-        found += sentences_of(plain, held, begin=begin)
-    assert found == whole
+        whole = sentences_of(plain, "".join(pieces))
+        assert sentences_of_pieces(plain, pieces) == whole
 
 
 @given(texts)

@@ -13,32 +13,11 @@ from seqtag.errors import CorpusError, LabelError
 from seqtag.features.language import parse
 from seqtag.training.train import train
 from tests.strategies import corpus
+from tests.training.small_corpus import CONLLU, TEMPLATES, TRAINING, column_file, model
 
 if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
-
-TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
-TRAINING = corpus(
-    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
-    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
-)
-CONLLU = (
-    "# text = Dogs bark.\n"
-    "1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t_\t_\t_\t_\n"
-    "2\tbark\tbark\tVERB\t_\tNumber=Plur|Tense=Pres\t_\t_\t_\t_\n"
-    "3\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
-)
-
-
-def model(data=TRAINING, **options) -> Tagger:
-    return train(data, **({"templates": TEMPLATES, "label": "tag", "epochs": 3} | options))
-
-
-def column_file(tmp_path, text: str, name: str = "a.txt"):
-    path = tmp_path / name
-    path.write_text(text)
-    return path
 
 
 def test_the_label_column_is_found(tmp_path):

@@ -1,0 +1,34 @@
+"""A small corpus of tags, templates for it, and files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from seqtag.features.language import parse
+from seqtag.training.train import train
+from tests.strategies import corpus
+
+if TYPE_CHECKING:
+    from seqtag.tagging.tagger import Tagger
+
+TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
+TRAINING = corpus(
+    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
+    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
+)
+CONLLU = (
+    "# text = Dogs bark.\n"
+    "1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t_\t_\t_\t_\n"
+    "2\tbark\tbark\tVERB\t_\tNumber=Plur|Tense=Pres\t_\t_\t_\t_\n"
+    "3\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
+)
+
+
+def model(data=TRAINING, **options) -> Tagger:
+    return train(data, **({"templates": TEMPLATES, "label": "tag", "epochs": 3} | options))
+
+
+def column_file(tmp_path, text: str, name: str = "a.txt"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
