@@ -13,8 +13,8 @@ import pytest
 
 import seqtag
 from seqtag.errors import SeqtagError
-from tests.bad_inputs import COLUMNS, GOOD, LENIENT_END, NAME, Bench, bench, row, span
-from tests.command_line import call, conllu, home
+from tests.bad_inputs import COLUMNS, GOOD, NAME, bench, row, span
+from tests.command_line import call, home
 
 
 # ------------------------------------------------------------------------------ lines and ends

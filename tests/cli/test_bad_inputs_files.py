@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from seqtag.corpus import read, stream
-from tests.bad_inputs import COLUMNS, GOOD, LENIENT_END, NAME, Bench, bench, row, span
+from tests.bad_inputs import COLUMNS, GOOD, LENIENT_END, NAME, bench, row, span
 from tests.command_line import SENTENCES, call, conllu, home, linux, posix, run
 from tests.model_files import craft, metadata
 

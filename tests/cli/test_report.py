@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import call, chunks, conllu, home, linux
+from tests.command_line import call, conllu, home, linux
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import re
 import pytest
 
 import seqtag
-from seqtag.engine import backend
 from tests.command_line import SENTENCES, call, chunks, conllu, home
 
 

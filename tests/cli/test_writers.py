@@ -16,8 +16,8 @@ import click
 import pytest
 
 import seqtag
-from seqtag.cli import cli, main
-from tests.command_line import SEQTAG, call, chunks, conllu, home, linux, posix, run
+from seqtag.cli import cli
+from tests.command_line import SEQTAG, call, home, linux, posix, run
 from tests.faults import each_fault
 
 QUICK = ("--epochs", 1, "-q")

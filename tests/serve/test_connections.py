@@ -4,20 +4,18 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.command_line import call, home, linux, posix
+from tests.command_line import home, linux, posix
 from tests.serve.served import server
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")

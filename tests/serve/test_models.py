@@ -18,7 +18,7 @@ import pytest
 import seqtag
 from seqtag.errors import ModelFileError
 from seqtag.serve.models import ModelRegistry, ServedModels
-from tests.command_line import call, home, posix
+from tests.command_line import home, posix
 from tests.serve.served import server
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import seqtag
-from seqtag.caching import BoundedCache, clear_caches
+from seqtag.caching import BoundedCache
 from seqtag.errors import SeqtagError, install_hint
 from seqtag.serve.models import ModelRegistry, ServedModels
 from tests.command_line import call, home, posix
