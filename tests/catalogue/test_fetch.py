@@ -499,7 +499,7 @@ def test_who_waits_says_so(server, caplog):
 
 
 @posix
-def test_a_killed_process_leaves_no_lock_and_no_half_file(server, tmp_path):
+def test_a_killed_process_leaves_no_lock_and_no_half_file(server):
     part_of(CONTENT[:500])
     server.gate.clear()
     command = [sys.executable, "-c", FETCH.format(tuple(remote()))]

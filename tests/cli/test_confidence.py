@@ -34,7 +34,7 @@ TEXT = (
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_confidence_goes_to_misc(home, call, calibrated, tmp_path, end):
+def test_confidence_goes_to_misc(call, calibrated, tmp_path, end):
     path = tmp_path / "in.conllu"
     path.write_bytes(TEXT.replace("\n", end).encode())
     options = "--label-margin", "--probability", "--nbest", "2", "--keep"
@@ -185,7 +185,7 @@ def test_nothing_to_calibrate_on(home, call, tmp_path):
     assert "expected gold labels in a column upos to calibrate on, found none" in done.err
 
 
-def test_no_word_with_a_choice_to_calibrate_on(home, call, tmp_path):
+def test_no_word_with_a_choice_to_calibrate_on(call, tmp_path):
     """Words that keep to the one label that they had in training say nothing of margins."""
     text = conllu(["the dog barks ."] * 9)
     (tmp_path / "in.conllu").write_text(text)

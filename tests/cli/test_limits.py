@@ -80,7 +80,7 @@ def test_strict_and_lenient_exclude_each_other(call, home):
     assert "seqtag: expected --strict or --lenient, found both; leave one out" in done.err
 
 
-def test_what_eval_reads_again_was_let_in_before(call, home, tmp_path, monkeypatch):
+def test_what_eval_reads_again_was_let_in_before(call, tmp_path, monkeypatch):
     """The limits of other readings do not hold for it: a pipeline fills a copy of the file."""
     path, new = tmp_path / "long.conllu", tmp_path / "new.seqtag"
     path.write_text(conllu(["the cat barks ."] * 3))
@@ -113,7 +113,7 @@ def test_too_little_memory_is_no_internal_error(call, home, monkeypatch, said, s
 
 
 @linux
-def test_a_limit_on_memory_gives_a_sentence(home):
+def test_a_limit_on_memory_gives_a_sentence():
     """A limit on the address space: too little for libraries, for the model, and enough.
 
     Between them, about 72 to 110 MB, importing numpy itself ends the process or may crash.

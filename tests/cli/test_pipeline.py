@@ -139,7 +139,7 @@ def test_what_is_cut_already_is_not_cut_again(call):
     assert [line.split(b"\t")[1] for line in done.out.splitlines()[1:4]] == [b"im", b"Haus.", b"!"]
 
 
-def test_paragraphs_as_one_says(call):
+def test_paragraphs_as_one_says():
     for mode, paragraphs in (("line", 2), ("blank", 1)):
         done = run(
             *("tag", "-m", "all.seqtag", "--paragraphs", mode, "--format", "text"),

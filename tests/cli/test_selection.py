@@ -135,7 +135,7 @@ def test_a_value_of_the_wrong_kind(files, capsys):
     )
 
 
-def test_curve(files, capsys, tmp_path):
+def test_curve(files, capsys):
     train, dev = files
     args = ["tune", "--curve", train, "--dev", dev, "--epochs", "2", "--points", "2"]
     assert main(args) == 0

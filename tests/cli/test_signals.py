@@ -47,7 +47,7 @@ def test_the_program_is_the_function_that_knows_of_it():
 
 
 @pytest.fixture
-def handled(monkeypatch):
+def handled():
     """SIGINT as in a program of its own, whatever the tests run under."""
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -187,7 +187,7 @@ sys.exit(main())
 
 
 @posix
-def test_sigint_at_any_import_of_the_start_is_one_line(tmp_path):
+def test_sigint_at_any_import_of_the_start_is_one_line():
     for number in (1, 2, 3, 5, 8, 13, 21, 34, 55):
         command = [sys.executable, "-c", AT_IMPORT, str(number), "tag", "-m", "en"]
         env = os.environ | {"PYTHONPATH": str(ROOT)}

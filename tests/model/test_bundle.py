@@ -97,7 +97,7 @@ def test_old_models_are_trained_further_with_keys_of_64_bits():
     assert again.weights.emission.keys.max() > 2**48
 
 
-def test_a_later_format_that_can_be_read_is_read_as_the_latest_that_is_known(two, monkeypatch):
+def test_a_later_format_that_can_be_read_is_read_as_the_latest_that_is_known(two):
     data = bundle.to_bytes(two)
     contents = container.from_bytes(data)._replace(format=7)
     assert len(bundle.models_of(contents)) == 2
@@ -109,7 +109,7 @@ def refused(config: object, tensors: dict | None = None) -> str:
     return str(caught.value)
 
 
-def test_a_file_without_parts_is_refused(two):
+def test_a_file_without_parts_is_refused():
     expected = "m.seqtag: expected a list of the models in the file, found "
     assert refused({}).startswith(expected + "None; get the file again")
     assert refused({"parts": {"a": 1}}).startswith(expected)

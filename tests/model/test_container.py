@@ -172,7 +172,7 @@ def test_loaded_views_survive_a_new_save(tmp_path):
 # ---- bytes
 
 
-def test_bytes_depend_on_values_only(tmp_path):
+def test_bytes_depend_on_values_only():
     first = to_bytes(CONFIG, tiny())
     backwards = dict(reversed(tiny().items()))
     assert to_bytes(dict(reversed(CONFIG.items())), backwards) == first

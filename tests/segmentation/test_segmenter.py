@@ -148,7 +148,7 @@ def test_right_to_left_and_combining_characters():
     assert sentences_of(hebrew, "לָךְ! שָׁלוֹם לָךְ.") == [["לָךְ", "!"], ["שָׁלוֹם", "לָךְ", "."]]
 
 
-def test_composed_and_decomposed_text_is_the_same(plain):
+def test_composed_and_decomposed_text_is_the_same():
     french = learn([["Été", "_."], ["Là", "_,", "été", "_!"]] * 8)
     text = "Là, été! Été."
     decomposed = "La\u0300, e\u0301te\u0301! E\u0301te\u0301."
@@ -282,7 +282,7 @@ def test_words_that_nothing_separates_are_looked_up():
     assert tokens == [["他们", "爱", "我们", "。"], ["大", "狗", "爱", "大鸟", "。"]]
 
 
-def test_columns_without_their_table_are_refused(plain):
+def test_columns_without_their_table_are_refused():
     table = WordTable.of("words", [("cat", ["x"])])
     model = learn(PLAIN, "ends:words[0]", [table]).model
     without = replace(model.compiled, tables={})

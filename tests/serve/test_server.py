@@ -222,7 +222,7 @@ def test_methods_paths_and_headers(client):
     assert "access-control-allow-origin" not in page.headers
 
 
-def test_other_names_and_other_sites_are_turned_away(client, address):
+def test_other_names_and_other_sites_are_turned_away(client):
     assert client.get("/models", headers={"Host": "evil.example"}).status_code == 421
     assert client.get("/models", headers={"Host": "localhost:1"}).status_code == 200
     assert client.get("/models", headers={"Host": "[::1]:1"}).status_code == 200

@@ -320,7 +320,7 @@ def test_malformed_origins(call, home, origin):
     )
 
 
-def test_files_with_an_equals_sign(home, tmp_path, monkeypatch):
+def test_files_with_an_equals_sign(tmp_path, monkeypatch):
     from seqtag.cli.serve import _named
 
     monkeypatch.chdir(tmp_path)
@@ -333,7 +333,7 @@ def test_files_with_an_equals_sign(home, tmp_path, monkeypatch):
 
 # ----------------------------------------------------------------- udapi
 @pytest.mark.parametrize("model", ["english", "en", "eng", "english-ewt-ud-2.15"])
-def test_udapi(address, en, model):
+def test_udapi(address, model):
     pytest.importorskip("udapi", reason="udapi is not installed")
     from udapi.core.document import Document
     from udapi.tool.udpipeonline import UDPipeOnline

@@ -386,7 +386,7 @@ def test_standard_input_is_an_input(tmp_path, monkeypatch):
         check_output(tmp_path / "b", ["-"])
 
 
-def test_a_device_tells_of_a_failing_close(tmp_path, monkeypatch):
+def test_a_device_tells_of_a_failing_close():
     with pytest.raises(OSError, match="Input/output") as caught, Output(os.devnull) as out:
         real = out._file
 

@@ -102,7 +102,7 @@ def test_too_much_in_a_file(tmp_path):
         read_table(tmp_path / "t")
 
 
-def test_tables_have_different_names(tmp_path):
+def test_tables_have_different_names():
     with pytest.raises(
         TemplateError, match="distinct table names, found 2 called 'c'; name one of"
     ):

@@ -77,7 +77,7 @@ def test_a_compressed_list(tmp_path):
         ("a\tb\n" + "c" * 2**21, "t:2: expected lines of at most 1,048,576 bytes, found a longer"),
     ],
 )
-def test_what_is_refused(file, monkeypatch, text, message):
+def test_what_is_refused(file, text, message):
     path = file(text)
     with pytest.raises(CorpusError) as caught:
         read_word_table(path)

@@ -131,7 +131,7 @@ def test_every_part_of_a_pipeline_goes_on(threads, tmp_path, monkeypatch):
     assert names == {"upos-run-1", "lemma-run-1", *folds}
 
 
-def test_a_part_that_is_finished_is_not_trained_again(tmp_path, monkeypatch):
+def test_a_part_that_is_finished_is_not_trained_again(tmp_path):
     straight = pipeline_of(checkpoint=tmp_path)
     seen = []
     again = pipeline_of(checkpoint=tmp_path, resume=True, on_epoch=seen.append)

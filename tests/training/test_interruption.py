@@ -92,7 +92,7 @@ def test_a_signal_ends_all_runs(threads):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_two_signals_leave_no_model(tmp_path):
+def test_two_signals_leave_no_model():
     def strike(epoch):
         if epoch.epoch == 2:
             signal.raise_signal(signal.SIGINT)

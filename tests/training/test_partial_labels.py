@@ -178,7 +178,7 @@ def test_chunk_labels_may_be_learnt_as_all_that_completions_give(target):
         assert [{*found.types[i]} for i in found.ids] == wanted, labels
 
 
-def test_chunks_are_learnt_from_some_labels(caplog):
+def test_chunks_are_learnt_from_some_labels():
     text = (
         "the B-NP, old I-NP, man I-NP, sees _, her B-NP; he _, runs B-VP; so O, did B-VP, the "
         "B-NP, "

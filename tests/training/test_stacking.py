@@ -295,7 +295,7 @@ def test_a_training_goes_on_to_the_same_bytes(at, monkeypatch, tmp_path):
     assert to_bytes([found.model]) == to_bytes([whole.model])
 
 
-def test_what_is_refused(tmp_path):
+def test_what_is_refused():
     tagger = train(treebank(), label="upos", passes=2, epochs=1)
     once = train(treebank(), label="upos", epochs=1)
     anew = "expected passes 1 for going on from a model, found 2; train one of two passes anew"

@@ -100,7 +100,7 @@ def test_without_tags_labels_have_none():
     assert COPY in model.labels
 
 
-def test_treebanks_without_tags_look_at_parts(hidden, caplog):
+def test_treebanks_without_tags_look_at_parts(caplog):
     caplog.set_level("INFO", "seqtag")
     training = annotated(*(re.sub("/[A-Z]+", "/_", line) for line in clitics(145)))
     model = words_model(training)
