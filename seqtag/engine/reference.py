@@ -189,16 +189,6 @@ def permit(p: Potentials, fine: BoolArray, never: float = FORBIDDEN) -> Potentia
     return p._replace(emission=np.where(fine, p.emission, p.emission.dtype.type(never)))
 
 
-def forbid(p: Potentials, start: BoolArray, transition: BoolArray, stop: BoolArray) -> Potentials:
-    """Forbid the labels and label bigrams whose entry is False, as BIO schemes do."""
-    never = p.start.dtype.type(FORBIDDEN)
-    return p._replace(
-        start=np.where(start, p.start, never),
-        stop=np.where(stop, p.stop, never),
-        transition=np.where(transition, p.transition, never),
-    )
-
-
 def viterbi(p: Potentials, against: IntArray | None = None) -> IntArray:
     """Return the labels (T,) int32 of highest score; ties go to the lowest label id.
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from seqtag.engine.arrays import FORBIDDEN, RULES, Instances, Layout, Potentials
 from seqtag.engine.reference import (
-    forbid,
     loss_augment,
     path_score,
     phi,
@@ -172,20 +171,16 @@ def test_viterbi_never_takes_what_is_forbidden(p, data):
         if T and start[y[0]] and stop[y[-1]] and all(transition[i, j] for i, j in pairwise(y))
     ]
     assume(legal)
-    y = tuple(viterbi(forbid(p, start, transition, stop)))
+    never = p.start.dtype.type(FORBIDDEN)
+    forbidding = p._replace(
+        start=np.where(start, p.start, never),
+        stop=np.where(stop, p.stop, never),
+        transition=np.where(transition, p.transition, never),
+    )
+    y = tuple(viterbi(forbidding))
     best = max(map(score_under(p), legal))
     equals = [path for path in legal if score_under(p)(path) == best]
     assert y == min(equals, key=lambda path: path[::-1])
-
-
-def test_forbid_leaves_the_rest_alone():
-    p = Potentials(np.ones((1, 2)), np.ones(2), np.ones(2), np.ones((2, 2)))
-    yes, no = np.array([True, True]), np.array([True, False])
-    f = forbid(p, no, np.array([yes, no]), yes)
-    assert f.emission is p.emission
-    assert f.start.tolist() == [1, FORBIDDEN]
-    assert f.transition.tolist() == [[1, 1], [1, FORBIDDEN]]
-    assert f.stop.tolist() == [1, 1]
 
 
 def test_float32_stays_exact_in_long_sentences():
