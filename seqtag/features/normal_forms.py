@@ -45,19 +45,6 @@ AS_PLAIN: dict[int, int | None] = {**PLAIN_CHARACTERS, **dict.fromkeys(map(ord, 
 """The same for `str.translate`, which removes invisible characters."""
 
 
-def plain_character(char: str) -> str:
-    r"""Return the plain equivalent of a character, most often itself.
-
-    This is the part of `normal_form` that works on single characters; a text keeps its length.
-
-    Examples
-    --------
-    >>> "".join(map(plain_character, "don’t – ３ｒｄ “é”"))
-    'don\'t - 3rd "é"'
-    """
-    return chr(PLAIN_CHARACTERS.get(ord(char), ord(char)))
-
-
 def normal_form(text: str) -> str:
     r"""Return the normal form of a text: composed (NFC), plain characters, nothing invisible.
 
