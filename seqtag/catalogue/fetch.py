@@ -23,7 +23,6 @@ from seqtag.catalogue.cache import (
     local_path,
     locked,
 )
-from seqtag.catalogue.entries import parse
 from seqtag.errors import CatalogueError
 from seqtag.storage.output import naming
 from seqtag.version import __version__
@@ -52,28 +51,6 @@ _log = logging.getLogger("seqtag")
 
 class _CutError(Exception):
     """The transfer ended early; the part that has arrived is kept."""
-
-
-def path(name: str) -> Path:
-    """Return the path of a split of a corpus, and fetch it if it is not in the cache.
-
-    Parameters
-    ----------
-    name
-        ``conll2000/train``, ``ud:fr_sequoia/dev``, ``ud:fr_sequoia@2.14/dev``.
-
-    Raises
-    ------
-    CatalogueError
-        If there is no such corpus or part, it cannot be fetched, or it has another digest.
-    OSError
-        As the system reports it: no space, no permission.
-    """
-    found = parse(name)
-    if found is None:
-        msg = f"expected the name of a corpus, such as ud:fr_sequoia/dev, found the path {name!r}"
-        raise CatalogueError(msg)
-    return fetch(found.file())
 
 
 def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) -> Path:

@@ -11,7 +11,6 @@ import pytest
 from seqtag.catalogue import cache
 from seqtag.catalogue.cache import cache_folder, local_path
 from seqtag.catalogue.entries import CATALOGUE, entries, parse, read_tables
-from seqtag.catalogue.fetch import path
 from seqtag.corpus import READABLE
 from seqtag.corpus.conllu import COLUMNS
 from seqtag.errors import CatalogueError
@@ -114,14 +113,6 @@ def test_a_part_must_be_named_where_there_is_no_default():
     assert str(error.value) == (
         "expected one of the splits train, test of conll2000, found none; name it, as in "
         "conll2000/test"
-    )
-
-
-def test_the_path_of_a_path():
-    with pytest.raises(CatalogueError) as error:
-        path("dev.conllu")
-    assert str(error.value) == (
-        "expected the name of a corpus, such as ud:fr_sequoia/dev, found the path 'dev.conllu'"
     )
 
 
