@@ -207,18 +207,11 @@ class Layout(NamedTuple):
         parts = np.split(w, cuts[:-1])
         return WeightViews(*(p.reshape(s) for p, s in zip(parts, self._shapes, strict=True)))
 
-    def memory(self, adaptive: bool = True, itemsize: int = 4) -> int:
+    def memory(self) -> int:
         """Return the bytes that weights of this shape take in the kernel during training.
 
-        Exact but for sparse rows (see `sparse`): these are counted with two cells each, and grow
-        with the labels that are updated.
-
-        Parameters
-        ----------
-        adaptive
-            Whether there is room for the sums of squares of that rule.
-        itemsize
-            Bytes of one number: 4 for float32, 8 for float64.
+        Exact for float32 and the adaptive rule, but for sparse rows (see `sparse`): these are
+        counted with two cells each, and grow with the labels that are updated.
 
         Examples
         --------
@@ -230,13 +223,12 @@ class Layout(NamedTuple):
         4
         """
         K, B = self.labels, self.edges
-        cell = 3 * itemsize  # w, u, g
+        cell = 12  # w, u, g
         two_cells = 16 + 2 * (cell + 4)  # where the row is, the cells, their labels
-        padded = -(-self.width // (32 // itemsize)) * (32 // itemsize)
-        dense = padded * itemsize * (3 if adaptive else 2)
+        dense = -(-self.width // 8) * 8 * cell  # padded to 32 bytes
         emission = self.rows * (4 + (two_cells if self.sparse else dense))
-        chain = self.chain * cell + (2 * K * K * itemsize if self.order else 0)  # as it is decoded
-        trigram = (K + 1) * K * K * (cell + itemsize) if self.order == 2 else 0
+        chain = self.chain * cell + (8 * K * K if self.order else 0)  # as it is decoded
+        trigram = (K + 1) * K * K * (cell + 4) if self.order == 2 else 0
         return emission + chain + trigram + B * two_cells
 
 

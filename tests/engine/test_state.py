@@ -175,10 +175,8 @@ def test_memory_is_known_before_training():
     """In bytes, of what the kernel allocates: rows of w, u and g, then what comes per label."""
     row = 4 * 8 * 3 + 4  # 5 labels fill a vector of 8
     assert Layout(1000, 5, 0).memory() == 1000 * row + 2 * 5 * 12
-    assert Layout(1000, 5, 0).memory(adaptive=False) == 1000 * (4 * 8 * 2 + 4) + 2 * 5 * 12
     assert Layout(0, 5, 1).memory() == (10 + 25) * 12 + 2 * 25 * 4
     assert Layout(0, 5, 2).memory() == Layout(0, 5, 1).memory() + 6 * 25 * 16
-    assert Layout(0, 5, 0).memory(itemsize=8) == 2 * 5 * 24
     parts = LabelComponents(np.arange(301), np.zeros(300, np.int32), 1)
     assert Layout(1000, 300, 0).sparse
     assert not Layout(1000, 300, 0, parts=parts).sparse
