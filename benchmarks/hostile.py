@@ -97,10 +97,10 @@ def marks(rng: Random) -> Iterator[str]:
         yield " ".join(f"e{word}" for word in line.split()) + "\n"
 
 
-def short_words(_: Random, end: str = "\n", each: int = 20, sep: str = " ") -> Iterator[str]:
+def short_words(_: Random, end: str = "\n", each: int = 20) -> Iterator[str]:
     """All short words, one after another."""
     found = map("".join, product(_ASCII, repeat=4))
-    while line := sep.join(islice(found, each)):
+    while line := " ".join(islice(found, each)):
         yield line + end
 
 

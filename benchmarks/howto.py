@@ -62,7 +62,7 @@ def train_and_score(task: str, folder: Path, data: Any = None, **settings: Any) 
     corpus = CORPORA[task]
     train = folder / corpus.train
     dev = list(seqtag.read(folder / str(corpus.dev)))
-    tagger = seqtag.train(data or train, label=label_of(corpus, train), **settings)
+    tagger = seqtag.train(data or train, label=label_of(corpus), **settings)
     judged = 100 * score(tagger, dev, words=False).score
     return {"score": judged, **tagger.info["training"]}
 
@@ -147,7 +147,7 @@ def shards(folder: Path) -> Found:
     for task in ("IMST UPOS", "Coptic UPOS", "WNUT-17 names, F1"):
         corpus = CORPORA[task]
         full, dev = (list(seqtag.read(folder / str(each))) for each in (corpus.train, corpus.dev))
-        label = label_of(corpus, folder / corpus.train)
+        label = label_of(corpus)
         found[task] = []
         for count in (1, 4, 8):
             tagger = seqtag.train_shards(shards_of(full, count), label=label)

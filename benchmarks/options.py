@@ -187,7 +187,7 @@ def measure(
     scores, sizes, times = [], [], []
     for seed in range(1, seeds + 1):
         begin = time.perf_counter()
-        tagger = seqtag.train(train, label=label_of(corpus, train), seed=seed, **options)
+        tagger = seqtag.train(train, label=label_of(corpus), seed=seed, **options)
         times.append(time.perf_counter() - begin)
         scores.append(100 * score(tagger, held_out, words=False).score)
         with tempfile.NamedTemporaryFile() as file:
@@ -195,7 +195,7 @@ def measure(
     return {"score": mean(scores), "mb": mean(sizes), "seconds": min(times)}
 
 
-def label_of(corpus: Corpus, train: Any) -> str | None:
+def label_of(corpus: Corpus) -> str | None:
     """The column to learn: files without names have it last."""
     return corpus.label if corpus.train.endswith(".conllu") else None
 

@@ -21,20 +21,20 @@ def __getattr__(name: str) -> object:
     return getattr(build, name)
 
 
-def tracked_files(root: Path = ROOT) -> list[str] | None:
+def tracked_files() -> list[str] | None:
     """Files of the repository that git tracks, or None where the folder is no repository."""
     try:
         top, *names = (
             subprocess.run(
-                ["git", "-C", root, *command], capture_output=True, check=True, text=True
+                ["git", "-C", ROOT, *command], capture_output=True, check=True, text=True
             ).stdout
             for command in (["rev-parse", "--show-toplevel"], ["ls-files", "-z"])
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    if Path(top.rstrip("\n")).resolve() != root:  # unpacked inside a repository of something else
+    if Path(top.rstrip("\n")).resolve() != ROOT:  # unpacked inside a repository of something else
         return None
-    return [name for name in names[0].split("\0") if (root / name).is_file()]
+    return [name for name in names[0].split("\0") if (ROOT / name).is_file()]
 
 
 def build_sdist(sdist_directory: str, config_settings: dict | None = None) -> str:

@@ -42,23 +42,21 @@ BITS = 40
 LICENSE = "CC BY-SA 4.0, from the UD English Web Treebank and other open texts: models/LICENSE.txt"
 
 
-def small_model(model: Model, least: int = LEAST) -> Model:
+def small_model(model: Model) -> Model:
     """Return a model without label trigrams and small weights.
 
     Parameters
     ----------
     model
         A model of complete labels, without templates that join labels and words.
-    least
-        As `LEAST`; 1 keeps all features.
     """
     rows = model.weights.emission
     count = np.diff(rows.row_ptr)
     weights = abs(rows.weights.astype(np.int64))
     row = np.repeat(np.arange(len(rows.keys)), count)
     largest = np.maximum.reduceat(weights, rows.row_ptr[:-1])
-    kept = (largest[row] >= least) & (2 * weights >= least)
-    left = largest >= least
+    kept = (largest[row] >= LEAST) & (2 * weights >= LEAST)
+    left = largest >= LEAST
     emission = Rows(
         rows.keys[left],
         pointers(np.bincount(row[kept], minlength=len(left))[left]),

@@ -504,14 +504,12 @@ def intervals(
     return {name: percentiles(scores[:, i], confidence) for i, name in enumerate(names)}
 
 
-def intervals_text(
-    report: AnyReport, found: dict[str, Interval], confidence: float = CONFIDENCE
-) -> str:
-    """Return a table of scores with their intervals."""
+def intervals_text(report: AnyReport, found: dict[str, Interval]) -> str:
+    """Return a table of scores with their intervals at the default confidence level."""
     samples = _samples_of(report)
     names = [name for name in found if name in samples.counts]
     totals = f1_of(samples.table(names).sum(axis=0))
-    lines = [f"{100 * confidence:g}% intervals".ljust(24) + "score".rjust(11) + "from".rjust(11)]
+    lines = [f"{100 * CONFIDENCE:g}% intervals".ljust(24) + "score".rjust(11) + "from".rjust(11)]
     lines[0] += "to".rjust(11)
     for name, total in zip(names, totals, strict=True):
         cells = (f"{100 * value:.2f}".rjust(11) for value in (total, *found[name]))

@@ -111,7 +111,7 @@ def test_intervals():
     a = report(FIRST)
     found = intervals(a)
     assert found == {n: d.a_interval for n, d in compare(a, a).differences.items()}
-    lines = intervals_text(a, found, 0.95).splitlines()
+    lines = intervals_text(a, found).splitlines()
     assert lines[0].split() == ["95%", "intervals", "score", "from", "to"]
     assert lines[1].split()[:2] == ["tokens", "71.43"]
 
