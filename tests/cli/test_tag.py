@@ -115,6 +115,20 @@ def test_text_with_the_embedded_models():
     assert re.sub(r"/\S+", "", poor.out.decode()) == "Caf\u00e9 \u201c x \u201d\n"
 
 
+@pytest.mark.parametrize(
+    ("options", "text", "tagged"),
+    [
+        (["--format", "tokens"], "USA\n", b"1\tUSA\tUSA\tPROPN\t"),
+        ([], "1\tUSA" + "\t_" * 8 + "\n\n", b"1\tUSA\tUSA\tPROPN\t"),
+        ([], "USA\n", b"1\tUSA\tUSA\tPROPN\t"),
+    ],
+)
+def test_the_first_words_of_a_process_may_all_be_in_capitals(options, text, tagged):
+    done = run("tag", *options, stdin=text.encode())
+    assert (done.code, done.err) == (0, "")
+    assert tagged in done.out
+
+
 def test_formats_of_the_output(home, call, tmp_path):
     (tmp_path / "in.txt").write_text("the dog barks.\n")
     both = ("-m", home / "xpos.seqtag", "-m", home / "chunk.seqtag", tmp_path / "in.txt")
