@@ -170,7 +170,7 @@ class Reader(NamedTuple):
             )
             raise SeqtagError(msg)
         if self.names is not None:
-            if not is_dicts(X) and count(X):
+            if not is_dicts(X) and not _is_empty(X):
                 msg = (
                     f"expected a list of feature dicts, as in training, found {_kind(X)}; "
                     "give X as in fit"
@@ -329,6 +329,14 @@ def numbers_of(x: Mapping[str, Any]) -> dict[str, float]:
 
 
 # --------------------------------------------------------------------------- private
+def _is_empty(X: Any) -> bool:
+    """Return whether X has no vectors; False for numbers, iterators and others without a length."""
+    try:
+        return count(X) == 0
+    except TypeError:
+        return False
+
+
 def _kind(X: Any) -> str:
     """Return a description of X for a message."""
     return (
@@ -348,7 +356,7 @@ def _floats(X: Any) -> np.ndarray:
             msg = "Complex data not supported"
             raise ValueError(msg)
         return np.asarray(array, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         msg = (
             "expected X as an array of numbers, a sparse matrix or feature dicts, found "
             f"{_kind(X)} ({error})"
@@ -378,6 +386,8 @@ def _feature(name: str, value: Any) -> tuple[str, float]:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
+    except OverflowError:  # an integer beyond float64
+        value = number = math.inf
     if not math.isfinite(number):
         msg = f"expected a finite number or a string as {name!r}, found {value!r}"
         raise SeqtagError(msg)

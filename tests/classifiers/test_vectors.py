@@ -93,6 +93,7 @@ def test_the_sum_of_finite_numbers_may_overflow():
             "a sparse matrix or feature dicts, found list of list",
         ),
         ([["a"]], "found list of list ("),
+        ([[10**400]], "found list of list (int too large to convert to float)"),
         (np.array([[1j]]), "found ndarray (Complex data not supported)"),
         ([[0, np.inf]], "found NaN or infinity in vector 0 (from 0)"),
         ([[0, 1], [np.nan, 1]], "found NaN or infinity in vector 1 (from 0)"),
@@ -101,6 +102,7 @@ def test_the_sum_of_finite_numbers_may_overflow():
         ([{"a": 1}, 7], "expected feature dicts only, found int among them"),
         ([{"a": None}], "expected a finite number or a string as 'a', found None"),
         ([{"a": np.nan}], "expected a finite number or a string as 'a', found nan"),
+        ([{"a": 10**400}], "expected a finite number or a string as 'a', found inf"),
     ],
 )
 def test_read_refuses(X, message):
@@ -125,6 +127,9 @@ def test_prediction_wants_the_kind_of_training():
         SeqtagError, match="expected a list of feature dicts, as in training, found ndarray"
     ):
         of_dicts(np.ones((1, 1)))
+    for X in (iter([{"a": 1}]), 5, np.array(5), None):
+        with pytest.raises(SeqtagError, match=f"as in training, found {type(X).__name__}; give X"):
+            of_dicts(X)
     _, of_arrays = read([[1.0]])
     with pytest.raises(
         SeqtagError, match="expected an array or sparse matrix, as in training, found dicts"
