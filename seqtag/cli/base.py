@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -113,6 +114,22 @@ class Choice(click.Choice):  # type: ignore[type-arg]
             near = did_you_mean(str(value), self.choices)
             self.fail(f"expected one of {words}, found {value!r}{near}", param, context)
         return value
+
+
+class Seconds(click.FloatRange):
+    """Number of seconds, up to three years; NaN, which is in all ranges of click, is refused."""
+
+    def __init__(self, *, min_open: bool = False):
+        super().__init__(0, 1e8, min_open=min_open)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Return the value as a number in the range."""
+        seconds = super().convert(value, param, context)
+        if isnan(seconds):
+            self.fail(f"expected a number of seconds, found {value!r}", param, context)
+        return seconds
 
 
 def wants_color(stream: TextIO | None) -> bool:

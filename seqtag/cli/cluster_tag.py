@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import ADVANCED, CLUSTER, INPUT, OUTPUT, Choice, Command, option
+from seqtag.cli.base import ADVANCED, CLUSTER, INPUT, OUTPUT, Choice, Command, Seconds, option
 from seqtag.cli.common import Notes, usage
 from seqtag.cli.options import (
     address_option,
@@ -129,7 +129,7 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
 )
 @option(
     "--time-limit",
-    type=click.FloatRange(0, 1e8, min_open=True),
+    type=Seconds(min_open=True),
     help="Seconds that an attempt at a file or a chunk may take.",
     shown="an hour, and a second for each 10 kB",
     metavar="SECONDS",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli.base import ADVANCED, Command, option
+from seqtag.cli.base import ADVANCED, Command, Seconds, option
 from seqtag.cli.common import Notes, Terminated, complain, interruption_code, load_model
 from seqtag.cli.options import attributes_option, quiet_option
 from seqtag.errors import install_hint
@@ -75,7 +75,7 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
 )
 @option(
     "--max-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(min_open=True),
     default=30.0,
     metavar="SECONDS",
     help="Time limit of a request; then it gets status 503.",
@@ -241,7 +241,9 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
-    except OSError as error:
-        why = str(error.strerror).partition(" (")[0]  # the rest repeats the address
+    except (OSError, UnicodeError) as error:  # a name with a part that is empty or too long
+        why = "not a host name"
+        if isinstance(error, OSError):
+            why = str(error.strerror).partition(" (")[0]  # the rest repeats the address
         msg = f"expected an address to listen on, found {host} port {port}: {why}"
         raise click.ClickException(msg) from None

@@ -9,7 +9,7 @@ import click
 
 from seqtag.catalogue.entries import parse
 from seqtag.catalogue.locate import locate
-from seqtag.cli.base import ADVANCED, CHECKPOINTS, FEATURES, TRAINING, Command, option
+from seqtag.cli.base import ADVANCED, CHECKPOINTS, FEATURES, TRAINING, Command, Seconds, option
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 @checkpoint_option
 @option(
     "--checkpoint-every",
-    type=click.FloatRange(0),
+    type=Seconds(),
     metavar="SECONDS",
     help="Write checkpoints after so many seconds instead, also within an epoch.",
     group=CHECKPOINTS,

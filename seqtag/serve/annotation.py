@@ -34,10 +34,10 @@ def taggers_in(loaded: Loaded) -> Sequence[Tagger]:
     return loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
 
 
-def text_of(value: object) -> str:
-    """Return a text that can be encoded in UTF-8."""
+def text_of(value: object, field: str = "text") -> str:
+    """Return the text in a field of a request, which can be encoded in UTF-8."""
     if not isinstance(value, str):
-        msg = "expected text in the field data, found none"
+        msg = f"expected text in the field {field}, found none"
         raise SeqtagError(msg)
     try:
         value.encode()

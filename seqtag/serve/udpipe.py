@@ -71,7 +71,7 @@ def _input(
     loaded: Loaded, fields: Mapping[str, str], deadline: Deadline, remarks: list[str]
 ) -> AnyStream:
     """Return the data as a stream of sentences of CoNLL-U."""
-    data, wanted = text_of(fields.get("data")), fields.get("input") or "conllu"
+    data, wanted = text_of(fields.get("data"), "data"), fields.get("input") or "conllu"
     generic, _, options = wanted.partition("=")
     if "tokenizer" in fields or generic == "generic_tokenizer":
         if "tokenizer" in fields:

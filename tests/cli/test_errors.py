@@ -212,6 +212,18 @@ def test_training_refuses(folder, call, args, message):
             ["train", "train.txt", "-o", "n", "--columns", "form,,x"],
             "such as form,pos,chunk, found",
         ),
+        *(
+            ([*command, number], f"Invalid value for '{command[-1]}': {found}")
+            for command in (
+                ["serve", "--max-seconds"],
+                ["train", "train.txt", "-o", "n", "--checkpoint", "c", "--checkpoint-every"],
+                ["cluster", "tag", "train.txt", "-o", "n", "--time-limit"],
+            )
+            for number, found in (
+                ("nan", "expected a number of seconds, found 'nan'"),
+                ("inf", "inf is not in the range "),
+            )
+        ),
         (["tag", "--threads", "0"], "'--threads': 0 is not in the range x>=1"),
         (["tag", "--format", "x"], "'--format': expected one of auto, conllu, "),
         (["tag", "--to", "x"], "'--to': expected one of conllu, columns, "),

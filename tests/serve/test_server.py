@@ -158,8 +158,8 @@ def test_explain(client, home):
 @pytest.mark.parametrize(
     ("path", "value", "status", "message"),
     [
-        ("tag", {}, 400, "expected text in the field data"),
-        ("tag", {"text": 3}, 400, "expected text in the field data"),
+        ("tag", {}, 400, "expected text in the field text"),
+        ("tag", {"text": 3}, 400, "expected text in the field text"),
         ("tag", {"text": "\ud800"}, 400, "expected text, found a lone surrogate; leave it out"),
         ("tag", {"text": "x", "model": 1}, 400, "expected a name in the field model"),
         ("tag", {"text": "x", "model": "../x"}, 404, "expected one of the models en, upos"),
@@ -375,6 +375,15 @@ def test_an_address_that_is_not_ours(call, home):
         done = call("serve", "-m", home / "upos.seqtag", "--host", host, "-q")
         assert done.code == 1
         assert done.err.startswith(f"seqtag: expected an address to listen on, found {host} port ")
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".org"])
+def test_names_that_are_no_host_names(call, home, host):
+    done = call("serve", "-m", home / "upos.seqtag", "--host", host, "--port", 0, "-q")
+    assert (done.code, done.out) == (1, b"")
+    assert done.err == (
+        f"seqtag: expected an address to listen on, found {host} port 0: not a host name\n"
+    )
 
 
 def test_without_the_extra(call, monkeypatch):
