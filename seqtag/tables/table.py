@@ -287,10 +287,6 @@ class Lookup(NamedTuple):
         """Attribute that computes the lookup form."""
         return self.table.by
 
-    def __call__(self, word: str) -> str | None:
-        """Return the value of one word."""
-        return self.many([word])[0]
-
     def many(self, words: Sequence[str]) -> list[str | None]:
         """Return the values of many words."""
         return self.table.of_words(words)
@@ -310,10 +306,6 @@ class Stem(NamedTuple):
     name: str
     args: tuple[int | str, ...]
     table: WordTable
-
-    def __call__(self, word: str) -> str | None:
-        """Return the value of one word."""
-        return self.many([word])[0]
 
     def many(self, words: Sequence[str]) -> list[str | None]:
         """Return the values of many words."""
