@@ -476,8 +476,7 @@ def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
         msg = (
             f"expected the attribute {name!r}, with which this model was trained, found none of "
             "that name; name the Python file that defines it with --attributes FILE.py, or import "
-            "it "
-            "before the model is loaded"
+            "it before the model is loaded"
         )
         raise ModelFileError(msg, source=source) from error
     return templates
