@@ -85,9 +85,9 @@ def command(
 ) -> int:
     """Learn word classes from raw text: words in similar contexts share a class.
 
-    The classes are features for `seqtag train --classes`. Text of one sentence per line, its words
-    separated by spaces (--format tokens), is read fastest; labels of other files are ignored.
-    Threads only read the text: the result is the same on any number of them.
+    The classes are features for `seqtag train --classes`. Text with one sentence per line and words
+    separated by spaces (--format tokens) is read fastest; labels of other files are ignored.
+    Threads only speed up reading; the result does not depend on their number.
 
     \b
     Examples:

@@ -12,8 +12,7 @@ from seqtag.cli.base import Group
 def command() -> None:
     """Tag or train on many files, on a Ray cluster (needs the extra ray).
 
-    Without --address and $RAY_ADDRESS, a cluster is started on this machine for the time of the
-    command.
+    Without --address and $RAY_ADDRESS, a cluster runs on this machine until the command ends.
 
     \b
     Examples:

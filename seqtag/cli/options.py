@@ -530,8 +530,8 @@ label_option = option(
     metavar="COLUMN",
     shown="upos in CoNLL-U, else the last column",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... In train, "
-    "several, such as tokens,upos,lemma, make a pipeline, and all is a pipeline of each column of "
-    "the file.",
+    "several columns, such as tokens,upos,lemma, make a pipeline; all makes a pipeline of all "
+    "columns of the file.",
 )
 templates_option = option(
     "--templates",
