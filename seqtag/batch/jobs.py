@@ -158,7 +158,7 @@ def jobs_of(
     ------
     OptionError
         If two would be written to one file, or one over an input or the ledger, or a file is not
-        below the base.
+        below the base, or the folder has no name, or the suffix names one.
     CorpusError
         If the folder is one that other processes cannot see.
 
@@ -167,6 +167,12 @@ def jobs_of(
     >>> jobs_of(["crawl/a/1.txt.gz"], "tagged", base="crawl", suffix=".conllu")
     [Job(source='crawl/a/1.txt.gz', target='tagged/a/1.txt.conllu.gz')]
     """
+    if not folder:
+        msg = "expected the name of a folder to write to, found ''"
+        raise OptionError(msg)
+    if "/" in suffix or os.sep in suffix:
+        msg = f"expected a suffix of file names, without a folder, found {suffix!r}"
+        raise OptionError(msg)
     check_shared(folder)
     taken = {_joined(folder, LEDGER): "the ledger"}
     inputs = {_absolute(name) for name in files}

@@ -262,6 +262,9 @@ class Ledger:
         self._results: dict[str, FileResult] = {}
         self.cut: set[str] = set()
         Path(path).parent.mkdir(parents=True, exist_ok=True)
+        if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+            msg = "expected a file for the ledger, found a device or a pipe; name another"
+            raise CorpusError(msg, source=self.path)
         self._file = Path(path).open("a+b")  # noqa: SIM115  closed by `close`
         try:
             if not _lock(self._file):

@@ -77,6 +77,10 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
             f"leave it out for a cluster on this machine"
         )
         raise ClusterError(msg) from error
+    except SystemExit:  # of Ray's own handler, if SIGTERM comes before it is replaced again
+        signal.signal(signal.SIGTERM, handler)
+        signal.raise_signal(signal.SIGTERM)
+        raise
     with suppress(ValueError):  # Ray takes the signal; only the main thread can restore it
         signal.signal(signal.SIGTERM, handler)
     try:

@@ -114,6 +114,19 @@ def test_names_that_clash():
         jobs_of(["ledger.jsonl"], "out")
 
 
+@pytest.mark.parametrize(
+    ("folder", "suffix", "message"),
+    [
+        ("", "", "expected the name of a folder to write to, found ''"),
+        ("out", "/../x", "expected a suffix of file names, without a folder, found '/../x'"),
+    ],
+)
+def test_nothing_is_written_outside_of_the_folder(folder, suffix, message):
+    with pytest.raises(OptionError) as caught:
+        jobs_of(["a.txt"], folder, suffix=suffix)
+    assert str(caught.value) == message
+
+
 def test_inputs_are_not_written_over(crawl):
     for folder in ("crawl", str(crawl)):
         with pytest.raises(OptionError) as error:
@@ -180,6 +193,15 @@ def test_a_ledger_is_no_input_and_no_output(tmp_path):
         with pytest.raises(OptionError, match="expected a ledger that is no input and no output"):
             open_ledger(str(tmp_path / "b"), str(tmp_path), [job])
     assert [*tmp_path.iterdir()] == []
+
+
+@linux
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/full", "pipe"])
+def test_a_ledger_is_no_device_and_no_pipe(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    with pytest.raises(CorpusError, match=f"^{name}: expected a file for the ledger, found a dev"):
+        open_ledger(name, "out", [Job("a.txt", "out/a.txt")])
 
 
 def test_a_ledger_of_several_folders_keeps_them_apart(tmp_path):
