@@ -286,7 +286,11 @@ def check_target(
         if not force:
             msg = f"{target} exists; overwrite it with --force"
             raise click.UsageError(msg, context)
-    folder, shown = Path(os.path.realpath(target)).parent, str(Path(target).parent)
+    if target.endswith(("/", os.sep)):  # of a folder that does not exist
+        msg = f"expected the name of a file to write, found {target!r}"
+        raise click.UsageError(msg, context)
+    with naming(target):  # which the error about a current folder that was removed lacks
+        folder, shown = Path(os.path.realpath(target)).parent, str(Path(target).parent)
     if not folder.exists():
         raise FileNotFoundError(errno.ENOENT, "No such directory", shown)
     if not folder.is_dir():

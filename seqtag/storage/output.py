@@ -211,7 +211,9 @@ class Output:
         self._packed: BinaryIO | None = None
         self.path = os.fspath(path)
         self._name = "<stdout>" if self.path == "-" else self.path
-        self._target = Path(os.path.realpath(self.path))  # a symbolic link stays one
+        with self._naming():  # the current folder may have been removed
+            # A symbolic link stays one.
+            self._target = Path(self.path if self.path == "-" else os.path.realpath(self.path))
         self._compression = compression_for(self.path) if compress else None
 
     def __enter__(self) -> Output:

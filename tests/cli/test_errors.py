@@ -224,6 +224,7 @@ def test_training_refuses(folder, call, args, message):
                 ("inf", "inf is not in the range "),
             )
         ),
+        (["tag", "train.txt", "-o", "x/"], "expected the name of a file to write, found 'x/'"),
         (["tag", "--threads", "0"], "'--threads': 0 is not in the range x>=1"),
         (["tag", "--format", "x"], "'--format': expected one of auto, conllu, "),
         (["tag", "--to", "x"], "'--to': expected one of conllu, columns, "),
@@ -386,6 +387,15 @@ def test_other_broken_streams(folder):
         )
         assert (done.code, done.out, done.err) == (0, b"", "")
         assert run(*tag, "nope", cwd=folder, shell=shell).code == 1
+
+
+@linux
+def test_a_current_folder_that_was_removed(folder):
+    shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
+    tag = ("tag", "-m", folder / "upos.seqtag", "--format", "tokens")
+    done = run(*tag, stdin=b"the dog\n", cwd=folder, shell=shell)
+    assert (done.code, done.err) == (0, "") and done.out
+    check(run(*tag, "-o", "x", cwd=folder, shell=shell), 1, f"x: {FOUND_NO_FILE}")
 
 
 def test_names_in_messages_survive_a_poor_locale(folder):
