@@ -168,6 +168,10 @@ def main(args: Sequence[str] | None = None) -> int:
     with suppress(ValueError):  # possible in the main thread only
         Terminated.received = False
         signal.signal(signal.SIGTERM, Terminated.raise_it)
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        # PYTHONUNBUFFERED: what the system writes in part, as on a full disk, would end there.
+        raw = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), line_buffering=True)
     for stream in (sys.stdout, sys.stderr):  # the same bytes in each locale
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -390,6 +390,26 @@ def test_other_broken_streams(folder):
 
 
 @linux
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "args",
+    [("tag", "--format", "tokens", "-"), ("eval", "gold", "--json", "--columns", "form,upos")],
+)
+def test_standard_output_that_is_written_in_part(folder, args, unbuffered):
+    gold = b"".join(b"the%d\tDET\ndog\tNOUN\n\n" % n for n in range(999))
+    (folder / "gold").write_bytes(gold)
+    command, *rest = args
+    done = run(
+        *(command, "-q", "-m", "upos.seqtag", *rest),
+        stdin=gold.replace(b"\t", b" "),
+        cwd=folder,
+        env={"PYTHONUNBUFFERED": unbuffered},
+        shell='ulimit -f 1; exec "$@" > out',
+    )
+    check(done, 1, "<stdout>: File too large")
+
+
+@linux
 def test_a_current_folder_that_was_removed(folder):
     shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
     tag = ("tag", "-m", folder / "upos.seqtag", "--format", "tokens")
