@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     "--init",
     metavar="MODEL",
     help="Model to continue from: its labels, words and features are kept, and its templates and "
-    "settings are the defaults.",
+    "settings are the defaults. Components of a pipeline that are not trained are not kept.",
 )
 @checkpoint_option
 @option(

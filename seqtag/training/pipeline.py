@@ -52,7 +52,7 @@ from seqtag.training.text_examples import (
     token_examples,
     word_table,
 )
-from seqtag.training.warm_start import check_to_go_on, part_of
+from seqtag.training.warm_start import check_to_go_on, note_left_out, part_of
 from seqtag.training.word_trial import train_words
 
 if TYPE_CHECKING:
@@ -204,6 +204,7 @@ def train_parts(
         initial = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
         for model in initial.values():
             check_to_go_on(model, Settings())
+        note_left_out(init, [*texts, *names])
         if folder:  # the training depends on these facts, though not each component
             both = [each and each.select(("form", *names)) for each in (words, dev_words)]
             facts = [

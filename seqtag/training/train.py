@@ -31,7 +31,7 @@ from seqtag.training.stacking import (
     with_passes,
     without_unannotated,
 )
-from seqtag.training.warm_start import default_label, loaded, model_for
+from seqtag.training.warm_start import default_label, loaded, model_for, note_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -324,6 +324,7 @@ def train(
                 init=model_for(begin, column, settings),
                 constrain=constrain,
             )
+            note_left_out(begin, [str(column)])
             tasks = with_passes(tasks)
             needed = input_columns(tasks, available)
             companions = companion_columns(tasks)

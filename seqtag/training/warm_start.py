@@ -8,6 +8,7 @@ in the training and are copied from model to model.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from seqtag.tagging.pipeline import Loaded
 
 _NAME = np.dtype(">u8")
+
+_log = logging.getLogger("seqtag")
 
 
 class CopiedRows(NamedTuple):
@@ -277,6 +280,18 @@ def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any
         msg = "expected a model that records the unit of its weights, found none; train it again"
         raise ModelFileError(msg)
     return found
+
+
+def note_left_out(init: Loaded | None, names: Sequence[str]) -> None:
+    """Warn about components of the model to continue from that the new model lacks."""
+    left_out = [str(each.column) for each in _models(init) if str(each.column) not in names]
+    if left_out:
+        _log.warning(
+            "the new model has only %s; %s of the model to continue from %s not kept",
+            ", ".join(names),
+            ", ".join(left_out),
+            "is" if len(left_out) == 1 else "are",
+        )
 
 
 def check_to_go_on(init: Model | None, settings: Settings) -> None:

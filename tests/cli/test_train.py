@@ -286,6 +286,12 @@ def test_a_pipeline_goes_on_from_a_pipeline(folder, call):
     one = ["train", "train.conllu", "--init", "m.seqtag", "-o", "o.seqtag", "--label", "xpos", "-q"]
     assert call(*one).code == 0
     assert seqtag.load(folder / "o.seqtag").label == "xpos"
+    note = "note: the new model has only xpos; upos of the model to continue from is not kept\n"
+    done = call(*one[:-1], "--force")
+    assert note in done.err
+    done = call(*one[:-3], "--label", "tokens,xpos", "--epochs", 1, "--force")
+    assert note.replace("xpos", "tokens, xpos") in done.err
+    assert "not kept" not in call(*one[:-2], "upos,xpos", "--epochs", 1, "--force").err
 
 
 def test_a_model_that_does_not_fit_is_refused(folder, call):
