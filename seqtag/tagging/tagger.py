@@ -12,7 +12,7 @@ from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
-from seqtag.model.embedded import component_of, find_model, no_such_model
+from seqtag.model.embedded import COMPONENTS, component_of, find_model, no_such_model
 from seqtag.model.model import fitting
 from seqtag.settings import SETTINGS
 from seqtag.tagging.arrays import arrays_of
@@ -91,10 +91,14 @@ class Tagger(ModelRuntime):
         """
         models = load_models(path_or_name)
         if not is_tagger(models):
+            names = [model.column.name for model in models]
+            load = f"seqtag.load({str(path_or_name)!r})"
+            uses = [f"{load}.tagger({each!r})" for each in names if each not in (TOKENS, WORDS)]
+            file = find_model(path_or_name)
+            same = [each for each in COMPONENTS if find_model(each) == file]
             msg = (
                 f"{path_or_name}: expected a model of one column, found a pipeline of "
-                f"{', '.join(model.column.name for model in models)}; name another, or use "
-                "seqtag.load"
+                f"{', '.join(names)}; use {' or '.join([*(uses or [load])[:1], *same])}"
             )
             raise SeqtagError(msg)
         return cls(models[0], str(path_or_name))

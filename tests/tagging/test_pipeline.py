@@ -392,8 +392,23 @@ def test_a_class_loads_what_it_is():
     assert seqtag.Tagger.load("en-ewt-upos").label == "upos"
     assert seqtag.Pipeline.load("en").parts == seqtag.load("en").parts
     assert seqtag.Pipeline.load("en-ewt-upos").parts == ("upos",)
-    with pytest.raises(SeqtagError, match="expected a model of one column, found a pipeline of"):
+    with pytest.raises(SeqtagError) as refused:
         seqtag.Tagger.load("en")
+    assert str(refused.value) == (
+        "en: expected a model of one column, found a pipeline of tokens, words, upos, xpos, feats, "
+        "lemma; use seqtag.load('en').tagger('upos') or en-ewt-upos or en-ewt-xpos"
+    )
+    assert seqtag.load("en").tagger("upos").label == "upos"
+
+
+def test_a_pipeline_in_a_file_is_refused_with_a_tagger_of_it(tmp_path):
+    path = str(tmp_path / "p.seqtag")
+    pipeline = seqtag.load("en")
+    for parts, use in [("tokens,upos", f"({path!r}).tagger('upos')"), ("tokens", f"({path!r})")]:
+        pipeline.only(*parts.split(",")).save(path)
+        with pytest.raises(SeqtagError) as refused:
+            seqtag.Tagger.load(path)
+        assert str(refused.value).endswith(f"; use seqtag.load{use}")
 
 
 # ----------------------------------------------------------------- components
