@@ -8,7 +8,6 @@ attribute is another function and is left to Python.
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 from unicodedata import category, combining, normalize
@@ -85,7 +84,6 @@ def hash_attributes(
     known = {key: call for key, call in calls.items() if call is not None}
     if not known:
         return {}
-    describe_small_letters()
     found = backend.hash_attributes(
         words, list(known.values()), form == "normal", describe, speller(form)
     )
@@ -158,16 +156,6 @@ def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray
         elif kind:
             codes[row, 9] = ord(kind)
     return codes, _bits_of(chars), np.fromiter(map(combining, chars), np.uint8, BLOCK)
-
-
-@cache
-def describe_small_letters() -> None:
-    """Describe the lower-case letters of ASCII to the kernel, once per process.
-
-    The kernel asks for the characters of an ASCII word, but not for those of its lower case.
-    """
-    if backend.hash_attributes is not None:
-        backend.hash_attributes(["a"], [], True, describe, speller("normal"))
 
 
 def _bits_of(chars: list[str]) -> NDArray[np.uint16]:

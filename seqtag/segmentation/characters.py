@@ -50,7 +50,7 @@ import numpy as np
 
 from seqtag.caching import cached
 from seqtag.engine import backend
-from seqtag.features.native import describe, describe_small_letters, is_composed, speller
+from seqtag.features.native import describe, is_composed, speller
 from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.tables.table import text_columns
@@ -595,7 +595,6 @@ class Numbering:
         if self._native is None:
             return None
         first = self.reported[view]
-        describe_small_letters()
         hashes = self._native.new_hashes(view, calls, forms == "normal", describe, speller(forms))
         self.reported[view] += hashes[0].shape[1]
         return first, hashes

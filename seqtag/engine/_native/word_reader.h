@@ -94,6 +94,8 @@ class WordReader {
       characters[i] = {c[0], {c[1], c[2], c[3]}, {c[4], c[5], c[6]}, c[7], c[8], c[9], bits(i), combining(i)};
     }
     table_.learn(block, characters);
+    // `read` asks for the characters of an ASCII word, and attributes look at those of its lower case, too.
+    if (block == 'A' / UnicodeTable::kBlock && !table_.knows('a')) learn_block('a' / UnicodeTable::kBlock);
   }
 
   // Puts a word, from `first` on, into the form in which attributes see it; false if that is not plain.
