@@ -34,7 +34,7 @@ from seqtag.features.items import Names, index_items
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
-from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row
+from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row, no_such_rival
 from seqtag.training.data import TrainingData
 from seqtag.training.online import OnlineWeights, learned_ids
 from seqtag.training.runs import train_runs
@@ -140,8 +140,7 @@ class ItemTagger:
         if rival is not None:
             wanted = self._ids_of(rival)
             if not wanted or rival == label:
-                msg = f"expected a label of the model other than {label}, found {rival!r}"
-                raise SeqtagError(msg)
+                raise no_such_rival(rival, label, map(self.coding.decode_alone, self.labels))
         wanted = [i for i in wanted if rival or max_marginals(p)[token, i] > FORBIDDEN / 2]
         other, name = best, None
         if wanted:

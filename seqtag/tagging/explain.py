@@ -23,6 +23,7 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.engine.keys import keys
+from seqtag.errors import SeqtagError, did_you_mean
 from seqtag.features.encoder import Encoder
 from seqtag.tagging.encode import columns_of
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from seqtag.features.templates import CompiledTemplates, Template
     from seqtag.model.model import Model
     from seqtag.tagging.encode import AnySentence
+
+_SHOWN = 20  # labels in a message: all of Universal Dependencies
 
 LEFT, RIGHT = "<s>", "</s>"
 """Padding before and after a sentence."""
@@ -134,6 +137,20 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def no_such_rival(rival: str, label: str, labels: Iterable[str]) -> SeqtagError:
+    """Return the error about a rival that is the label itself or unknown.
+
+    `labels` are those of the model; none if they are not labels as written (lemmas).
+    """
+    msg = f"expected a label of the model other than {label}, found {rival!r}"
+    if rival == label:
+        return SeqtagError(f"{msg}, the predicted label")
+    others = sorted({*labels} - {label})
+    more = f" and {len(others) - _SHOWN} more" * (len(others) > _SHOWN)
+    shown = f"; the others are {', '.join(others[:_SHOWN])}{more}" * bool(others)
+    return SeqtagError(msg + (did_you_mean(rival, others) or shown))
 
 
 def _sums(rows: Sequence[Row]) -> tuple[float, float]:

@@ -548,7 +548,8 @@ class ModelRuntime:
 
     def _explain(self, sentence: AnySentence, token: int, rival: str | None) -> Explanation:
         """Explain a label: see `Tagger.explain`."""
-        from seqtag.tagging.explain import Encoded, Explanation, rows_of  # late: rarely needed
+        # late: rarely needed
+        from seqtag.tagging.explain import Encoded, Explanation, no_such_rival, rows_of
 
         with self._workspaces.borrow(self.new_workspace) as workspace:
             batch = self._encode([sentence], [None], workspace)
@@ -564,8 +565,7 @@ class ModelRuntime:
             if rival is not None:
                 wanted = self._ids_of[batch.forms[0][token] if batch.forms else "", rival]
                 if not wanted or rival == label:
-                    msg = f"expected a label of the model other than {label}, found {rival!r}"
-                    raise SeqtagError(msg)
+                    raise no_such_rival(rival, label, () if batch.forms else self.outputs)
             other, other_label = None, None
             if wanted:
                 lists = [wanted if t == token else [] for t in range(words)]

@@ -584,6 +584,8 @@ def test_explanations_add_up(kind, how):
     label = model.predict([X[0]])[0][0]
     with pytest.raises(SeqtagError, match=f"expected a label of the model other than {label}, fou"):
         model.explain(X[0], 0, rival=label)
+    with pytest.raises(SeqtagError, match="found 'none of them'; the others are "):
+        model.explain(X[0], 0, rival="none of them")
     with pytest.raises(SeqtagError, match=r"from 0 to \d, found 99"):
         model.explain(X[0], 99)
     rival = next(name for name in model.classes_ if name != label)

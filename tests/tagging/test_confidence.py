@@ -235,14 +235,35 @@ def test_what_an_explanation_names(taggers):
     [
         (4, None, "expected a word from 0 to 3, found 4"),
         (-5, None, "expected a word from 0 to 3, found -5"),
-        (0, "XX", "expected a label of the model other than DT, found 'XX'"),
-        (0, "DT", "expected a label of the model other than DT, found 'DT'"),
+        (
+            0,
+            "DTT",
+            "expected a label of the model other than DT, found 'DTT'; the others are JJ, NN, PR, "
+            "VB",
+        ),
+        (
+            0,
+            "NNN",
+            "expected a label of the model other than DT, found 'NNN' (did you mean 'NN'?)",
+        ),
+        (0, "DT", "expected a label of the model other than DT, found 'DT', the predicted label"),
     ],
 )
 def test_what_cannot_be_explained(taggers, token, rival, message):
     with pytest.raises(SeqtagError) as error:
         taggers["order 1"].explain(SENTENCE, token, rival)
     assert str(error.value) == message
+
+
+def test_an_unknown_rival_of_many_labels_is_refused_with_some():
+    from seqtag.training.train import train
+
+    with pytest.raises(SeqtagError) as error:
+        Tagger.load("en-ewt-xpos").explain(["Birds", "sing", "."], 1, "ZZZZ")
+    assert str(error.value).endswith("HYPH, IN, JJR, JJS, LS and 28 more")
+    with pytest.raises(SeqtagError) as error:  # labels are edit scripts
+        train(LEMMAS, label="lemma", epochs=4, min_count=1).explain(["dogs"], 0, "zzz")
+    assert str(error.value).endswith(", found 'zzz'")
 
 
 # ----------------------------------------------------------------- weights
