@@ -335,7 +335,9 @@ class Comparison:
         """Which system is better in the headline, by the p-value of approximate randomization."""
         metric, found = next(iter(self.differences.items()))
         shown = NAMES.get(metric) or METRICS[metric]
-        p = f"p = {found.p_randomisation:.4f} (approximate randomization)"
+        value = _p_text(found.p_randomisation)
+        value = value if value[0] == "<" else f"= {value}"
+        p = f"p {value} (approximate randomization)"
         level = 1 - self.confidence
         if found.p_randomisation >= level:
             return f"no significant difference in {shown} at {100 * level:g}%: {p}"
@@ -355,8 +357,8 @@ class Comparison:
                 f"{100 * each.b:.2f}",
                 f"{100 * each.difference:+.2f}",
                 f"{100 * low:+.2f} {100 * high:+.2f}",
-                f"{each.p_bootstrap:.4f}",
-                f"{each.p_randomisation:.4f}",
+                _p_text(each.p_bootstrap),
+                _p_text(each.p_randomisation),
             )
             shown = NAMES.get(name) or METRICS[name]
             lines.append(shown.ljust(20) + "".join(map(str.rjust, cells, widths)))
@@ -364,10 +366,20 @@ class Comparison:
             a, b, p = self.tokens
             lines += [
                 "",
-                f"McNemar: {a} tokens right in A alone, {b} in B alone, p {p:.4f} (assumes "
+                f"McNemar: {a} tokens right in A alone, {b} in B alone, p {_p_text(p)} (assumes "
                 "independent tokens)",
             ]
         return "\n".join([*lines, "", self.signature, "", self.verdict, ""])
+
+
+def _p_text(p: float) -> str:
+    """Return a p-value to four decimals; never as zero.
+
+    >>> _p_text(0.00149), _p_text(0.00005), _p_text(0.00001), _p_text(0.0)
+    ('0.0015', '0.0001', '< 0.0001', '< 0.0001')
+    """
+    text = f"{p:.4f}"
+    return "< 0.0001" if float(text) == 0 else text
 
 
 def compare(

@@ -30,12 +30,16 @@ def test_files(folder, call):
     lines = done.out.decode().splitlines()
     assert lines[:2] == ["A a.conllu", "B b.conllu"]
     assert lines[4].split()[:4] == ["tokens", "88.64", "99.55", "+10.91"]
-    assert "McNemar: 0 tokens right in A alone, 24 in B alone, p 0.0000" in lines[-5]
+    assert "McNemar: 0 tokens right in A alone, 24 in B alone, p < 0.0001 (assumes" in lines[-5]
     assert lines[-3].startswith("task:upos|metric:accuracy|scheme:none|sentences:40|tokens:220|")
     assert "|resamples:1000|trials:10000|seed:4|" in lines[-3]
     assert lines[-1] == (
         "B is better than A in tokens: +10.91 points, p = 0.0001 (approximate randomization)"
     )
+    trials = ("--resamples", 100000, "--trials", 100000)
+    many = call("compare", "gold.conllu", "a.conllu", "b.conllu", *trials).out.decode()
+    assert many.splitlines()[4].endswith("  < 0.0001  < 0.0001")
+    assert ": +10.91 points, p < 0.0001 (approximate randomization)" in many
     back = call("compare", "gold.conllu", "b.conllu", "a.conllu", "--seed", 4).out.decode()
     assert "\nA is better than B in tokens: +10.91 points, p = 0.0001 (" in back
     same = call("compare", "gold.conllu", "a.conllu", "a.conllu", "--confidence", "99").out
