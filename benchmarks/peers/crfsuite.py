@@ -27,7 +27,7 @@ class Adapter:
     def length(self, task: Task) -> str:
         """L-BFGS has an end of its own; a pass of it is not what a pass of the others is."""
         if self._algorithm == "lbfgs":
-            return "its own end, default"
+            return "to convergence, default"
         return passes(PASSES if self._default else task.epochs, self._default)
 
     def train(self, corpus: Path, model: Path, task: Task, seed: int, dev: Path | None) -> None:

@@ -24,8 +24,8 @@ class Adapter:
         self.settings = f"preset templates; {how}"
 
     def length(self, task: Task) -> str:
-        """Its default is L-BFGS to its own end."""
-        return "its own end, default" if self._default else passes(task.epochs, default=False)
+        """Its default is L-BFGS to to convergence."""
+        return "to convergence, default" if self._default else passes(task.epochs, default=False)
 
     def train(self, corpus: Path, model: Path, task: Task, seed: int, dev: Path | None) -> None:
         """Train on the file. CRFsuite shuffles by a seed of its own."""
