@@ -85,7 +85,7 @@ def _scatter(axes: Axes, points: dict[str, dict[str, Any]], colours: Colours) ->
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda speed, _: _thousands(speed))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.margins(0.3, 0.14)
+    axes.margins(0.36, 0.14)
     for tool, figures in points.items():
         colour, size = (colours.ours, 8) if tool == "seqtag" else (colours.others, 6)
         at = figures["tokens_per_second"], figures["score"]
