@@ -43,12 +43,12 @@ STORE = ROOT / "docs" / "scale" / "simulation.json"
 class Measured:
     """What was measured, on one core, with the commands that the page names."""
 
-    tokens_per_second: float = field(default=74e3, metadata={"of": "words tagged per second"})
+    tokens_per_second: float = field(default=219e3, metadata={"of": "words tagged per second"})
     shared: float = field(
-        default=0.85, metadata={"of": "relative speed of a core while the other core is busy"}
+        default=0.88, metadata={"of": "relative speed of a core while the other core is busy"}
     )
-    read_per_token: float = field(default=5.1, metadata={"of": "bytes read per word"})
-    written_per_token: float = field(default=52.7, metadata={"of": "bytes written per word"})
+    read_per_token: float = field(default=4.9, metadata={"of": "bytes read per word"})
+    written_per_token: float = field(default=51.6, metadata={"of": "bytes written per word"})
     start: float = field(default=3, metadata={"of": "seconds to start a worker"})
     task: float = field(default=0.012, metadata={"of": "worker overhead per task, in seconds"})
     driver: float = field(default=0.0025, metadata={"of": "driver overhead per task, in seconds"})
@@ -352,15 +352,16 @@ def results(
 MACHINE = "AMD EPYC, 2 cores, Linux x86_64, Python 3.11, Ray 2.60"
 COMMANDS = """\
 - **Tagging**: raw English text to CoNLL-U with all columns, `seqtag cluster tag -m en --format
-  text --workers 1` on a file of 6 MB (1.17 million words in 15.9 s).
-- **Shared cores**: two workers tagged 1.58, 1.69, and 1.79 times as many words per second as one,
+  text --workers 1` on a file of 6 MB (1.23 million words in 5.6 s).
+- **Shared cores**: two workers tagged 1.67, 1.77, and 1.79 times as many words per second as one,
   in three runs on an idle machine with two cores (four files of 2 million words with `en-ewt-upos`:
-  2.0 to 2.3 million words per second with one worker, 3.4 to 3.8 with two). All cores of the
+  2.3 million words per second with one worker, 3.8 to 4.1 with two). All cores of the
   simulation are slowed down by the median.
-- **Overhead per task**: 1,000 files of one sentence each took 11.9 s with one worker and 5.6 s
-  with two. The driver's overhead is its processor time. Small files share a task; the overhead
-  per file is the difference between 500 and 8,500 files of two sentences (0.87 and 1.98 s), and
-  that per finished file was measured with 100,000 local files.
+- **Overhead per task**: 1,000 files of one sentence, each with a task of its own, took 11.9 s with
+  one worker and 5.6 s with two. The driver's overhead is its processor time. Small files share a
+  task (the same files then take 2.6 and 1.7 s); the overhead per file is the difference between
+  500 and 8,500 files of two sentences (0.87 and 1.98 s), and that per finished file was measured
+  with 100,000 local files.
 - **Start of a worker**: starting Python and loading seqtag and the model. Starting Ray takes a few
   seconds more and is not included.
 - **Joining**: processor time for 84 MB of CoNLL-U whose sentences are renumbered, which is the
