@@ -38,6 +38,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run the exhaustive tests, too")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # Its cache cannot be written in a folder that is read-only after the installation.
+    config.addinivalue_line("filterwarnings", "ignore::pytest.PytestCacheWarning")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect the tests marked `nightly` unless --nightly is given."""
     if not config.getoption("--nightly"):
