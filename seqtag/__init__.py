@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         SigmoidNeuron,
         VotedPerceptron,
     )
-    from seqtag.corpus import Sentence, read
+    from seqtag.corpus import Layout, Sentence, read, sniff
     from seqtag.evaluation import Report, evaluate, score
     from seqtag.tables.learn import WordClasses, learn_classes
     from seqtag.tables.lexicon import read_table
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BinaryPerceptron",
     "Document",
+    "Layout",
     "MulticlassPerceptron",
     "Pipeline",
     "Report",
@@ -47,6 +48,7 @@ __all__ = [
     "read",
     "read_table",
     "score",
+    "sniff",
     "tag_file",
     "train",
     "train_shards",
@@ -55,6 +57,7 @@ __all__ = [
 _HOME = {
     "BinaryPerceptron": "seqtag.classifiers",
     "Document": "seqtag.tagging.document",
+    "Layout": "seqtag.corpus",
     "MulticlassPerceptron": "seqtag.classifiers",
     "Pipeline": "seqtag.tagging.pipeline",
     "Report": "seqtag.evaluation",
@@ -70,6 +73,7 @@ _HOME = {
     "read": "seqtag.corpus",
     "read_table": "seqtag.tables.lexicon",
     "score": "seqtag.evaluation",
+    "sniff": "seqtag.corpus",
     "tag_file": "seqtag.batch.files",
     "train": "seqtag.training.train",
     "train_shards": "seqtag.batch.parameter_mixing",

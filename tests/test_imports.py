@@ -65,7 +65,9 @@ corpus.table
 corpus.text corpus.write corpus.surface corpus.datasets tables.tsv
 corpus.conllu
 corpus.formats corpus.nltk_corpora
-corpus.detect
+corpus.layout
+corpus.rows
+corpus.sniff
 corpus.read
 corpus.scanner
 corpus

@@ -19,7 +19,7 @@ from seqtag.batch.ledger import FileResult
 from seqtag.batch.rows import RowTagger, row_format
 from seqtag.batch.storage import DigestingFile, RangePlace, digest_of, is_address, place_of
 from seqtag.corpus import SentenceStream
-from seqtag.corpus.detect import FileLayout
+from seqtag.corpus.layout import Layout
 from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 from seqtag.model import bundle, container
@@ -382,7 +382,7 @@ class TagTask:
                 stream = reading.open(digesting)
             else:
                 head = self.part.head
-                layout = FileLayout(head.format, head.columns, head.separator)
+                layout = Layout(head.format, head.columns, head.separator)
                 stream = SentenceStream(ByteStream(digesting, reading.limits, begin), layout)
                 if head.paragraphs:
                     options = replace(options, paragraphs=head.paragraphs)

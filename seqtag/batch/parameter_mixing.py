@@ -186,7 +186,7 @@ def train_shards(
         templates = None
     if not (templates is None or isinstance(templates, TemplateSet)):
         templates = load_templates(templates)  # here, as workers may not have the file
-    files = ReadOptions(format, columns, limits)
+    files = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
     mark = unlabeled_words(unlabeled, "_", settings)
     options = ShardOptions(label, templates, settings, mark, files, tables_of(tables))
     schedule = Schedule(seed, 1, patience, threads, on_epoch)

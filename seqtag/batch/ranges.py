@@ -135,6 +135,8 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
                     return Ranges([], "only white space at the start")
                 head, first = Head("text", stream.columns, "", mode), len(text[:at].encode())
             else:
+                if not stream.layout.is_plain:
+                    return Ranges([], "only regular column files can be split")
                 if stream.is_table and not stream.separator:
                     for _ in stream.blocks():
                         if stream.separator:

@@ -132,7 +132,7 @@ def command(
             dev=dev,
             on_epoch=report.add,
             shard_workers=shard_workers,
-            **vars(reading),
+            **reading.arguments(),
             **options,
         )
     return report.save(tagger, as_json=as_json)

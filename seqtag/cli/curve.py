@@ -63,8 +63,8 @@ def learning_curves(
         _pyplot(context)  # fail before the work, not after it
         check_target(context, plot, [*files, dev, *other_inputs(settings)], force=force)
     training_arguments(settings)
-    sentences = reading.sentences(files, notes)
-    held_out = reading.sentences([dev], notes, "dev")
+    sentences = reading.gathered(files, notes)
+    held_out = reading.gathered([dev], notes, "dev")
 
     def note_epoch(epoch: Epoch, error: float) -> None:
         dev = 100 - 100 * (epoch.dev.score if epoch.dev else 0.0)

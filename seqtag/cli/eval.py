@@ -161,10 +161,13 @@ def command(
     check_stdin(context, files)
     check_stdout()
     paths = locate(files, progress=notes.fetching)
-    streams = [context.with_resource(reading.open(name)) for name in paths]
-    system: Any = streams[-1]
+    system: Any = None
     if model:
         system = load_annotator(model) if raw else load_model(model)
+        for each in [] if raw else system.models if isinstance(system, Pipeline) else [system.model]:
+            reading = reading.after(each.training)
+    streams = [context.with_resource(reading.open(name)) for name in paths]
+    system = system or streams[-1]
     report = score_system(
         streams[0],
         system,

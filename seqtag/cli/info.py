@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from seqtag.cli.base import OUTPUT, WEIGHTS, Command, option
 from seqtag.cli.common import Notes, check_stdin, load_model, print_json, say, usage
+from seqtag.cli.info_file import is_model, show_file
 from seqtag.cli.options import (
     ColumnList,
     attributes_option,
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
 
 
 @click.command("info", cls=Command)
-@click.argument("model", shell_complete=complete_models)
+@click.argument("model", metavar="MODEL|FILE", shell_complete=complete_models)
+@option(
+    "--against",
+    metavar="MODEL|FILE",
+    help="Show what of FILE would not match: columns, labels, words.",
+    group=OUTPUT,
+)
 @option("--verbose", is_flag=True, help="Show all facts and templates.", group=OUTPUT)
 @option("--weights", is_flag=True, help="Show the largest weights.", group=OUTPUT)
 @option(
@@ -80,6 +87,7 @@ if TYPE_CHECKING:
 def command(
     context: click.Context,
     model: str,
+    against: str | None,
     verbose: bool,
     weights: bool,
     as_json: bool,
@@ -92,7 +100,10 @@ def command(
     transitions: bool,
     names: tuple[str, ...],
 ) -> int:
-    """Show the components, labels, training and size of a model, or its weights.
+    """Show what a file is, or the components, labels, training and size of a model.
+
+    A file is shown as all commands read it: its format and columns with their most frequent
+    values, its sentences, and what does not fit. The options of the input change what is detected.
 
     With --weights: features are hashed in the model, so their names come from the corpus given with
     --names, such as the training data; a feature that is not in it is shown as # and its key.
@@ -101,6 +112,8 @@ def command(
 
     \b
     Examples:
+      seqtag info names.tsv
+      seqtag info names.tsv --against names.seqtag
       seqtag info en
       seqtag info english.seqtag --json
       seqtag info upos.seqtag --weights --names train.conllu --feature "suffix*"
@@ -121,13 +134,19 @@ def command(
         msg = "expected --names CORPUS with --feature, found none; features are hashed in the model"
         raise click.UsageError(msg, context)
     notes = Notes(quiet)
+    if not weights and not is_model(model):
+        show_file(model, against, reading, as_json=as_json)
+        return 0
+    if against is not None:
+        msg = "expected a file with --against, found a model"
+        raise click.UsageError(msg, context)
     loaded = load_model(model)
     if weights:
         with usage():
             taggers = Chain([loaded], only).shown
         if not names and not transitions:
             notes("note: features are hashed in the model; name them with --names CORPUS")
-        sentences = reading.sentences(names) if names else []
+        sentences = reading.gathered(names) if names else []
         if transitions:
             found = [transitions_of(tagger.model, label, feature, top) for tagger in taggers]
         else:

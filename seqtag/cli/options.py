@@ -255,6 +255,53 @@ columns_option = option(
     metavar="NAME,NAME,...",
     group=INPUT,
 )
+_layout_options = combined(
+    option(
+        "--separator",
+        metavar="CHARACTER|tab|space",
+        help="Separator of the columns.",
+        shown="detected",
+        group=INPUT,
+    ),
+    option(
+        "--comment",
+        metavar="MARK|none",
+        help="Beginning of lines that are comments.",
+        shown="detected",
+        group=INPUT,
+    ),
+    option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line names the columns.",
+        shown="detected",
+        group=INPUT,
+    ),
+    option(
+        "--sentences",
+        metavar="blank|restart|punctuation|COLUMN|MARK",
+        help="End of a sentence: a blank line, a restart of the ids, punctuation, a change in a "
+        "column, or a line such as EOS.",
+        shown="detected",
+        group=INPUT,
+    ),
+    option(
+        "--outside",
+        metavar="LABEL",
+        help="Label of words outside of chunks.",
+        shown="O or a word like it",
+        group=INPUT,
+    ),
+    option(
+        "--scheme",
+        type=Choice(("none",)),
+        help="none takes labels as they are, even if they look like chunk labels.",
+        shown="detected",
+        group=INPUT,
+    ),
+)
+"""Options that change what is detected in a column file."""
+
 quiet_option = option(
     "-q", "--quiet", is_flag=True, help="Suppress all messages but errors.", group=GENERAL
 )
@@ -441,7 +488,7 @@ limits_options = combined(
 class InputOptions(ReadOptions):
     """Options of the command line for reading files and corpora."""
 
-    def sentences(
+    def gathered(
         self,
         files: Sequence[str],
         notes: Notes | None = None,
@@ -484,12 +531,21 @@ def reading_options(command: Command) -> Command:
         format: str,
         columns: tuple[str, ...] | None,
         limits: ReadLimits,
+        separator: str | None,
+        comment: str | None,
+        header: bool | None,
+        sentences: str | None,
+        outside: str | None,
+        scheme: str | None,
         **options: Any,
     ) -> Any:
         kind = "columns" if columns and format == "auto" else format
-        return command(*args, reading=InputOptions(kind, columns, limits), **options)
+        reading = InputOptions(
+            kind, columns, limits, separator, comment, header, sentences, outside, scheme
+        )
+        return command(*args, reading=reading, **options)
 
-    for each in (limits_options, columns_option, format_option):
+    for each in (limits_options, _layout_options, columns_option, format_option):
         run = each(run)
     return run  # type: ignore[return-value]
 

@@ -170,7 +170,7 @@ def command(
         def note_size(point: Point) -> None:
             notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
 
-        training_data = reading.sentences([curve])
+        training_data = reading.gathered([curve])
         drawn = curve_of_tagger(pairs[0][0][-1], training_data, sentences, _POINTS, note_size)
     page = report_page(
         found,

@@ -104,6 +104,8 @@ def command(
             probability=probability,
             nbest=nbest,
         )
+        for tagger in chain.shown:
+            reading = reading.after(tagger.model.training)
         streams = [context.with_resource(reading.open(name)) for name in inputs]
         counts = TagCounts() if notes.on_terminal else None
         pieces = chain.tagged(streams, options, threads, flush=flush, counts=counts)

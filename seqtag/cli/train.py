@@ -163,7 +163,7 @@ def command(
             dev=dev,
             on_epoch=report.add,
             on_component=report.add_component,
-            **vars(reading),
+            **reading.arguments(),
             **options,
         )
     return report.save(trained, as_json=as_json)

@@ -153,8 +153,8 @@ def command(
     found = search(
         lambda settings: tagger_fit(**fixed | settings),
         candidates,
-        reading.sentences(files, notes),
-        dev=reading.sentences([dev], notes, "dev") if dev else None,
+        reading.gathered(files, notes),
+        dev=reading.gathered([dev], notes, "dev") if dev else None,
         k=folds,
         random_state=fixed["seed"],
         on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),

@@ -6,9 +6,9 @@ CoNLL-U is kept byte for byte by three modules: `stream` decodes blocks of compl
 
 from __future__ import annotations
 
-from seqtag.corpus.detect import FileLayout, detect_format
 from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format, render, to_token_list
-from seqtag.corpus.read import ReadOptions, SentenceStream, read
+from seqtag.corpus.layout import Layout
+from seqtag.corpus.read import ReadOptions, SentenceStream, read, sniff
 from seqtag.corpus.sentence import Sentence, into_misc, sentence_of, sentences_of
 from seqtag.corpus.stream import LIMITS, UNLIMITED, Block, ReadLimits
 
@@ -19,17 +19,17 @@ __all__ = [
     "UNLIMITED",
     "WRITABLE",
     "Block",
-    "FileLayout",
     "Format",
+    "Layout",
     "ReadLimits",
     "ReadOptions",
     "Sentence",
     "SentenceStream",
-    "detect_format",
     "into_misc",
     "read",
     "render",
     "sentence_of",
     "sentences_of",
+    "sniff",
     "to_token_list",
 ]

@@ -233,10 +233,10 @@ FORMATS = {
         ),
     )
 }
-"""All formats by name. A new one is a record here, and a rule in `seqtag.corpus.detect`."""
+"""All formats by name. A new one is a record here, and a rule in `seqtag.corpus.sniff`."""
 
 AUTO = "auto"
-"""Name for automatic detection; see `seqtag.corpus.detect`."""
+"""Name for automatic detection; see `seqtag.corpus.sniff`."""
 
 READABLE = (AUTO, *(name for name, format in FORMATS.items() if format.is_readable))
 """Formats that can be read: the choices of ``--format``."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import os
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from seqtag.corpus import conllu
-from seqtag.corpus.detect import FileLayout, columns_layout, complete_lines, detect_format
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
+from seqtag.corpus.layout import Layout
 from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
+from seqtag.corpus.rows import read_rows
+from seqtag.corpus.sniff import Overrides, complete_lines, detect_format, sniff_rows
 from seqtag.corpus.stream import (
     HEAD,
     LIMITS,
@@ -23,12 +27,11 @@ from seqtag.corpus.stream import (
     after_last_character,
     after_last_line,
 )
-from seqtag.corpus.table import ColumnReader, find_separator
+from seqtag.corpus.table import find_separator
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from seqtag.corpus.sentence import Sentence
@@ -116,8 +119,9 @@ class SentenceStream:
         Separator of the columns: a tab or a space; empty while it is not known.
     """
 
-    def __init__(self, stream: ByteStream, layout: FileLayout):
-        self.format, self.columns, self.separator, _ = layout
+    def __init__(self, stream: ByteStream, layout: Layout):
+        self.layout = layout
+        self.format, self.columns, self.separator = layout.format, layout.columns, layout.separator
         self.source = stream.name
         self._format = FORMATS[self.format]
         self._stream = stream
@@ -126,6 +130,9 @@ class SentenceStream:
     def _read(self) -> Iterator[Sentence]:
         """Yield the sentences, then close the file."""
         with self:
+            if not self.layout.is_plain:
+                yield from read_rows(self._stream, self.source, self.layout)
+                return
             if self._format.read is None:
                 yield from self.parse(self._table_blocks())
                 return
@@ -150,7 +157,7 @@ class SentenceStream:
     @property
     def is_table(self) -> bool:
         """True if the file has one word on each line and can be read as blocks."""
-        return self._format.is_table
+        return self._format.is_table and self.layout.is_plain
 
     @property
     def is_bare(self) -> bool:
@@ -165,7 +172,7 @@ class SentenceStream:
     @property
     def extensible(self) -> bool:
         """True if another column can be added to the rows of the file."""
-        return self._format.extensible
+        return self._format.extensible or not self.layout.is_plain
 
     def blocks(self) -> Iterator[Block]:
         """Yield the text of a table, or of tokens, in pieces of complete sentences.
@@ -263,6 +270,10 @@ class SentenceStream:
         self.close()
 
 
+LAYOUT_OPTIONS = ("separator", "comment", "header", "sentences", "outside", "scheme", "like")
+"""Options that change what is detected in a column file."""
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """Options for reading files, as `read` takes them.
@@ -276,11 +287,54 @@ class ReadOptions:
         used: its name is its number.
     limits
         Input limits and strictness.
+    separator
+        Separator of the columns: one character, or ``tab`` or ``space``.
+    comment
+        Beginning of comment lines, or ``none``.
+    header
+        Whether the first line names the columns.
+    sentences
+        End of a sentence, as `Layout.sentences`.
+    outside
+        Label of words outside of chunks.
+    scheme
+        ``none`` to take labels as they are, even if they look like chunk labels.
+    like
+        Columns of the file that a model was trained on, and the one that it learned: names for
+        files of as many columns, or of one less.
     """
 
     format: str = AUTO
     columns: Sequence[str] | None = None
     limits: ReadLimits = LIMITS
+    separator: str | None = None
+    comment: str | None = None
+    header: bool | None = None
+    sentences: str | None = None
+    outside: str | None = None
+    scheme: str | None = None
+    like: tuple[tuple[str, ...], str | None] | None = None
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any], **others: Any) -> ReadOptions:
+        """Return the options for reading among keyword arguments, which lose them.
+
+        >>> settings = {"comment": ";", "epochs": 3}
+        >>> ReadOptions.taken_from(settings).comment, settings
+        (';', {'epochs': 3})
+        """
+        found = {name: options.pop(name) for name in LAYOUT_OPTIONS if name in options}
+        return cls(**others, **found)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the options as keyword arguments, without those of the layout not given."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {k: v for k, v in found.items() if v is not None or k not in LAYOUT_OPTIONS}
+
+    def after(self, training: Mapping[str, Any]) -> ReadOptions:
+        """Return the options with names of columns from what a model was trained on."""
+        known = training.get("layout")
+        return replace(self, like=(tuple(known["columns"]), known["label"])) if known else self
 
     def open(self, source: str | os.PathLike[str] | BinaryIO) -> SentenceStream:
         """Open a file as `read` does."""
@@ -320,7 +374,7 @@ class ReadOptions:
                     f"{', '.join(columns)}; name each"
                 )
                 raise CorpusError(msg, source=source)
-            layout = FileLayout("columns", tuple(columns or names), "\t")
+            layout = Layout("columns", tuple(columns or names), "\t")
             return SentenceStream(ByteStream(file, self.limits), layout)
         stream = ByteStream(source, self.limits)
         try:
@@ -335,25 +389,23 @@ class ReadOptions:
             return None
         return tuple(str(i) if name == "_" else name for i, name in enumerate(self.columns, 1))
 
-    def _layout(self, stream: ByteStream) -> FileLayout:
+    def _layout(self, stream: ByteStream) -> Layout:
         """Return format and columns, and read no more of the stream than needed."""
-        columns = self._names()
-        if columns is not None:
-            return FileLayout("columns", columns)
+        given = self._given()
         known = FORMATS.get(self.format)
-        if known is None:  # detect it
+        if known is None and given.columns is None and not given.of_rows:  # detect it
             head = stream.head()
             try:
-                found = detect_format(head)
+                found = detect_format(head, given)
             except CorpusError as err:
                 stream.check_text(head)
-                raise CorpusError(err.message, source=stream.name) from err
+                raise CorpusError(err.message, source=stream.name, line=err.line) from err
             if found.evidence:
                 named = () if FORMATS[found.format].fixed else found.columns
                 shown = " ".join([found.format, *named])
                 sample = f" of the first {HEAD >> 10} KiB" if len(head) >= HEAD else ""
                 _log.info("%s: read as %s (%s%s)", stream.name, shown, found.evidence, sample)
-        elif known.rows is conllu.ConlluReader:
+        elif known is not None and known.rows is conllu.ConlluReader:
             first = stream.head(first_line=True).decode("utf-8", errors="replace")
             plus = conllu.plus_columns(first)
             if plus is None and known.fixed is None:
@@ -363,25 +415,48 @@ class ReadOptions:
                 )
                 raise CorpusError(msg, source=stream.name, line=1)
             if plus is None:
-                return FileLayout(self.format, conllu.COLUMNS, "\t")
-            found = FileLayout("conllu-plus", plus, "\t")
+                return Layout(self.format, conllu.COLUMNS, "\t")
+            found = Layout("conllu-plus", plus, "\t", comment="" if "id" in plus else "#")
+        elif known is not None and known.rows is None:
+            return Layout(self.format, known.fixed or ())
         else:
             # Column files by another name: what is read is a column file.
-            name = "columns" if known.rows is ColumnReader else self.format
-            if known.fixed is not None:
-                return FileLayout(name, known.fixed)
-            lines = [line for line in complete_lines(stream.head()) if line.strip(" \t")]
-            found = columns_layout(lines)
-            if known.columns:
+            head = stream.head()
+            lines = list(enumerate(complete_lines(head), 1))
+            if known is not None and known.fixed is not None:
+                given = given._replace(columns=known.fixed)
+            found = sniff_rows(lines, given)
+            if known is not None and known.columns and known.fixed is None:
                 names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
-                found = found._replace(columns=names)
+                found = sniff_rows(lines, given._replace(columns=names))
+        for misfit in found.misfits:
+            times = f" ({misfit.count} times in the sample)" if misfit.count > 1 else ""
+            _log.warning("%s:%d: %s%s", stream.name, misfit.line, misfit.text, times)
         if "form" not in found.columns or len(set(found.columns)) < len(found.columns):
             msg = (
                 "expected different column names with FORM among them, found "
-                f"{', '.join(found.columns)}; correct # global.columns"
+                f"{', '.join(found.columns)}; correct the names, or give them with --columns"
             )
             raise CorpusError(msg, source=stream.name, line=1)
         return found
+
+    def _given(self) -> Overrides:
+        """Return what the options say about the layout of a column file."""
+        words = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "\\t": "\t"}
+        separator = None if self.separator is None else words.get(self.separator, self.separator)
+        if separator is not None and len(separator) != 1:
+            msg = f"expected one character, tab or space as separator, found {separator!r}"
+            raise CorpusError(msg)
+        return Overrides(
+            self._names(),
+            separator,
+            self.comment,
+            self.header,
+            self.sentences,
+            self.outside,
+            self.scheme,
+            self.like,
+        )
 
 
 def read(
@@ -432,3 +507,36 @@ def read(
     ('tokens', [['Stop', '!']])
     """
     return ReadOptions(format, columns, limits).open(source)
+
+
+def sniff(source: str | os.PathLike[str] | BinaryIO | Iterable[str], **overrides: Any) -> Layout:
+    r"""Find out what a file is from its first 64 kB.
+
+    Parameters
+    ----------
+    source
+        Path, ``"-"``, a binary file, or lines.
+    **overrides
+        What is known: ``format``, ``columns``, ``separator``, ``comment``, ``header``,
+        ``sentences``, ``outside`` and ``scheme``, as `ReadOptions` has them.
+
+    Returns
+    -------
+    Layout
+        The layout that every command would use. An empty file has the one column form.
+
+    Raises
+    ------
+    CorpusError
+        If the text could be several formats, or is of one that is not read.
+
+    Examples
+    --------
+    >>> layout = sniff(["Word,Tag", "Ann,B-PER", "ran,O", "", "Bob,B-PER", "sat,O"])
+    >>> layout.describe()
+    "columns, separated by ',': form, ner; header"
+    """
+    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
+        source = io.BytesIO("\n".join(line.rstrip("\r\n") for line in source).encode())
+    with closing(ReadOptions(**overrides).open(source)) as stream:
+        return stream.layout

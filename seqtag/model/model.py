@@ -443,11 +443,18 @@ def _is_training(value: Any) -> bool:
     return (
         all(type(value.get(name, 0)) is int for name in ("sentences", "tokens"))
         and isinstance(value.get("corpus_sha256", ""), str)
+        and _is_layout(value.get("layout", {"columns": [], "label": ""}))
         and isinstance(epochs, list)
         and isinstance(dev, dict)
         and dev.keys() >= _NO_DEV.keys()
         and type(dev["score"]) in (int, float)
     )
+
+
+def _is_layout(value: Any) -> bool:
+    """Return whether a value records the columns of a file and the learned one."""
+    is_record = isinstance(value, dict) and value.keys() == {"columns", "label"}
+    return is_record and _are_names(value["columns"]) and isinstance(value["label"], str)
 
 
 def _are_names(value: Any) -> bool:

@@ -36,6 +36,8 @@ from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
 from seqtag.labels.column import LabelColumn, is_column_name
+from seqtag.labels.spelling import odd_labels
+from seqtag.storage.output import is_read_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,11 +45,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from seqtag.corpus.layout import Layout
     from seqtag.corpus.sentence import Labels
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.schemes import Transition
 
 _log = logging.getLogger("seqtag")
+
+_LONG = 600  # words; hardly any sentence has more
 
 Source = str | PathLike[str] | Iterable["str | PathLike[str] | Sentence | SentenceStream"]
 """A file; or several files, open streams, or sentences."""
@@ -109,6 +114,11 @@ class TrainingData(NamedTuple):
         Tokens per piece that is learned from at a time, where those are not the sentences.
     unlabeled
         Label of words that have none, where some may have none.
+    layout
+        Columns of the file and the learned one, for files of the same layout to tag; None for
+        formats that name their columns.
+    is_flat
+        Whether labels are no chunks, even if they look so.
     """
 
     columns: Mapping[str, Column]
@@ -116,6 +126,8 @@ class TrainingData(NamedTuple):
     lengths: np.ndarray
     pieces: np.ndarray | None = None
     unlabeled: str | None = None
+    layout: Mapping[str, Any] | None = None
+    is_flat: bool = False
 
     def select(self, names: Iterable[str]) -> TrainingData:
         """Return the same sentences with these columns alone, in this order."""
@@ -166,7 +178,9 @@ class TrainingData(NamedTuple):
 
         columns = {name: part(column) for name, column in self.columns.items()}
         lengths = self.lengths[kept]
-        return TrainingData(columns, part(self.labels), lengths, unlabeled=self.unlabeled)
+        return self._replace(
+            columns=columns, labels=part(self.labels), lengths=lengths, pieces=None
+        )
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the distinct pairs of form and label of labeled tokens; none without forms."""
@@ -333,7 +347,13 @@ class Corpus(NamedTuple):
         if check and mark is None:
             check_labels(both.types, label, self.name)
         named = dict(zip(columns, found, strict=False))
-        data = TrainingData(named, both, lengths, unlabeled=mark)
+        layout = self._layout
+        of_rows = layout is not None and layout.format == "columns"
+        facts = {"columns": list(self.columns), "label": label.columns[0]} if of_rows else None
+        is_flat = layout is not None and layout.scheme == "none"
+        data = TrainingData(named, both, lengths, unlabeled=mark, layout=facts, is_flat=is_flat)
+        if not is_flat:
+            self._check_chunks(data, label)
         if mark is None:
             return data
         kept = np.logical_or.reduceat(data.labeled(), pointers(lengths)[:-1])
@@ -367,6 +387,46 @@ class Corpus(NamedTuple):
         for name in labels:
             check_labels(found[name].types, LabelColumn(name), self.name)
         return found, lengths
+
+    @property
+    def _layout(self) -> Layout | None:
+        first = self.sources[0] if self.sources else None
+        return first.layout if isinstance(first, SentenceStream) else None
+
+    def _check_chunks(self, data: TrainingData, label: LabelColumn) -> None:
+        """Refuse labels of another kind in a column of chunk labels, and note long sentences."""
+        counts = dict(zip(data.labels.types, np.bincount(data.labels.ids).tolist(), strict=True))
+        odd = odd_labels({k: n for k, n in counts.items() if k != data.unlabeled})
+        if odd:
+            worst = max(odd, key=odd.__getitem__)
+            others = ", ".join(sorted({*counts} - {*odd})[:4])
+            msg = (
+                f"expected chunk labels such as {others} in the column {label}, found {worst!r} "
+                f"({odd[worst]} of {sum(counts.values()):,} words); correct it, or name it with "
+                f"--outside {worst} if it means O, or learn all labels as they are with "
+                "--scheme none"
+            )
+            place = self._find(label, worst)
+            raise LabelError(msg, source=place[0], line=place[1])
+        longest = int(data.lengths.max())
+        if longest > _LONG and self._layout is not None and self._layout.sentences == "blank":
+            _log.warning(
+                "%s: a sentence of %s words: are blank lines between sentences missing? Choose "
+                "--sentences restart, --sentences COLUMN or --sentences punctuation",
+                self.name,
+                f"{longest:,}",
+            )
+
+    def _find(self, column: LabelColumn, label: str) -> tuple[str | None, int | None]:
+        """Return file and line of the first word that has a label, as far as they can be found."""
+        for source in self.sources:
+            if isinstance(source, SentenceStream) and not is_read_once(source.source):
+                with ReadOptions(columns=self.columns).open(source.source) as again:
+                    for sentence in again:
+                        labels = column.of(sentence)
+                        if label in labels:
+                            return source.source, sentence.line_of(labels.index(label))
+        return self.name, None
 
     def _gathered(self, gathering: _Gathering) -> _Gathering:
         """Take all sources."""

@@ -165,7 +165,7 @@ def train_parts(
     Settings().with_values(settings).in_one_pass(
         "several parts", "train such components separately, and combine them with seqtag bundle"
     )
-    reading = ReadOptions(format, columns, limits)
+    reading = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
     with folder or nullcontext():
         if isinstance(data, (list, tuple)) and len(data) == 1:
             data = data[0] if isinstance(data[0], (str, PathLike)) else data

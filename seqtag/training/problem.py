@@ -345,7 +345,8 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     """
     init, column = task.init, task.column
     pairs = [*examples.pairs()] if column.is_lemma else []
-    coding = task.coding_for(examples.transitions(), pairs)
+    coding = LabelCoding() if examples.is_flat and not task.init else None
+    coding = coding or task.coding_for(examples.transitions(), pairs)
     gold_tags = {
         name: examples.columns[gold_name(name)]
         for name in TAG_COLUMNS
@@ -401,6 +402,8 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         "tokens": tokens,
         "corpus_sha256": examples.digest(),
     }
+    if examples.layout:
+        origin["layout"] = examples.layout
     if labeled < tokens:
         origin["labelled"] = labeled
     if init:

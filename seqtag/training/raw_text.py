@@ -63,7 +63,9 @@ def classes_of(
             )
             if named and {"id", "misc"} <= {*open_corpus(data, files, reading).columns}:
                 _log.info("component tokens, to segment %s", source_of(paths))
-                splitter = Pipeline(train_parts(data, ["tokens"], quick=True, **vars(reading)))
+                splitter = Pipeline(
+                    train_parts(data, ["tokens"], quick=True, **reading.arguments())
+                )
                 streams = [splitter.segmented(s) if s.is_raw else s for s in opened]
             else:
                 _log.info("%s: tokenized by NLTK's rules for English", source_of(paths))

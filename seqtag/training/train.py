@@ -307,7 +307,7 @@ def train(
         )
         return Pipeline(models)
 
-    reading = ReadOptions(format, columns, limits)
+    reading = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
     schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     with folder or nullcontext():

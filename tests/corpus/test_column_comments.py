@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.corpus import read
-from seqtag.corpus.detect import detect_format
 from seqtag.corpus.scanner import BlockScanner
+from seqtag.corpus.sniff import detect_format
 from seqtag.corpus.stream import Block
 from seqtag.corpus.table import is_comment
 from seqtag.errors import CorpusError

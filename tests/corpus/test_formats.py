@@ -15,13 +15,13 @@ from seqtag.corpus import (
     FORMATS,
     READABLE,
     WRITABLE,
-    detect_format,
     into_misc,
     read,
     render,
     stream,
     to_token_list,
 )
+from seqtag.corpus.sniff import detect_format
 from seqtag.corpus.text import word_spans
 from seqtag.corpus.write import one_head
 from seqtag.errors import CorpusError

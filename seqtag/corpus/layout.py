@@ -1,0 +1,129 @@
+"""Layout of a file: the record of what it is, which all readers and commands use."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from seqtag.labels.spelling import Spelling
+
+SEPARATORS = {"\t": "tab-separated", "\t+": "separated by tabs", " ": "separated by blanks"}
+
+
+class Misfit(NamedTuple):
+    """Something of a file that does not fit its layout, or that was decided in a close case.
+
+    Attributes
+    ----------
+    line
+        The first line where it occurs, from 1.
+    count
+        How often it occurs in the sample.
+    text
+        What it is, what it was taken for, and how to change that.
+    """
+
+    line: int
+    count: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    r"""What a file is; made by `seqtag.sniff`.
+
+    Attributes
+    ----------
+    format : str
+        A name of `seqtag.corpus.formats.FORMATS`.
+    columns : tuple of str
+        Names of the columns, one for each field; a number for those without a name.
+    separator : str
+        Separator of the columns: a tab, ``"\t+"`` for runs of tabs, a space for runs of blanks, or
+        one other character; empty if it is not known or there are none.
+    comment : str
+        Beginning of lines that are comments. Empty: comments are ``# key = value`` and the other
+        lines of `seqtag.corpus.table.is_comment`.
+    header : bool
+        Whether the first line names the columns.
+    sentences : str
+        End of a sentence: ``blank`` lines, ``restart`` of the ids, ``punctuation``, the name of a
+        column whose value changes, or a line such as ``EOS``.
+    spellings : mapping of str to Spelling
+        Spelling of the columns of chunk labels that do not write ``B-PER`` and ``O``.
+    scheme : str or None
+        ``none`` if labels are not chunks, even if they look so; None if labels decide.
+    strip : bool
+        Whether blanks around values are left out.
+    ragged : bool
+        Whether rows may have more fields than columns, as in CoNLL-2012.
+    labels : frozenset of str
+        Values of the last column, where only they tell rows from comments of as many fields.
+    misfits : tuple of Misfit
+        What does not fit.
+    evidence : str
+        The evidence, for a note to the user; empty if nothing was detected.
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    separator: str = ""
+    evidence: str = ""
+    comment: str = ""
+    header: bool = False
+    sentences: str = "blank"
+    spellings: tuple[tuple[str, Spelling], ...] = ()
+    scheme: str | None = None
+    strip: bool = False
+    ragged: bool = False
+    labels: frozenset[str] = frozenset()
+    misfits: tuple[Misfit, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """True if the readers of the format can read it; `seqtag.corpus.rows` reads the others."""
+        return not (
+            self.comment
+            or self.header
+            or self.sentences != "blank"
+            or self.spellings
+            or self.strip
+            or self.ragged
+            or self.separator not in ("", "\t", " ")
+            or (self.format == "columns" and "id" in self.columns)
+            or (self.format == "conllu-plus" and "id" not in self.columns)
+        )
+
+    def spelling(self, column: str) -> Spelling:
+        """Return the spelling of a column."""
+        return dict(self.spellings).get(column, Spelling())
+
+    def describe(self) -> str:
+        r"""Return a short description.
+
+        Examples
+        --------
+        >>> Layout("columns", ("form", "ner"), "\t", header=True).describe()
+        'columns, tab-separated: form, ner; header'
+        """
+        shown = [self.format]
+        if self.separator:
+            shown.append(SEPARATORS.get(self.separator, f"separated by {self.separator!r}"))
+        parts = [f"{', '.join(shown)}: {', '.join(self.columns)}"]
+        parts += [f"{self.comment!r} begins comments"] * bool(self.comment)
+        parts += ["header"] * self.header
+        if self.sentences != "blank":
+            parts.append(f"sentences by {self.sentences}")
+        parts += [
+            f"{name} written as {' '.join(spelling.write(['B-PER', 'I-PER', 'O']))}"
+            for name, spelling in self.spellings
+        ]
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as JSON has it."""
+        record = asdict(self)
+        record["spellings"] = {name: asdict(spelling) for name, spelling in self.spellings}
+        record["labels"] = sorted(self.labels)
+        record["misfits"] = [each._asdict() for each in self.misfits]
+        return record

@@ -1,0 +1,267 @@
+"""Spellings of chunk labels: what files write for ``B-PER`` and ``O``.
+
+Files write ``b-per``, ``PER-B``, ``B_PER``, ``PER`` or ``(PER*`` for chunks, and ``o``, ``0`` or
+``OTHER`` for words outside.  Reading turns these into the labels of `seqtag.labels.schemes`, and
+writing turns labels back, so that all else knows one spelling only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from seqtag.labels.schemes import OUTSIDE, SCHEMES, parse, prefixes_of, spans
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+OUTSIDE_WORDS = frozenset(
+    ["O", "0", "OTHER", "NONE", "OUT", "OUTSIDE", "NIL", "NULL", "*", "-", "_"]
+)
+"""Words for ``O``, in capitals."""
+
+_LETTERS = "".join(sorted(frozenset().union(*map(prefixes_of, SCHEMES)) - {OUTSIDE}))
+_JOINTS = "-_:./|"
+_BRACKETS = re.compile(r"(?:\([^()*\s]+)*\*?\)*")
+_OPENED = re.compile(r"\(([^()*\s]+)")
+_TYPE = re.compile(r"[^\W\d_][\w .&/+-]*")
+_ODD = 0.1  # share of words; with more labels of another kind, a column has no chunk labels
+_OFTEN = 0.4  # share of words outside, where types have no prefix
+
+
+class _Style(NamedTuple):
+    """Place and case of the prefix, and what joins it to the type."""
+
+    place: str = "prefix"
+    joint: str = "-"
+    lower: bool = False
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        letter = f"(?P<prefix>[{_LETTERS.lower() if self.lower else _LETTERS}])"
+        joint, kind = re.escape(self.joint), "(?P<type>.+)"
+        parts = (letter, joint, kind) if self.place == "prefix" else (kind, joint, letter)
+        return re.compile("".join(parts))
+
+
+_STYLES = [
+    _Style(place, joint, lower)
+    for lower in (False, True)
+    for place in ("prefix", "suffix")
+    for joint in _JOINTS
+]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a file writes chunk labels.
+
+    Attributes
+    ----------
+    outside
+        The labels of words outside, the one to write first.
+    place
+        ``prefix`` (``B-PER``), ``suffix`` (``PER-B``), ``type`` (types alone: neighbors of one type
+        are one chunk) or ``brackets`` (CoNLL-2012: ``(PER*``, ``*``, ``*)``).
+    joint
+        The character between prefix and type.
+    lower
+        Whether prefixes are small letters.
+    small
+        Whether types and the word for outside are small letters, too: they are read as capitals.
+
+    Examples
+    --------
+    >>> spelling = Spelling(("o",), lower=True, small=True)
+    >>> spelling.read(["b-per", "i-per", "o"])
+    ['B-PER', 'I-PER', 'O']
+    >>> spelling.write(["B-LOC", "O"])
+    ['b-loc', 'o']
+    >>> Spelling(("*",), "brackets").read(["(PER*", "*)", "*", "(LOC)"])
+    ['B-PER', 'I-PER', 'O', 'B-LOC']
+    """
+
+    outside: tuple[str, ...] = (OUTSIDE,)
+    place: str = "prefix"
+    joint: str = "-"
+    lower: bool = False
+    small: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """True if labels are read and written as they are."""
+        return self == Spelling()
+
+    def read(self, labels: Sequence[str]) -> list[str]:
+        """Return the labels of a sentence as `seqtag.labels.schemes` has them.
+
+        A label of another spelling stays as it is.
+        """
+        if self.place == "brackets":
+            return _read_brackets(labels)
+        known = {label: self._read(label) for label in {*labels}}
+        return [known[label] for label in labels]
+
+    def _read(self, label: str) -> str:
+        if label in self.outside:
+            return OUTSIDE
+        prefix, kind = "i", label
+        if self.place != "type":
+            found = _Style(self.place, self.joint, self.lower).pattern.fullmatch(label)
+            if found is None:
+                return label
+            prefix, kind = found["prefix"], found["type"]
+        return f"{prefix.upper()}-{kind.upper() if self.small else kind}"
+
+    def write(self, labels: Sequence[str]) -> list[str]:
+        """Return the labels of a sentence as the file writes them."""
+        if self.place == "brackets":
+            return _write_brackets(labels)
+        return [self._write(label) for label in labels]
+
+    def _write(self, label: str) -> str:
+        prefix, kind = parse(label)
+        if prefix == OUTSIDE:
+            return self.outside[0]
+        if not kind:
+            return label
+        kind = kind.lower() if self.small else kind
+        if self.place == "type":
+            return kind
+        prefix = prefix.lower() if self.lower else prefix
+        first, last = (prefix, kind) if self.place == "prefix" else (kind, prefix)
+        return f"{first}{self.joint}{last}"
+
+
+def _read_brackets(labels: Sequence[str]) -> list[str]:
+    """Return the innermost chunks of labels such as ``(PER*``, ``*`` and ``*)`` in IOB2."""
+    read, open_types = [], []
+    for label in labels:
+        opened = _OPENED.findall(label)
+        open_types += opened
+        inside = "I" if open_types else OUTSIDE
+        read.append(f"{'B' if opened else inside}-{open_types[-1]}" if open_types else OUTSIDE)
+        del open_types[max(0, len(open_types) - label.count(")")) :]
+    return read
+
+
+def _write_brackets(labels: Sequence[str]) -> list[str]:
+    """Return the labels of CoNLL-2012 for the chunks of a sentence."""
+    before, after = [""] * len(labels), [""] * len(labels)
+    for kind, start, end in spans(labels):
+        before[start], after[end - 1] = f"({kind}", ")"
+    return [
+        f"{first}{last}" if first and last else f"{first}*{last}"
+        for first, last in zip(before, after, strict=True)
+    ]
+
+
+class Spelled(NamedTuple):
+    """Spelling of a column of chunk labels, and the labels that do not have it.
+
+    Attributes
+    ----------
+    spelling
+        The spelling.
+    odd
+        How often each other label occurs.
+    """
+
+    spelling: Spelling
+    odd: dict[str, int]
+
+
+def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> Spelled | None:
+    """Find how a column writes chunk labels; None if it has other labels.
+
+    Parameters
+    ----------
+    counts
+        How often each label occurs.
+    outside
+        Labels of words outside, if they are known.
+
+    Returns
+    -------
+    Spelled or None
+        The spelling that explains most words; in ties the plainer one. One in ten words may have a
+        label of another kind. Labels without a type, as in ``B``, ``I``, ``O``, are plain.
+
+    Examples
+    --------
+    >>> detect_spelling({"PER-B": 2, "PER-I": 1, "OTHER": 9}).spelling
+    Spelling(outside=('OTHER',), place='suffix', joint='-', lower=False, small=False)
+    >>> detect_spelling({"B-PER": 20, "O": 200, "X": 1}).odd
+    {'X': 1}
+    >>> detect_spelling({"NOUN": 7, "VERB": 3}) is None
+    True
+    """
+    if not counts:
+        return None
+    most = max(counts, key=lambda label: (counts[label], label))
+    words = sum(counts.values())
+    if "*" in counts and any("(" in label for label in counts):
+        if all(map(_BRACKETS.fullmatch, counts)):
+            return Spelled(Spelling(("*",), "brackets"), {})
+    if OUTSIDE in counts:
+        others = (OUTSIDE,)
+    else:
+        others = (most,) if most.upper() in OUTSIDE_WORDS else ()
+    outside = tuple(dict.fromkeys((*outside, *others)))
+    rest = {label: n for label, n in counts.items() if label not in outside}
+    found = {
+        style: sum(n for label, n in rest.items() if style.pattern.fullmatch(label))
+        for style in _STYLES
+    }
+    style = max(found, key=found.__getitem__)
+    explained, pattern = found[style], style.pattern
+    bare = {label for label in rest if parse(label)[0] and not parse(label)[1]}
+    if not explained or (bare and not style.lower):
+        plain = rest and all(parse(label)[0] for label in rest) and len({*rest, *outside}) > 1
+        if plain and outside in ((), (OUTSIDE,)):
+            return Spelled(Spelling(), {})
+        return None if explained else _types_alone(counts, rest, outside)
+    matches = [found for label in rest if (found := pattern.fullmatch(label))]
+    prefixes = {match["prefix"].upper() for match in matches}
+    is_plain = style == _Style() and outside in ((), (OUTSIDE,))
+    in_scheme = any(prefixes <= prefixes_of(scheme) for scheme in SCHEMES)
+    if not in_scheme or (not is_plain and not (outside and prefixes & {"B", "S", "I"})):
+        return None
+    odd = {label: n for label, n in rest.items() if not pattern.fullmatch(label)}
+    if sum(odd.values()) > _ODD * words:
+        return None
+    small = style.lower and all(match["type"] == match["type"].lower() for match in matches)
+    small = small and any(match["type"] != match["type"].upper() for match in matches)
+    return Spelled(
+        Spelling(outside or (OUTSIDE,), style.place, style.joint, style.lower, small), odd
+    )
+
+
+def _types_alone(
+    counts: Mapping[str, int], rest: Mapping[str, int], outside: tuple[str, ...]
+) -> Spelled | None:
+    """Return the spelling of types without prefix, if most words are outside."""
+    clear = [word for word in outside if word not in ("_",)]
+    if not rest or not clear or not all(map(_TYPE.fullmatch, rest)):
+        return None
+    share = sum(counts.get(word, 0) for word in outside) / sum(counts.values())
+    if share < _OFTEN or max(map(len, rest)) < 2:  # as in tag sets of single letters
+        return None
+    small = clear[0] == clear[0].lower() != clear[0].upper() and all(
+        label == label.lower() for label in rest
+    )
+    return Spelled(Spelling(outside, "type", small=small), {})
+
+
+def odd_labels(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the labels that are no chunk labels in a column where most others are, with counts.
+
+    Examples
+    --------
+    >>> odd_labels({"B-PER": 20, "O": 200, "X": 1}), odd_labels({"NOUN": 7, "X": 1})
+    ({'X': 1}, {})
+    """
+    typed = sum(n for label, n in counts.items() if parse(label)[1])
+    odd = {label: n for label, n in counts.items() if not parse(label)[0]}
+    return odd if typed and sum(odd.values()) <= _ODD * sum(counts.values()) else {}
