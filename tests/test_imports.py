@@ -44,7 +44,7 @@ engine.backend
 engine.epochs
 engine
 labels.schemes features.normal_forms
-labels.column labels.coding
+labels.column labels.coding labels.spelling
 labels.lemmas
 labels
 settings
@@ -67,6 +67,7 @@ corpus.conllu
 corpus.formats corpus.nltk_corpora
 corpus.layout
 corpus.rows
+corpus.column_files
 corpus.sniff
 corpus.read
 corpus.scanner
@@ -149,7 +150,7 @@ integrations
 cli.base cli.foreign
 cli.common
 cli.options
-cli.curve cli.eval_warnings cli.training
+cli.curve cli.eval_warnings cli.info_file cli.training
 cli.bundle cli.calibrate cli.classes cli.cluster_status cli.cluster_tag cli.cluster_train cli.completion cli.corpora cli.cv cli.doctor cli.eval cli.explain cli.info cli.lexicon cli.tag cli.templates cli.train cli.tune
 cli.cluster cli.compare cli.report cli.serve
 cli

@@ -164,8 +164,9 @@ def command(
     system: Any = None
     if model:
         system = load_annotator(model) if raw else load_model(model)
-        for each in [] if raw else system.models if isinstance(system, Pipeline) else [system.model]:
-            reading = reading.after(each.training)
+    if model and not raw:
+        models = system.models if isinstance(system, Pipeline) else [system.model]
+        reading = reading.after(each.training for each in models)
     streams = [context.with_resource(reading.open(name)) for name in paths]
     system = system or streams[-1]
     report = score_system(

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from seqtag.cli.base import OUTPUT, WEIGHTS, Command, option
 from seqtag.cli.common import Notes, check_stdin, load_model, print_json, say, usage
-from seqtag.cli.info_file import is_model, show_file
+from seqtag.cli.info_file import is_corpus, show_file
 from seqtag.cli.options import (
     ColumnList,
     attributes_option,
@@ -134,7 +134,7 @@ def command(
         msg = "expected --names CORPUS with --feature, found none; features are hashed in the model"
         raise click.UsageError(msg, context)
     notes = Notes(quiet)
-    if not weights and not is_model(model):
+    if not weights and is_corpus(model):
         show_file(model, against, reading, as_json=as_json)
         return 0
     if against is not None:

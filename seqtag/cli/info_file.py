@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.catalogue.locate import locate
 from seqtag.cli.common import load_model, print_json, say
-from seqtag.corpus.stream import MODEL_START
 from seqtag.labels.column import NO_LABELS
 from seqtag.labels.schemes import detect_scheme
 from seqtag.labels.spelling import odd_labels
+from seqtag.model.container import is_model
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from seqtag.cli.options import InputOptions
     from seqtag.corpus import Layout
 
@@ -21,14 +23,10 @@ _EXAMPLES = 3
 _OWN = 1000  # values of a column; those of one with more are not compared
 
 
-def is_model(name: str) -> bool:
-    """Return whether a name is a model: no file and no corpus, or a file that begins like one."""
-    if name == "-" or ":" in name:
-        return False
-    if not Path(name).is_file():
-        return True
-    with Path(name).open("rb") as file:
-        return file.read(8 + len(MODEL_START))[8:] == MODEL_START
+def is_corpus(name: str) -> bool:
+    """Return whether a name is that of a corpus or a file that is no model."""
+    is_file = Path(name).is_file() and Path(name).suffix != ".seqtag" and not is_model(name)
+    return name == "-" or is_file or (":" in name and not Path(name).exists())
 
 
 class _Facts(NamedTuple):
@@ -84,10 +82,10 @@ def show_file(name: str, against: str | None, reading: InputOptions, *, as_json:
         shown = ", ".join(value for value, _ in counts.most_common(_EXAMPLES))
         scheme = f"; {facts.schemes[column]}" if column in facts.schemes else ""
         lines.append((column, f"{len(counts):,} values: {shown}{scheme}"))
-    for misfit in facts.layout.misfits:
-        lines.append((f"line {misfit.line}", f"{misfit.text} ({misfit.count} times)"))
-    for what, found in record.get("against", {}).items():
-        lines.append((what.replace("_", " "), found if isinstance(found, str) else str(found)))
+    lines += [
+        (f"line {each.line}", f"{each.text} ({each.count} times)") for each in facts.layout.misfits
+    ]
+    lines += [(what.replace("_", " "), found) for what, found in record.get("against", {}).items()]
     width = max(len(first) for first, _ in lines)
     say("".join(f"{first:<{width}}  {second}\n" for first, second in lines))
 
@@ -113,7 +111,7 @@ def _record(name: str, facts: _Facts) -> dict[str, Any]:
 
 def _compared(facts: _Facts, against: str, reading: InputOptions) -> dict[str, Any]:
     """Return what of a file does not match a model or another file."""
-    if is_model(against):
+    if not is_corpus(against):
         from seqtag.tagging.pipeline import Pipeline
 
         loaded = load_model(against)
@@ -121,12 +119,12 @@ def _compared(facts: _Facts, against: str, reading: InputOptions) -> dict[str, A
         labels = {each.column.columns[0]: {*each.labels} for each in models}
         needed = {name for each in models for name in each.compiled.columns}
         filled = {name for each in models for name in each.column.columns}
-        words = {*models[-1].known_words} if hasattr(models[-1], "known_words") else set()
+        words: Container[str] = models[-1].known_words
         needed -= filled
     else:
         other = _facts(against, reading)
         labels = {name: {*found} for name, found in other.values.items() if name != "form"}
-        needed, words = {*other.layout.columns}, {*other.values["form"]}
+        needed, words = {*other.layout.columns}, other.values["form"]
     missing = sorted(needed - {*facts.layout.columns} - {"text"})
     unseen = {
         name: sorted({*facts.values[name]} - known)
@@ -136,7 +134,7 @@ def _compared(facts: _Facts, against: str, reading: InputOptions) -> dict[str, A
     found: dict[str, Any] = {"missing_columns": ", ".join(missing) or "none"}
     for name, values in unseen.items():
         found[f"unseen_{name}"] = ", ".join(values[:10]) or "none"
-    if words:
+    if facts.words:
         counts = facts.values["form"]
         known_count = sum(n for word, n in counts.items() if word in words)
         found["known_words"] = f"{100 * known_count / max(1, facts.words):.1f}%"

@@ -104,8 +104,7 @@ def command(
             probability=probability,
             nbest=nbest,
         )
-        for tagger in chain.shown:
-            reading = reading.after(tagger.model.training)
+        reading = reading.after(tagger.model.training for tagger in chain.shown)
         streams = [context.with_resource(reading.open(name)) for name in inputs]
         counts = TagCounts() if notes.on_terminal else None
         pieces = chain.tagged(streams, options, threads, flush=flush, counts=counts)

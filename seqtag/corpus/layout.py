@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.labels.spelling import Spelling
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SEPARATORS = {"\t": "tab-separated", "\t+": "separated by tabs", " ": "separated by blanks"}
 
 
-class Misfit(NamedTuple):
+@dataclass(frozen=True)
+class Misfit:
     """Something of a file that does not fit its layout, or that was decided in a close case.
 
     Attributes
@@ -26,6 +30,37 @@ class Misfit(NamedTuple):
     line: int
     count: int
     text: str
+
+
+class Learned(NamedTuple):
+    """What a model keeps of the layout of its training data, for files of the same layout.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns.
+    label
+        The learned one.
+    spelling
+        How the file writes its labels.
+    """
+
+    columns: tuple[str, ...]
+    label: str
+    spelling: Spelling
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record for a model."""
+        record: dict[str, Any] = {"columns": list(self.columns), "label": self.label}
+        return record if self.spelling.is_plain else {**record, "spelling": asdict(self.spelling)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Learned:
+        """Return the record of a model."""
+        spelling = dict(record.get("spelling", {}))
+        if spelling:
+            spelling["outside"] = tuple(spelling["outside"])
+        return cls(tuple(record["columns"]), record["label"], Spelling(**spelling))
 
 
 @dataclass(frozen=True)
@@ -98,6 +133,10 @@ class Layout:
         """Return the spelling of a column."""
         return dict(self.spellings).get(column, Spelling())
 
+    def learned(self, label: str) -> Learned:
+        """Return what a model that learns a column keeps."""
+        return Learned(self.columns, label, self.spelling(label))
+
     def describe(self) -> str:
         r"""Return a short description.
 
@@ -125,5 +164,4 @@ class Layout:
         record = asdict(self)
         record["spellings"] = {name: asdict(spelling) for name, spelling in self.spellings}
         record["labels"] = sorted(self.labels)
-        record["misfits"] = [each._asdict() for each in self.misfits]
         return record

@@ -8,14 +8,15 @@ import os
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self, cast
 
 from seqtag.corpus import conllu
+from seqtag.corpus.column_files import Overrides, sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
-from seqtag.corpus.layout import Layout
+from seqtag.corpus.layout import Layout, Learned
 from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
 from seqtag.corpus.rows import read_rows
-from seqtag.corpus.sniff import Overrides, complete_lines, detect_format, sniff_rows
+from seqtag.corpus.sniff import complete_lines, detect_format
 from seqtag.corpus.stream import (
     HEAD,
     LIMITS,
@@ -300,8 +301,8 @@ class ReadOptions:
     scheme
         ``none`` to take labels as they are, even if they look like chunk labels.
     like
-        Columns of the file that a model was trained on, and the one that it learned: names for
-        files of as many columns, or of one less.
+        What a model keeps of the file that it was trained on: names for files of as many columns,
+        or of one less.
     """
 
     format: str = AUTO
@@ -313,7 +314,7 @@ class ReadOptions:
     sentences: str | None = None
     outside: str | None = None
     scheme: str | None = None
-    like: tuple[tuple[str, ...], str | None] | None = None
+    like: Learned | None = None
 
     @classmethod
     def taken_from(cls, options: dict[str, Any], **others: Any) -> ReadOptions:
@@ -331,10 +332,10 @@ class ReadOptions:
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {k: v for k, v in found.items() if v is not None or k not in LAYOUT_OPTIONS}
 
-    def after(self, training: Mapping[str, Any]) -> ReadOptions:
-        """Return the options with names of columns from what a model was trained on."""
-        known = training.get("layout")
-        return replace(self, like=(tuple(known["columns"]), known["label"])) if known else self
+    def after(self, trainings: Iterable[Mapping[str, Any]]) -> Self:
+        """Return the options with what models record of the files that they were trained on."""
+        known = [each["layout"] for each in trainings if "layout" in each]
+        return replace(self, like=Learned.from_json(known[-1])) if known else self
 
     def open(self, source: str | os.PathLike[str] | BinaryIO) -> SentenceStream:
         """Open a file as `read` does."""
@@ -433,9 +434,11 @@ class ReadOptions:
             times = f" ({misfit.count} times in the sample)" if misfit.count > 1 else ""
             _log.warning("%s:%d: %s%s", stream.name, misfit.line, misfit.text, times)
         if "form" not in found.columns or len(set(found.columns)) < len(found.columns):
+            is_plus = found.format == "conllu-plus"
             msg = (
-                "expected different column names with FORM among them, found "
-                f"{', '.join(found.columns)}; correct the names, or give them with --columns"
+                f"expected different column names with FORM among them, found "
+                f"{', '.join(found.columns)}; "
+                f"{'correct # global.columns' if is_plus else 'name the columns with --columns'}"
             )
             raise CorpusError(msg, source=stream.name, line=1)
         return found
@@ -536,7 +539,8 @@ def sniff(source: str | os.PathLike[str] | BinaryIO | Iterable[str], **overrides
     >>> layout.describe()
     "columns, separated by ',': form, ner; header"
     """
+    file: Any = source
     if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
-        source = io.BytesIO("\n".join(line.rstrip("\r\n") for line in source).encode())
-    with closing(ReadOptions(**overrides).open(source)) as stream:
+        file = io.BytesIO("\n".join(line.rstrip("\r\n") for line in source).encode())
+    with closing(ReadOptions(**overrides).open(file)) as stream:
         return stream.layout

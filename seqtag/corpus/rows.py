@@ -6,10 +6,11 @@ Regular files are read by `seqtag.corpus.table` and the kernel; this reader goes
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.sentence import Span, SpanSentence, split_key, with_values
-from seqtag.corpus.table import DOCSTART, is_comment, shorten
+from seqtag.corpus.table import DOCSTART, LONE_RETURN, is_comment, shorten
 from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
 
@@ -60,6 +61,12 @@ class RowSentence(SpanSentence):
         self._ends = [row[-1][1] for row in rows]
         self._header = header  # end of the line that names the columns; -1: it has none
 
+    @property
+    def comments(self) -> list[str]:
+        """Non-blank lines before the first word, but for the one that names the columns."""
+        lines = self.raw[: min(self._at, default=None)].split("\n")
+        return [line.rstrip("\r") for line in lines[:-1] if line.strip()]
+
     def replace(self, values: Mapping[str, Sequence[str]]) -> str:
         """Return `raw` with the fields of some columns replaced (see `Sentence`)."""
         layout, edits = self._layout, list[tuple[Span, str]]()
@@ -101,74 +108,64 @@ def quoted(value: str, separator: str) -> str:
     return '"{}"'.format(value.replace('"', '""'))
 
 
-def split_row(text: str, layout_separator: str, *, strip: bool, width: int = 0) -> list[Span]:
-    r"""Return the spans of the fields of a line.
+def split_row(text: str, separator: str, width: int = 0) -> list[Span]:
+    r"""Return the spans of the fields of a line, without blanks around them.
 
     Parameters
     ----------
     text
-        The line; white space at its end belongs to no field, but a tab does.
-    layout_separator
+        The line; its end belongs to no field.
+    separator
         As `Layout.separator`.
-    strip
-        Whether blanks around fields are left out.
     width
         Number of fields, if it is known: a row of one more, two of them empty, holds the separator
         as a word.
 
     Examples
     --------
-    >>> split_row("a\t\tB", "\t", strip=False), split_row('"x,y",O', ",", strip=False)
-    ([(0, 1), (2, 2), (3, 4)], [(0, 5), (6, 7)])
+    >>> split_row("a\t\tB \n", "\t"), split_row('"x,y", O', ",")
+    ([(0, 1), (2, 2), (3, 4)], [(0, 5), (7, 8)])
     """
     end = len(text.rstrip("\r\n"))
-    if layout_separator in (" ", "\t+"):
-        field = r"[^ \t]+" if layout_separator == " " else r"[^\t]+"
-        return [match.span() for match in re.finditer(field, text[:end])]
-    separator = re.escape(layout_separator)
-    field = (
-        f"[^{separator}]*"
-        if layout_separator == "\t"
-        else f'"(?:[^"]|"")*"(?= *(?:{separator}|$))|[^{separator}]*'
-    )
-    spans, at = list[Span](), 0
-    pattern = re.compile(field)
+    if separator in (" ", "\t+"):
+        fields = re.finditer(r"[^ \t]+" if separator == " " else r"[^\t]+", text[:end])
+        return [_stripped(text, *match.span()) for match in fields]
+    spans, at, mark = list[Span](), 0, re.escape(separator)
+    field = _field(mark, may_quote=separator != "\t")
     while True:
-        if layout_separator != "\t" and strip:
-            at = re.compile(" *").match(text, at, end).end()  # type: ignore[union-attr]
-        found = pattern.match(text, at, end)
-        spans.append(found.span())  # type: ignore[union-attr]
-        at = text.find(layout_separator, spans[-1][1], end) + 1
+        found = field.match(text, at, end)
+        spans.append(_stripped(text, *found.span()))  # type: ignore[union-attr]
+        at = text.find(separator, found.end(), end) + 1  # type: ignore[union-attr]
         if not at:
             break
-    if width and len(spans) == width + 1 and layout_separator != "\t":
-        pair = next(
-            (
-                i
-                for i in range(width)
-                if spans[i][0] == spans[i][1] == spans[i + 1][0] - 1
-                and spans[i + 1][0] == spans[i + 1][1]
-            ),
-            None,
-        )
-        if pair is not None:
-            spans[pair : pair + 2] = [(spans[pair][0], spans[pair + 1][1])]
-    if strip:
-        spans = [_stripped(text, *span) for span in spans]
+    if len(spans) == width + 1 and width and separator != "\t":
+        empty = [start == stop for start, stop in spans]
+        for i in range(width):
+            if empty[i] and empty[i + 1]:
+                return [*spans[:i], (spans[i][0], spans[i + 1][1]), *spans[i + 2 :]]
     return spans
 
 
+@lru_cache(16)
+def _field(mark: str, *, may_quote: bool) -> re.Pattern[str]:
+    """Return a pattern of fields; those of CSV may be in quotation marks."""
+    quoted = f' *"(?:[^"]|"")*" *(?={mark}|$)|' if may_quote else ""
+    return re.compile(f"{quoted}[^{mark}]*")
+
+
 def _stripped(text: str, start: int, end: int) -> Span:
-    while start < end and text[end - 1] in _BLANK:
-        end -= 1
-    while start < end and text[start] in _BLANK:
-        start += 1
-    return start, end
+    """Return a span without the blanks around; one of no-break spaces alone is a word."""
+    first, last = start, end
+    while first < last and text[last - 1] in _BLANK:
+        last -= 1
+    while first < last and text[first] in _BLANK:
+        first += 1
+    return (start, end) if first == last and "\u00a0" in text[start:end] else (first, last)
 
 
 def is_row(text: str, layout: Layout, *, first: bool) -> bool:
     """Return whether a line that may be a comment is a row; `first` of a sentence or not."""
-    spans = split_row(text, layout.separator, strip=layout.strip, width=len(layout.columns))
+    spans = split_row(text, layout.separator, len(layout.columns))
     if len(spans) != len(layout.columns) or any(a == b for a, b in spans):
         return False
     return not layout.labels or not first or text[slice(*spans[-1])] in layout.labels
@@ -243,7 +240,7 @@ class _Rows:
             self._keep(text)
             self._header = self._size - len(text) + len(text.rstrip("\r\n"))
             return
-        spans = split_row(line, layout.separator, strip=layout.strip, width=len(layout.columns))
+        spans = split_row(line, layout.separator, len(layout.columns))
         values = [line[slice(*span)] for span in spans]
         if self._fits(values, line, number):
             if self._begins(values) and self._rows:
@@ -292,12 +289,18 @@ class _Rows:
 
     def _fits(self, values: Sequence[str], line: str, number: int) -> bool:
         layout, width = self._layout, len(self._layout.columns)
+        if "\r" in line.removesuffix("\n").removesuffix("\r") or line.endswith("\r"):
+            self._error = self._error or CorpusError(LONE_RETURN, source=self._source, line=number)
+            if self._stream.limits.mode != "lenient":
+                raise self._error
+            return False
         if (len(values) == width or (layout.ragged and len(values) > width)) and values[self._form]:
             return True
         found = f"{len(values)} ({shorten(line.strip())})"
         msg = f"expected {width} columns ({', '.join(layout.columns)}), found {found}"
         if len(values) == width:
-            msg = f"expected a value in the column 'form', found an empty field in {shorten(line.strip())}"
+            found = f"an empty field in {shorten(line.strip())}"
+            msg = f"expected a value in the column 'form', found {found}"
         msg += "; complete the line, or name its mark with --comment if it is a comment"
         self._error = self._error or CorpusError(msg, source=self._source, line=number)
         if self._stream.limits.mode != "lenient":

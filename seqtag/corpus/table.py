@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from seqtag.corpus.stream import Block
 
 DOCSTART = "-DOCSTART-"
+LONE_RETURN = (
+    r"expected lines that end with \n or \r\n, found a carriage return (\r) without \n; convert "
+    "the line ends of the file"
+)
 _COMMENT = re.compile(
     r"# [^ \t]+(?: [^ \t]+)? =(?: |$)|# new(?:doc|par)$|#(?:begin|end) document|###[^ \t]+$"
 )
@@ -255,11 +259,7 @@ class ColumnReader:
             if raw.count("\r") != pairs:
                 lone = re.search(r"\r(?!\n)", raw)
                 at = line + raw.count("\n", 0, lone.start())  # type: ignore[union-attr]
-                msg = (
-                    r"expected lines that end with \n or \r\n, found a carriage return "
-                    r"(\r) without \n; convert the line ends of the file"
-                )
-                raise CorpusError(msg, source=self.source, line=at)
+                raise CorpusError(LONE_RETURN, source=self.source, line=at)
             eol = "\r\n" if pairs == raw.count("\n") else ""
             if start < end and raw[end - 1] == "\r" and end < len(raw):
                 end -= 1

@@ -8,7 +8,7 @@ writing turns labels back, so that all else knows one spelling only.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.labels.schemes import OUTSIDE, SCHEMES, parse, prefixes_of, spans
@@ -27,6 +27,7 @@ _BRACKETS = re.compile(r"(?:\([^()*\s]+)*\*?\)*")
 _OPENED = re.compile(r"\(([^()*\s]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&/+-]*")
 _ODD = 0.1  # share of words; with more labels of another kind, a column has no chunk labels
+_MANY = 10  # words; of fewer, a label _ may just not be known yet
 _OFTEN = 0.4  # share of words outside, where types have no prefix
 
 
@@ -134,6 +135,20 @@ class Spelling:
         return f"{first}{self.joint}{last}"
 
 
+def is_spelling(record: Mapping[str, object]) -> bool:
+    """Return whether a record of a model is one of a `Spelling`."""
+    outside = record.get("outside")
+    return (
+        record.keys() == {field.name for field in fields(Spelling)}
+        and isinstance(outside, list)
+        and bool(outside)
+        and all(isinstance(word, str) and word for word in outside)
+        and record["place"] in ("prefix", "suffix", "type", "brackets")
+        and isinstance(record["joint"], str)
+        and all(isinstance(record[name], bool) for name in ("lower", "small"))
+    )
+
+
 def _read_brackets(labels: Sequence[str]) -> list[str]:
     """Return the innermost chunks of labels such as ``(PER*``, ``*`` and ``*)`` in IOB2."""
     read, open_types = [], []
@@ -201,14 +216,12 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
         return None
     most = max(counts, key=lambda label: (counts[label], label))
     words = sum(counts.values())
-    if "*" in counts and any("(" in label for label in counts):
-        if all(map(_BRACKETS.fullmatch, counts)):
-            return Spelled(Spelling(("*",), "brackets"), {})
-    if OUTSIDE in counts:
-        others = (OUTSIDE,)
-    else:
-        others = (most,) if most.upper() in OUTSIDE_WORDS else ()
-    outside = tuple(dict.fromkeys((*outside, *others)))
+    bracketed = "*" in counts and any("(" in label for label in counts)
+    if bracketed and all(map(_BRACKETS.fullmatch, counts)):
+        return Spelled(Spelling(("*",), "brackets"), {})
+    word = OUTSIDE if OUTSIDE in counts else most
+    is_word = word.upper() in OUTSIDE_WORDS and (word != "_" or words >= _MANY)
+    outside = tuple(dict.fromkeys([*outside, *[word] * is_word]))
     rest = {label: n for label, n in counts.items() if label not in outside}
     found = {
         style: sum(n for label, n in rest.items() if style.pattern.fullmatch(label))
@@ -222,7 +235,7 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
         if plain and outside in ((), (OUTSIDE,)):
             return Spelled(Spelling(), {})
         return None if explained else _types_alone(counts, rest, outside)
-    matches = [found for label in rest if (found := pattern.fullmatch(label))]
+    matches = [match for label in rest if (match := pattern.fullmatch(label))]
     prefixes = {match["prefix"].upper() for match in matches}
     is_plain = style == _Style() and outside in ((), (OUTSIDE,))
     in_scheme = any(prefixes <= prefixes_of(scheme) for scheme in SCHEMES)

@@ -34,6 +34,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn, is_column_name
 from seqtag.labels.lemmas import LemmaCoding, NormalLemmaCoding
 from seqtag.labels.schemes import SCHEMES
+from seqtag.labels.spelling import is_spelling
 from seqtag.model.attested import AttestedLemmas
 from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.container import expect, pack_strings, show, unpack_strings
@@ -452,9 +453,17 @@ def _is_training(value: Any) -> bool:
 
 
 def _is_layout(value: Any) -> bool:
-    """Return whether a value records the columns of a file and the learned one."""
-    is_record = isinstance(value, dict) and value.keys() == {"columns", "label"}
-    return is_record and _are_names(value["columns"]) and isinstance(value["label"], str)
+    """Return whether a value records the columns of a file, the learned one and its spelling."""
+    if not isinstance(value, dict) or not {"columns", "label"} <= value.keys():
+        return False
+    spelling = value.get("spelling", {})
+    return (
+        value.keys() <= {"columns", "label", "spelling"}
+        and _are_names(value["columns"])
+        and isinstance(value["label"], str)
+        and isinstance(spelling, dict)
+        and (not spelling or is_spelling(spelling))
+    )
 
 
 def _are_names(value: Any) -> bool:

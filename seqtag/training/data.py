@@ -349,7 +349,7 @@ class Corpus(NamedTuple):
         named = dict(zip(columns, found, strict=False))
         layout = self._layout
         of_rows = layout is not None and layout.format == "columns"
-        facts = {"columns": list(self.columns), "label": label.columns[0]} if of_rows else None
+        facts = layout.learned(label.columns[0]).to_json() if layout and of_rows else None
         is_flat = layout is not None and layout.scheme == "none"
         data = TrainingData(named, both, lengths, unlabeled=mark, layout=facts, is_flat=is_flat)
         if not is_flat:

@@ -231,7 +231,7 @@ def test_training_refuses(folder, call, args, message):
         (["tag", "--format", "conlu"], "found 'conlu' (did you mean 'conllu'?)"),
         (["train", "t", "-o", "n", "--update", "adative"], "did you mean 'adaptive'?"),
         (["tag", "-", "-"], 'expected "-" (standard input) once, found it again'),
-        (["info"], "Missing argument 'MODEL'"),
+        (["info"], "Missing argument 'MODEL|FILE'"),
         (["templates", "x"], "No such command 'x'"),
     ],
 )
@@ -267,7 +267,8 @@ def test_no_command_shows_the_help(call):
     ],
 )
 def test_what_is_no_model(folder, call, name, message):
-    check(call("info", name), 1, message)
+    if name not in ("train.conllu", "empty"):  # which are shown
+        check(call("info", name), 1, message)
     check(call("tag", "-m", "upos.seqtag", "-m", name, "train.conllu", "-o", "out"), 1, message)
     check(call("eval", "-m", name, "train.conllu"), 1, message)
     assert not (folder / "out").exists()

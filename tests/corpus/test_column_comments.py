@@ -70,7 +70,7 @@ def test_the_default_label_is_the_last_column_with_a_name():
     [
         (b"1\ta\tB-X\n2\tb\tO\n3\tc\tO\n\n1\td\tB-X\n2\te\tO\n", "id form ner"),
         (b"1\ta\tX\n2\tb\tY\n3\tc\tX\n\n1\td\tX\n2\te\tY\n", "id form label"),
-        (b"1\t10\tX\n1\t11\tY\n1\t12\tX\n", "form 2 3"),
+        (b"1\t10\tX\n1\t11\tY\n1\t12\tX\n", "sentence form label"),
         (LEX.encode() * 3, "id form lemma upos xpos feats head deprel deps misc 11 12 13 14 15 16"),
         (
             b"#begin document (x); part 000\nthe DT B-NP\ndog NN I-NP\n\n#end document\n",

@@ -84,7 +84,8 @@ def test_columns_are_lossless(gap, data):
     text, words = data.draw(files(SPACELESS, gap, False))
     found = sentences(text, "columns", columns=("form", "2", "3"))
     assert joined(found) == text.encode()
-    assert [s.words for s in found if s] == words
+    words = [[word.strip("\xa0") or word for word in each] for each in words]
+    assert [[word.strip("\xa0") or word for word in s.words] for s in found if s] == words
     for s in found:
         assert s.replace({"2": s.column("2")}) == s.raw
         assert s.raw.count("\n") == s.replace({"new": s.words}).count("\n")

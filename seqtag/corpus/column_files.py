@@ -1,0 +1,520 @@
+"""Detection of the layout of column files.
+
+Each step looks at what the steps before it left open: the separator, comments and lines between
+sentences, the header, the names of the columns, the ends of sentences, and the spelling of labels.
+What the user says (`Overrides`) is never questioned; in ties the plainer layout is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from seqtag.corpus import conllu
+from seqtag.corpus.layout import Layout, Learned, Misfit
+from seqtag.corpus.rows import NO_WORD, field_value, split_row
+from seqtag.corpus.table import DOCSTART, is_comment
+from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
+from seqtag.labels.spelling import Spelled, Spelling, detect_spelling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+UPOS = frozenset(
+    "_ ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
+)
+BARE = prefixes_of("iob2")
+MANY = 10  # rows; fewer could look like columns by chance
+SENTENCE_LINE = re.compile(r"EOS|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]")
+_CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
+_MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
+_PADDED = re.compile("(?:^|\t)[ \u00a0]+[^\t \u00a0]|[^\t \u00a0][ \u00a0]+(?:\t|$)")
+_NUMBERED = re.compile(r"(?:[^\W\d]+[:\s_.#-]*)?([0-9]+)")
+_NAMES = {
+    "form": "word words token tokens form forms text wort mot palabra palavra",
+    "pos": "pos postag pos_tag postags pos_tags tag tags wordclass",
+    "label": "label labels ner ne nertag ner_tag ner_tags iob bio iob_tag entity entities",
+    "chunk": "chunk chunks chunk_tag chunktag",
+    "id": "id idx index token_id tokenid word_id",
+    "sentence": "sentence sentence_# sentence_id sent sent_id sentenceid sentence_idx",
+    **{name: name for name in ("lemma", "upos", "xpos", "feats", "misc", "head", "deprel")},
+}
+_HEADER = {word: name for name, words in _NAMES.items() for word in words.split()}
+_CONLL2012 = tuple(
+    "document part id form pos parse predicate frameset sense speaker ner".split()  # noqa: SIM905
+)
+_CONLL2009 = tuple("id form lemma 4 pos 6 feats 8 9 10 11 12 13 14".split())  # noqa: SIM905
+
+
+class Overrides(NamedTuple):
+    """What the user says about a layout; None where the sample decides.
+
+    See `seqtag.corpus.ReadOptions`.
+    """
+
+    columns: tuple[str, ...] | None = None
+    separator: str | None = None
+    comment: str | None = None
+    header: bool | None = None
+    sentences: str | None = None
+    outside: str | None = None
+    scheme: str | None = None
+    like: Learned | None = None
+
+    @property
+    def of_rows(self) -> bool:
+        """True if the file must be a column file."""
+        return any(value is not None for value in self[:-1])
+
+
+class _Row(NamedTuple):
+    """A line of the sample: its number, its text, and its fields."""
+
+    number: int
+    line: str
+    cells: list[str]
+
+
+def sniff_rows(lines: Sequence[tuple[int, str]], given: Overrides) -> Layout:
+    """Return the layout of a column file.
+
+    Parameters
+    ----------
+    lines
+        Lines of the sample with their numbers, blank ones among them.
+    given
+        What is known.
+    """
+    likely = [line for _, line in lines if line.strip() and not _is_aside(line)]
+    likely = likely or [line for _, line in lines if line.strip()]
+    separator, width = _separator(likely, given)
+    ragged = width > len(_CONLL2012) - 1 and any(
+        line.startswith(("#begin document", "#end document")) for _, line in lines
+    )
+    every = [_Row(n, line, row_cells(line, separator, width)) for n, line in lines]
+    comment, labels, misfits = _comment(every, width, given.comment)
+    between = _sentence_line(every, width)
+    rows = [
+        row
+        for row in every
+        if row.line.strip()
+        and not (row.line.startswith(DOCSTART) or is_comment(row.line))
+        and not (between and SENTENCE_LINE.match(row.line))
+        and not (comment and row.line.startswith(comment) and _is_unlike(row, width, labels))
+        and (len(row.cells) == width or (ragged and len(row.cells) > width))
+    ]
+    header = _is_header(rows) if given.header is None else given.header
+    named = [cell.strip() for cell in rows[0].cells] if header and rows else []
+    rows = rows[header:]
+    if not rows:
+        names = given.columns or _header_names(named, [[]] * len(named)) or ("form",)
+        return Layout("columns", names, separator, comment=comment, header=header)
+    width = len(_CONLL2012) if ragged else width
+    cells = [row.cells[:width] for row in rows]
+    columns = [list(column) for column in zip(*cells, strict=True)]
+    blank = [] if separator == " " else [row.number for row in rows if _PADDED.search(row.line)]
+    if blank and "\t" in separator:
+        misfits.append(Misfit(blank[0], len(blank), "blanks around a value are left out"))
+    spelled = [_spelled(column, given) for column in columns]
+    if given.columns:
+        names = given.columns
+    elif ragged:
+        names = _CONLL2012
+    elif named:
+        names = _header_names(named, columns, spelled)
+    else:
+        names = _model_names(given.like, width) or _names(columns, spelled)
+    spellings = _spellings(names, spelled, given)
+    misfits += _odd(names, rows, spelled, given)
+    evidence = f"{counted(width, 'field')} in {len(rows)} of {counted(len(likely), 'row')}"
+    return Layout(
+        "columns",
+        names,
+        separator,
+        evidence,
+        comment,
+        header,
+        given.sentences or between or _sentence_ends(names, columns, every, comment),
+        spellings,
+        given.scheme,
+        bool(blank) or any(not any(column) for column in columns),
+        ragged,
+        labels,
+        tuple(misfits),
+    )
+
+
+def counted(count: object, noun: str) -> str:
+    """Return a count and its noun: ``1 line``, ``2 lines``."""
+    return f"{count} {noun}{'s' * (count not in (1, '1'))}"
+
+
+# ---- separator
+
+
+def row_cells(line: str, separator: str, width: int = 0) -> list[str]:
+    """Return the values of the fields of a line, empty ones among them (see `split_row`)."""
+    spans = split_row(line, separator, width)
+    return [field_value(line[a:b], separator) if a < b else "" for a, b in spans]
+
+
+def _is_aside(line: str) -> bool:
+    """Return whether a line may be something else than a row, by its beginning."""
+    return line.startswith(DOCSTART) or _MARK.match(line) is not None
+
+
+def _usual(widths: Sequence[int]) -> int:
+    """Return the most frequent number of fields; in ties the first."""
+    return max(counts := Counter(widths), key=counts.__getitem__, default=1)
+
+
+def _separator(lines: Sequence[str], given: Overrides) -> tuple[str, int]:
+    """Return the separator that explains the lines best, and the number of fields."""
+    separator = given.separator or _fitting(lines, given.columns) or _likely(lines)
+    widths = [len(row_cells(line, separator)) for line in lines]
+    if given.columns:
+        return separator, len(given.columns)
+    if separator == "\t" and len({*widths}) > 1:  # do runs of tabs make all rows alike?
+        runs = {len(row_cells(line, "\t+")) for line in lines}
+        if len(runs) == 1 and 1 not in runs:
+            return "\t+", runs.pop()
+    return separator, _usual(widths)
+
+
+def _fitting(lines: Sequence[str], columns: Sequence[str] | None) -> str:
+    """Return the separator with which most lines have as many fields as columns are named."""
+    if columns is None:
+        return ""
+    if len(columns) == 1:
+        return "\t" if _has_tabs(lines) else " "
+    fits = {
+        each: sum(len(row_cells(line, each)) == len(columns) for line in lines if each in line)
+        for each in "\t,;|"
+    }
+    spaced = [line for line in lines if "\t" not in line]
+    fits = {" ": sum(len(line.split()) == len(columns) for line in spaced), **fits}
+    best = max(fits, key=fits.__getitem__)  # in ties the first
+    return best if fits[best] > 0 else ""
+
+
+def _has_tabs(lines: Sequence[str]) -> bool:
+    """Return whether most lines have a tab between words; in ties the first decides."""
+    tabbed = ["\t" in line.strip(" \t") for line in lines]  # a first line may be indented
+    return 2 * sum(tabbed) > len(lines) - (True in tabbed[:1])
+
+
+def _likely(lines: Sequence[str]) -> str:
+    if _has_tabs(lines):
+        return "\t"
+    blanks = _usual([len(line.split()) for line in lines])
+    for mark in ",;|":
+        widths = [len(row_cells(line, mark)) for line in lines]
+        width = _usual(widths)
+        after = sum(re.match(rf"\S+{re.escape(mark)}(?: |$)", line) is not None for line in lines)
+        alone = blanks == 1 or mark in lines[0] or _most(after, lines)
+        short = sum(len(line.split()) <= 2 * width for line in lines)
+        if width > 1 and alone and _most(widths.count(width), lines) and _most(short, lines):
+            return mark
+    return " "
+
+
+def _most(count: int, lines: Sequence[object]) -> bool:
+    return 10 * count >= 9 * len(lines)
+
+
+# ---- comments, sentence marks, header
+
+
+def _is_unlike(row: _Row, width: int, labels: frozenset[str]) -> bool:
+    """Return whether a line with the mark of comments is no row."""
+    return len(row.cells) != width or bool(labels and row.cells[-1] not in labels)
+
+
+def _comment(
+    rows: Sequence[_Row], width: int, given: str | None
+) -> tuple[str, frozenset[str], list[Misfit]]:
+    """Return the mark of comments, the labels that tell rows of as many fields, and what to note.
+
+    Lines that begin with a mark are comments if they stand before sentences and either do not
+    have the fields of rows, or have, but end with what is a label in no other row. A single such
+    line may be a row with an error, unless the file begins with it.
+    """
+    if given is not None:
+        return ("" if given == "none" else given), frozenset(), []
+    marked: dict[str, list[_Row]] = {}  # lines before a sentence
+    inside: set[str] = set()  # marks of lines in a sentence
+    labels: Counter[str] = Counter()
+    first = True  # whether no row of the sentence has been read
+    for row in rows:
+        mark = row.line[:1] if _MARK.match(row.line) else ""
+        if not row.line.strip():
+            first = True
+        elif mark and first and not SENTENCE_LINE.match(row.line):
+            marked.setdefault(mark, []).append(row)
+        elif not row.line.startswith(DOCSTART) and len(row.cells) == width:
+            first = False
+            labels[row.cells[-1]] += 1
+            inside.add(mark)
+    blocks = sum(not row.line.strip() for row in rows)
+    for mark, group in marked.items():
+        unfit = [row for row in group if len(row.cells) != width and not is_comment(row.line)]
+        alike = [row for row in group if len(row.cells) == width]
+        strange = [row for row in alike if row.cells[-1] not in labels]
+        ends = {row.cells[-1] for row in strange}
+        known = labels.total() >= MANY and 2 * len(labels) <= labels.total()
+        as_wide = (
+            width > 1
+            and known
+            and mark not in inside
+            and bool(strange)
+            and len(strange) == len(alike)
+            and (len(strange) > 1 or bool(unfit) or any("=" in end for end in ends))
+            and (len(ends) > 1 or not strange[0].line[1:2].isalnum())
+            and (2 * len(strange) >= blocks or len(ends) == len(strange))
+        )
+        begins = any(row.number == rows[0].number for row in unfit)
+        if not (as_wide or begins or len(unfit) > 1):
+            continue
+        found = unfit + strange * as_wide
+        shared = min((_MARK.match(row.line)[0] for row in found), key=len)  # type: ignore[index]
+        if not all(row.line.startswith(shared) for row in found):
+            shared = shared[0]
+        text = f"lines that begin with {shared} before a sentence are comments, not words; "
+        note = Misfit(found[0].number, len(found), f"{text}otherwise give --comment none")
+        almost = len(found) == 1 and abs(len(found[0].cells) - width) == 1
+        return shared, frozenset(labels if as_wide else ()), [note] * (as_wide or almost)
+    return "", frozenset(), []
+
+
+def _sentence_line(rows: Sequence[_Row], width: int) -> str:
+    """Return a line that marks sentences, such as ``EOS``; empty if there is none."""
+    found = Counter(
+        row.line.split("\t")[0].strip()
+        for row in rows
+        if SENTENCE_LINE.match(row.line) and (len(row.cells) != width or width == 1)
+    )
+    mark = max(found, key=found.__getitem__, default="").replace("</", "<")
+    return re.sub(r"\s.*", ">", mark) if mark.startswith("<") else mark
+
+
+def _is_header(rows: Sequence[_Row]) -> bool:
+    """Return whether the first row names the columns."""
+    if len(rows) < 2 or len(rows[0].cells) < 2:
+        return False
+    first = [_key(cell) for cell in rows[0].cells]
+    known = sum(name in _HEADER for name in first)
+    values = {cell.strip().lower() for row in rows[1:] for cell in row.cells[1:]}
+    is_prose = any(" " in cell and _key(cell) not in _HEADER for cell in rows[0].cells)
+    if is_prose or 2 * known < len(first) or {*first[1:]} & values:
+        return False
+    return known > 1 or len(first) == 2 or _HEADER.get(first[0]) in ("form", "id", "sentence")
+
+
+def _key(name: str) -> str:
+    return re.sub(r"\s+", "_", name.strip().lower())
+
+
+# ---- names
+
+
+def _spelled(column: Sequence[str], given: Overrides) -> Spelled | None:
+    counts = Counter(cell or "_" for cell in column)
+    return detect_spelling(counts, (given.outside,) if given.outside else ())
+
+
+def _kind(column: Sequence[str], spelled: Spelled | None) -> str:
+    """Return ``chunk`` or ``ner`` for a column of chunk labels, else nothing."""
+    values = {*column}
+    if values == {OUTSIDE}:
+        return "ner"
+    if spelled is None:
+        return ""
+    types = {parse(label)[1] for label in spelled.spelling.read([*values])} - {""}
+    return "" if not types else "chunk" if types & _CHUNKS else "ner"
+
+
+def _number_kind(column: Sequence[str]) -> str:
+    """Return ``id`` for numbers that count words, ``sentence`` for those that count sentences."""
+    values = [cell for cell in column if cell]
+    found = [_NUMBERED.fullmatch(cell) for cell in values if not NO_WORD.fullmatch(cell)]
+    if not all(found):
+        return ""
+    numbers = [int(match[1]) for match in found if match]
+    pairs = [*pairwise(numbers)]
+    steps = sum(b == a + 1 for a, b in pairs)
+    starts = sum(b <= 1 and b != a + 1 for a, b in pairs)
+    if not pairs:
+        return "id" if values == column == ["1"] else ""
+    plain = values == column and all(cell[0].isdecimal() for cell in values)
+    if plain and steps and numbers[0] <= 1 and _most(steps + starts, pairs):
+        return "id"
+    repeats = len(values) < len(column) or any(a == b for a, b in pairs)
+    return "sentence" if repeats and all(a <= b for a, b in pairs) else ""
+
+
+def _header_names(
+    header: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    spelled: Sequence[Spelled | None] | None = None,
+) -> tuple[str, ...]:
+    """Return names for columns that a header names."""
+    names: list[str] = []
+    for i, (title, column) in enumerate(zip(header, columns, strict=True)):
+        name = _HEADER.get(_key(title), _key(title))
+        if name in ("label", "pos"):
+            name = _kind(column, spelled[i] if spelled else None) or name
+        names.append(name if name and name not in names else str(i + 1))
+    if "form" not in names:
+        at = next((i for i, name in enumerate(names) if name not in ("id", "sentence")), None)
+        if at is not None:
+            names[at] = "form"
+    return tuple(names)
+
+
+def _model_names(like: Learned | None, width: int) -> tuple[str, ...]:
+    """Return the names of the columns that a model was trained on, with the learned one or not."""
+    if like is None:
+        return ()
+    without = tuple(name for name in like.columns if name != like.label)
+    return next((names for names in (like.columns, without) if len(names) == width), ())
+
+
+def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelled | None]) -> tuple[str, ...]:
+    """Return names for columns by what they hold."""
+    width = len(columns)
+    if width == 1:
+        return ("form",)
+    names: list[str] = [""] * width
+    for i, column in enumerate(columns[:2]):
+        names[i] = _number_kind(column)
+        if names[i] != "sentence":
+            break
+    if names[0] == "id" and width > len(conllu.COLUMNS) and {*columns[3]} <= UPOS:
+        return (*conllu.COLUMNS, *map(str, range(len(conllu.COLUMNS) + 1, width + 1)))
+    heads = [cell for column in columns[8:10] for cell in column]
+    if (
+        names[0] == "id"
+        and width >= len(_CONLL2009)
+        and all(cell.isdecimal() or cell == "_" for cell in heads)
+    ):
+        return (*_CONLL2009, *map(str, range(len(_CONLL2009) + 1, width + 1)))
+    empty = {i for i, column in enumerate(columns) if {*column} <= {"", "_"}}
+    free = [i for i in range(width) if not names[i] and i not in empty]
+    kinds = {i: _kind(columns[i], spelled[i]) for i in free}
+    if free:
+        form = _form_of(free, columns, kinds)
+        names[form] = "form"
+        free.remove(form)
+    elif "" in names:
+        names[names.index("")] = "form"
+    if names[0] == "id":
+        while len(free) > 1 and 2 * sum(c in ("_", "-", "") for c in columns[free[-1]]) > len(
+            columns[0]
+        ):
+            del free[-1]
+    for i, name in zip(free, _label_names([kinds[i] for i in free]), strict=True):
+        names[i] = name
+    if len(free) == 2 and {*columns[free[1]]} <= BARE:
+        names[free[0]], names[free[1]] = "pos", "chunk"
+    return tuple(name or str(i) for i, name in enumerate(names, 1))
+
+
+def _form_of(free: Sequence[int], columns: Sequence[Sequence[str]], kinds: dict[int, str]) -> int:
+    """Return the column of words: the first, unless it has labels."""
+    sizes = {i: len({*columns[i]}) for i in free}
+    richest = max(free, key=lambda i: (not kinds[i], sizes[i], -i))
+    first = free[0]
+    is_label = kinds[first] or (4 * sizes[first] <= sizes[richest] and sizes[richest] >= MANY)
+    return richest if is_label and 2 * sizes[first] < len(columns[first]) else first
+
+
+def _label_names(kinds: Sequence[str]) -> list[str]:
+    """Return names for the columns besides the words; empty for those without a name."""
+    names = [""] * len(kinds)
+    chunked = [i for i, kind in enumerate(kinds) if kind]
+    others = [i for i, kind in enumerate(kinds) if not kind]
+    if not chunked:
+        return ["label"] if len(kinds) == 1 else names
+    first = chunked[0]
+    names[first] = kinds[first]
+    if kinds[first] == "chunk" and len(chunked) > 1:
+        names[chunked[1]] = "ner"
+    if len(others) == 1:
+        names[others[0]] = "pos"
+    elif len(kinds) == 3 and others == [0, 1] and kinds[2] == "ner":
+        names[:2] = ["pos", "chunk"]
+    return names
+
+
+# ---- sentences, spellings
+
+
+def _sentence_ends(
+    names: Sequence[str], columns: Sequence[Sequence[str]], rows: Sequence[_Row], comment: str
+) -> str:
+    """Return what ends a sentence: what is there where no blank lines are."""
+    blank = [not row.line.strip() for row in rows]
+    if sum(a and not b for a, b in pairwise([True, *blank])) > 1:
+        return "blank"
+    if "sentence" in names:
+        return "sentence"
+    if "id" in names:
+        numbers = [int(cell) for cell in columns[names.index("id")] if cell.isdecimal()]
+        if any(b <= a for a, b in pairwise(numbers)):
+            return "restart"
+    several = comment and sum(row.line.startswith(comment) for row in rows) > 1
+    return comment if several else "blank"
+
+
+def _spellings(
+    names: Sequence[str],
+    spelled: Sequence[Spelled | None],
+    given: Overrides,
+) -> tuple[tuple[str, Spelling], ...]:
+    """Return the spellings of the label columns that do not write ``B-PER`` and ``O``."""
+    if given.scheme == "none":
+        return ()
+    found = {
+        name: each.spelling
+        for i, (name, each) in enumerate(zip(names, spelled, strict=True))
+        if each is not None
+        and name not in ("id", "form", "lemma", "sentence")
+        and not each.spelling.is_plain
+        and (given.outside or i == len(names) - 1 or each.spelling.place != "type")
+    }
+    like = given.like
+    if like is not None and not like.spelling.is_plain:
+        known = dict(zip(names, spelled, strict=True))
+        if known.get(like.label) is None:  # no evidence in the file: as the model was trained
+            found[like.label] = like.spelling
+    return tuple(found.items())
+
+
+def _odd(
+    names: Sequence[str],
+    rows: Sequence[_Row],
+    spelled: Sequence[Spelled | None],
+    given: Overrides,
+) -> list[Misfit]:
+    """Return what to note about labels that are no chunk labels, as the others of a column are."""
+    misfits = []
+    for i, (name, each) in enumerate(zip(names, spelled, strict=True)):
+        if each is None or name == "form" or given.scheme == "none":
+            continue
+        if "_" in each.spelling.outside and not given.outside:
+            line = next(row.number for row in rows if row.cells[i] in ("", "_"))
+            text = f"_ in the column {name} means O; otherwise give --scheme none"
+            misfits.append(Misfit(line, [row.cells[i] for row in rows].count("_"), text))
+        if not each.odd:
+            continue
+        label = max(each.odd, key=each.odd.__getitem__)
+        line = next(row.number for row in rows if (row.cells[i] or "_") == label)
+        text = (
+            f"the label {label!r} in the column {name} is no chunk label, as the others are; "
+            f"correct it, name it with --outside {label}, or learn all labels as they are with "
+            "--scheme none"
+        )
+        misfits.append(Misfit(line, sum(each.odd.values()), text))
+    return misfits
