@@ -151,6 +151,12 @@ def counted(count: object, noun: str) -> str:
     return f"{count} {noun}{'s' * (count not in (1, '1'))}"
 
 
+def _blocks(rows: Sequence[_Row]) -> int:
+    """Return the number of pieces between blank lines."""
+    blank = [not row.line.strip() for row in rows]
+    return sum(a and not b for a, b in pairwise([True, *blank]))
+
+
 # ---- separator
 
 
@@ -162,7 +168,7 @@ def row_cells(line: str, separator: str, width: int = 0) -> list[str]:
 
 def _is_aside(line: str) -> bool:
     """Return whether a line may be something else than a row, by its beginning."""
-    return line.startswith(DOCSTART) or _MARK.match(line) is not None
+    return bool(line.startswith(DOCSTART) or _MARK.match(line) or SENTENCE_LINE.match(line))
 
 
 def _usual(widths: Sequence[int]) -> int:
@@ -176,9 +182,11 @@ def _separator(lines: Sequence[str], given: Overrides) -> tuple[str, int]:
     widths = [len(row_cells(line, separator)) for line in lines]
     if given.columns:
         return separator, len(given.columns)
-    if separator == "\t" and len({*widths}) > 1:  # do runs of tabs make all rows alike?
+    if separator == "\t" and any("\t\t" in f"{line}\t" for line in lines):
+        # Runs of tabs are one if that makes all rows alike, and they are not empty fields.
         runs = {len(row_cells(line, "\t+")) for line in lines}
-        if len(runs) == 1 and 1 not in runs:
+        gaps = {tuple(not cell for cell in row_cells(line, "\t")) for line in lines}
+        if len(runs) == 1 and 1 not in runs and (len(gaps) == 1 or len({*widths}) > 1):
             return "\t+", runs.pop()
     return separator, _usual(widths)
 
@@ -244,35 +252,35 @@ def _comment(
     if given is not None:
         return ("" if given == "none" else given), frozenset(), []
     marked: dict[str, list[_Row]] = {}  # lines before a sentence
-    inside: set[str] = set()  # marks of lines in a sentence
     labels: Counter[str] = Counter()
+    blocks = _blocks(rows)
+    ends = [not row.line.strip() or bool(SENTENCE_LINE.match(row.line)) for row in rows]
     first = True  # whether no row of the sentence has been read
-    for row in rows:
+    for row, is_end in zip(rows, ends, strict=True):
         mark = row.line[:1] if _MARK.match(row.line) else ""
-        if not row.line.strip():
+        if is_end or not any(ends[:-1]):  # without lines between sentences, any row may be first
             first = True
-        elif mark and first and not SENTENCE_LINE.match(row.line):
+        if is_end:
+            continue
+        if mark and first:
             marked.setdefault(mark, []).append(row)
         elif not row.line.startswith(DOCSTART) and len(row.cells) == width:
-            first = False
+            first = not labels  # that row may be a header
             labels[row.cells[-1]] += 1
-            inside.add(mark)
-    blocks = sum(not row.line.strip() for row in rows)
-    for mark, group in marked.items():
+    for group in marked.values():
         unfit = [row for row in group if len(row.cells) != width and not is_comment(row.line)]
         alike = [row for row in group if len(row.cells) == width]
         strange = [row for row in alike if row.cells[-1] not in labels]
-        ends = {row.cells[-1] for row in strange}
+        last = {row.cells[-1] for row in strange}
         known = labels.total() >= MANY and 2 * len(labels) <= labels.total()
         as_wide = (
             width > 1
             and known
-            and mark not in inside
             and bool(strange)
             and len(strange) == len(alike)
-            and (len(strange) > 1 or bool(unfit) or any("=" in end for end in ends))
-            and (len(ends) > 1 or not strange[0].line[1:2].isalnum())
-            and (2 * len(strange) >= blocks or len(ends) == len(strange))
+            and (len(strange) > 1 or bool(unfit) or any("=" in value for value in last))
+            and (len(last) > 1 or not strange[0].line[1:2].isalnum())
+            and (2 * len(strange) >= blocks or len(last) == len(strange))
         )
         begins = any(row.number == rows[0].number for row in unfit)
         if not (as_wide or begins or len(unfit) > 1):
@@ -455,8 +463,7 @@ def _sentence_ends(
     names: Sequence[str], columns: Sequence[Sequence[str]], rows: Sequence[_Row], comment: str
 ) -> str:
     """Return what ends a sentence: what is there where no blank lines are."""
-    blank = [not row.line.strip() for row in rows]
-    if sum(a and not b for a, b in pairwise([True, *blank])) > 1:
+    if _blocks(rows) > 1:
         return "blank"
     if "sentence" in names:
         return "sentence"

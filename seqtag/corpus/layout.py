@@ -52,7 +52,10 @@ class Learned(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the record for a model."""
         record: dict[str, Any] = {"columns": list(self.columns), "label": self.label}
-        return record if self.spelling.is_plain else {**record, "spelling": asdict(self.spelling)}
+        if not self.spelling.is_plain:
+            spelling = {**asdict(self.spelling), "outside": list(self.spelling.outside)}
+            record["spelling"] = spelling
+        return record
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Learned:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.sentence import Span, SpanSentence, split_key, with_values
@@ -80,8 +81,10 @@ class RowSentence(SpanSentence):
             self._check(name, new, forbidden)
             written = layout.spelling(name).write(new)
             fields = [quoted(value, layout.separator) for value in written]
-            if name in self.columns:
-                edits += zip(self._editable[name], fields, strict=True)
+            if name in self.columns:  # values that stay the same keep their bytes
+                pairs = zip(self._values[name], new, strict=True)
+                changed = [old != value for old, value in pairs]
+                edits += compress(zip(self._editable[name], fields, strict=True), changed)
                 continue
             gap = layout.separator[:1] or "\t"
             if self._header >= 0:
@@ -194,6 +197,7 @@ class _Rows:
         self._last = ""  # value that marks the sentence
         self._last_id = -1
         self._ended = False  # whether the last word ends a sentence
+        self._asides: list[str] = []  # comments that are not kept yet
         self._start(1)
 
     def _start(self, line: int) -> None:
@@ -203,7 +207,11 @@ class _Rows:
         self._error: CorpusError | None = None
 
     def finish(self) -> Iterator[Sentence]:
-        """Yield the sentence that has been read, if there is anything."""
+        """Yield the sentence that has been read with all lines so far, if there is anything."""
+        self._keep_asides()
+        yield from self._end()
+
+    def _end(self) -> Iterator[Sentence]:
         if self._texts:
             raw = "".join(self._texts)
             rows = self._rows
@@ -220,6 +228,7 @@ class _Rows:
         line = text[start:]
         has_rows = bool(self._rows) or self._error is not None
         if not line.strip(_BLANK):
+            self._keep_asides()
             self._keep(text)
             if has_rows:
                 yield from self.finish()
@@ -227,16 +236,18 @@ class _Rows:
         if self._is_mark(line):
             closes = line.startswith("</") or self._line_mark[:1] not in "<#;/%"
             if has_rows and not closes:
-                yield from self.finish()
+                yield from self._end()
+            self._keep_asides()
             self._keep(text)
             if has_rows and closes:
                 yield from self.finish()
             return
-        if self._is_comment(line, first=not has_rows):
-            self._keep(text)
+        if self._is_comment(line, first=not has_rows or layout.sentences != "blank"):
+            self._asides.append(text)
             return
         if self._header_due:
             self._header_due = False
+            self._keep_asides()
             self._keep(text)
             self._header = self._size - len(text) + len(text.rstrip("\r\n"))
             return
@@ -244,13 +255,21 @@ class _Rows:
         values = [line[slice(*span)] for span in spans]
         if self._fits(values, line, number):
             if self._begins(values) and self._rows:
-                yield from self.finish()
+                yield from self._end()
+            self._keep_asides()
             if self._id < 0 or not NO_WORD.fullmatch(values[self._id]):
                 at = self._size + start
                 self._rows.append([(a + at, b + at) for a, b in spans])
                 if len(self._rows) > self._stream.limits.sentence:
                     raise self._stream.limits.too_long(self._source, self._line)
+        self._keep_asides()
         self._keep(text)
+
+    def _keep_asides(self) -> None:
+        """Keep comments, which are before the row that follows them, or end the file."""
+        for text in self._asides:
+            self._keep(text)
+        self._asides.clear()
 
     def _keep(self, text: str) -> None:
         self._texts.append(text)

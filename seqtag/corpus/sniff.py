@@ -207,6 +207,8 @@ def _is_conllu(line: str, commented: bool) -> bool:
         fields = line.split("\t")
         feats, head = fields[-5], fields[-4]  # where CoNLL-U has them, from the right
         has_tree = (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
+        if fields.count("") > 1:
+            return False
         return has_id or (len(fields) >= 9 and (commented or has_tree))
     return has_id and "_" in (spaced := line.split()) and len(spaced) == 10
 

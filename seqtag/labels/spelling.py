@@ -239,7 +239,7 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
     prefixes = {match["prefix"].upper() for match in matches}
     is_plain = style == _Style() and outside in ((), (OUTSIDE,))
     in_scheme = any(prefixes <= prefixes_of(scheme) for scheme in SCHEMES)
-    if not in_scheme or (not is_plain and not (outside and prefixes & {"B", "S", "I"})):
+    if not in_scheme or (not is_plain and not (outside and prefixes & {"B", "S", "I", "U"})):
         return None
     odd = {label: n for label, n in rest.items() if not pattern.fullmatch(label)}
     if sum(odd.values()) > _ODD * words:
