@@ -140,18 +140,21 @@ class Layout:
         """Return what a model that learns a column keeps."""
         return Learned(self.columns, label, self.spelling(label))
 
-    def describe(self) -> str:
-        r"""Return a short description.
+    def describe(self, facts: Mapping[str, str] | None = None) -> str:
+        r"""Return a short description, with facts about columns in parentheses.
 
         Examples
         --------
-        >>> Layout("columns", ("form", "ner"), "\t", header=True).describe()
-        'columns, tab-separated: form, ner; header'
+        >>> layout = Layout("columns", ("form", "ner"), "\t", header=True)
+        >>> layout.describe({"ner": "IOB2, 4 types"})
+        'tab-separated: form, ner (IOB2, 4 types); header'
         """
-        shown = [self.format]
-        if self.separator:
+        facts = facts or {}
+        shown = [self.format] if self.format != "columns" or not self.separator else []
+        if self.format == "columns" and self.separator:
             shown.append(SEPARATORS.get(self.separator, f"separated by {self.separator!r}"))
-        parts = [f"{', '.join(shown)}: {', '.join(self.columns)}"]
+        names = [f"{name} ({facts[name]})" if name in facts else name for name in self.columns]
+        parts = [f"{', '.join(shown)}: {', '.join(names)}"]
         parts += [f"{self.comment!r} begins comments"] * bool(self.comment)
         parts += ["header"] * self.header
         if self.sentences != "blank":

@@ -337,8 +337,10 @@ class ReadOptions:
         known = [each["layout"] for each in trainings if "layout" in each]
         return replace(self, like=Learned.from_json(known[-1])) if known else self
 
-    def open(self, source: str | os.PathLike[str] | BinaryIO) -> SentenceStream:
-        """Open a file as `read` does."""
+    def open(
+        self, source: str | os.PathLike[str] | BinaryIO, *, announce: bool = True
+    ) -> SentenceStream:
+        """Open a file as `read` does; a detected format is logged unless `announce` is False."""
         columns = self._names()
         if self.format not in READABLE:
             msg = (
@@ -379,7 +381,7 @@ class ReadOptions:
             return SentenceStream(ByteStream(file, self.limits), layout)
         stream = ByteStream(source, self.limits)
         try:
-            return SentenceStream(stream, self._layout(stream))
+            return SentenceStream(stream, self._layout(stream, announce=announce))
         except BaseException:
             stream.close()
             raise
@@ -390,7 +392,7 @@ class ReadOptions:
             return None
         return tuple(str(i) if name == "_" else name for i, name in enumerate(self.columns, 1))
 
-    def _layout(self, stream: ByteStream) -> Layout:
+    def _layout(self, stream: ByteStream, *, announce: bool) -> Layout:
         """Return format and columns, and read no more of the stream than needed."""
         given = self._given()
         known = FORMATS.get(self.format)
@@ -401,7 +403,7 @@ class ReadOptions:
             except CorpusError as err:
                 stream.check_text(head)
                 raise CorpusError(err.message, source=stream.name, line=err.line) from err
-            if found.evidence:
+            if found.evidence and announce:
                 named = () if FORMATS[found.format].fixed else found.columns
                 shown = " ".join([found.format, *named])
                 sample = f" of the first {HEAD >> 10} KiB" if len(head) >= HEAD else ""

@@ -91,7 +91,8 @@ class LabelColumn:
     def default(cls, available: Sequence[str], source: str | None = None) -> LabelColumn:
         """Return the column to learn if the user names none: upos, or else the last one.
 
-        Numbers, which stand for columns without a name, are chosen only if there are no others.
+        Before parts of speech in the last column, names and chunks are chosen. Numbers, which stand
+        for columns without a name, are chosen only if there are no others.
 
         Parameters
         ----------
@@ -105,11 +106,12 @@ class LabelColumn:
         CorpusError
             If no column is left.
         """
-        candidates = [name for name in available if name not in (*NO_LABELS, "misc")]
+        candidates = [name for name in available if name not in (*NO_LABELS, "misc", "sentence")]
         if not candidates:
             raise _without_labels(available, source)
         named = [name for name in candidates if not name.isdecimal()] or candidates
-        return cls("upos" if "upos" in named else named[-1])
+        chunked = [name for name in ("ner", "chunk") if name in named and named[-1] == "pos"]
+        return cls("upos" if "upos" in named else [*chunked, named[-1]][0])
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from seqtag.corpus import (
     sentence_of,
     sentences_of,
 )
+from seqtag.corpus.column_files import counted
 from seqtag.corpus.datasets import is_dataset, named_values, sentences_in
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
@@ -35,7 +36,8 @@ from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
-from seqtag.labels.column import LabelColumn, is_column_name
+from seqtag.labels.column import NO_LABELS, LabelColumn, is_column_name
+from seqtag.labels.schemes import parse, scheme_of
 from seqtag.labels.spelling import odd_labels
 from seqtag.storage.output import is_read_once
 
@@ -388,6 +390,29 @@ class Corpus(NamedTuple):
             check_labels(found[name].types, LabelColumn(name), self.name)
         return found, lengths
 
+    def announce(self, data: TrainingData, label: LabelColumn | None, *, chosen: bool) -> None:
+        """Log what the files are, and which column is learned, chosen by the user or not."""
+        layout, facts = self._layout, {}
+        if layout is None:
+            return
+        if label is not None:
+            types = {parse(name)[1] for name in data.labels.types} - {""}
+            scheme = None if data.is_flat else scheme_of(data.transitions())
+            count = f"{len(types)} types" if scheme else f"{len(data.labels.types):,} labels"
+            facts[label.columns[-1]] = f"{scheme.upper()}, {count}" if scheme else count
+        others = {*self.columns} - {*NO_LABELS, "lemma", "misc", "sentence"}
+        if layout.format != "columns":
+            others &= {"xpos", "pos", "ner", "chunk"}
+        hint = label is not None and not chosen and others - {*label.columns}
+        _log.info(
+            "%s: %s, %s; %s%s",
+            self.name,
+            counted(f"{len(data.lengths):,}", "sentence"),
+            counted(f"{data.lengths.sum():,}", "word"),
+            layout.describe(facts),
+            f"; learns {label}, choose another column with --label" if hint else "",
+        )
+
     @property
     def _layout(self) -> Layout | None:
         first = self.sources[0] if self.sources else None
@@ -474,7 +499,7 @@ def open_corpus(
         streams = [
             source
             if isinstance(source, SentenceStream)
-            else files.enter_context(reading.open(source))
+            else files.enter_context(reading.open(source, announce=False))
             for source in given
         ]
         if not streams:

@@ -189,6 +189,7 @@ def train_parts(
                 [*dict.fromkeys(("form", *names, *stems))], names if labels is not None else ()
             )
             words = TrainingData(found, found["form"], lengths)
+            corpus.announce(words, None, chosen=True)
             dev_words = None
             if dev is not None:
                 dev_corpus = open_corpus(dev, files, reading)

@@ -331,6 +331,7 @@ def train(
             lemmas = lemma_sources(tasks, corpus.columns)
             both = dict.fromkeys((*needed, *companions, *lemmas))
             examples = corpus.gather([*both], column, words_without)
+            corpus.announce(examples, column, chosen=label is not None)
             held_out = None
             if dev is not None:
                 dev_corpus = open_corpus(dev, files, reading)
