@@ -377,7 +377,7 @@ class TagTask:
                 for piece in rows.json_lines(digesting, begin):
                     out.write(piece)
                 return format, rows.counts, digesting.digest()
-            counts, reading = TagCounts(), options.reading
+            counts, reading = TagCounts(), chain.reading(options.reading)
             if self.part is None:
                 stream = reading.open(digesting)
             else:

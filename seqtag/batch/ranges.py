@@ -21,6 +21,7 @@ from seqtag.storage.compression import compression_of
 
 if TYPE_CHECKING:
     from seqtag.batch.storage import Place
+    from seqtag.corpus import ReadOptions
     from seqtag.tagging.streams import TagOptions
 
 _CHUNK = 1 << 20
@@ -72,7 +73,14 @@ class Ranges(NamedTuple):
     reason: str
 
 
-def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ranges:
+def ranges_of(
+    place: Place,
+    options: TagOptions,
+    size: int,
+    *,
+    cuts: bool,
+    reading: ReadOptions | None = None,
+) -> Ranges:
     r"""Cut a file into ranges.
 
     Parameters
@@ -85,6 +93,8 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
         Approximate size of a range in bytes: it ends at the first border from there on.
     cuts
         True if a model cuts raw text.
+    reading
+        How to read it with what the model knows of files; None for what the options say.
 
     Raises
     ------
@@ -125,7 +135,7 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
         if format == "jsonl":
             head, first = Head("jsonl"), 0
         else:
-            stream = options.reading.open(file)
+            stream = (reading or options.reading).open(file)
             if stream.is_raw and cuts and options.tokenizer == "model":
                 text, mode = stream.head(), options.paragraphs
                 if mode == "auto":

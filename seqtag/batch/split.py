@@ -83,8 +83,9 @@ def cut_file(
     'skipped'
     """
     options = options or TagOptions()
-    cuts = Models.of(model).chain(options.only).cuts
-    return ranges.ranges_of(place_of(source), options, size, cuts=cuts)
+    chain = Models.of(model).chain(options.only)
+    reading = chain.reading(options.reading)
+    return ranges.ranges_of(place_of(source), options, size, cuts=chain.cuts, reading=reading)
 
 
 def part_of(target: str | PathLike[str], part: Range) -> str:

@@ -13,6 +13,7 @@ from seqtag.cli.common import Notes, usage
 from seqtag.cli.options import (
     address_option,
     columns_option,
+    layout_options,
     max_sentence_option,
     models_option,
     quiet_option,
@@ -67,6 +68,7 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
     group=INPUT,
 )
 @columns_option
+@layout_options
 @option(
     "--field",
     help="Field of rows that contains the text or the tokens.",

@@ -255,7 +255,7 @@ columns_option = option(
     metavar="NAME,NAME,...",
     group=INPUT,
 )
-_layout_options = combined(
+layout_options = combined(
     option(
         "--separator",
         metavar="CHARACTER|tab|space",
@@ -545,7 +545,7 @@ def reading_options(command: Command) -> Command:
         )
         return command(*args, reading=reading, **options)
 
-    for each in (limits_options, _layout_options, columns_option, format_option):
+    for each in (limits_options, layout_options, columns_option, format_option):
         run = each(run)
     return run  # type: ignore[return-value]
 

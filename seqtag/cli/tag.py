@@ -104,8 +104,8 @@ def command(
             probability=probability,
             nbest=nbest,
         )
-        reading = reading.after(tagger.model.training for tagger in chain.shown)
-        streams = [context.with_resource(reading.open(name)) for name in inputs]
+        known = chain.reading(reading)
+        streams = [context.with_resource(known.open(name)) for name in inputs]
         counts = TagCounts() if notes.on_terminal else None
         pieces = chain.tagged(streams, options, threads, flush=flush, counts=counts)
     by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw]

@@ -162,6 +162,10 @@ def _blocks(rows: Sequence[_Row]) -> int:
 
 def row_cells(line: str, separator: str, width: int = 0) -> list[str]:
     """Return the values of the fields of a line, empty ones among them (see `split_row`)."""
+    if separator == " " and "\u00a0" not in line:
+        return line.replace("\t", " ").split()
+    if separator == "\t" and " " not in line and "\u00a0" not in line:
+        return line.split("\t")
     spans = split_row(line, separator, width)
     return [field_value(line[a:b], separator) if a < b else "" for a, b in spans]
 
@@ -218,6 +222,8 @@ def _likely(lines: Sequence[str]) -> str:
         return "\t"
     blanks = _usual([len(line.split()) for line in lines])
     for mark in ",;|":
+        if not _most(sum(mark in line for line in lines), lines):
+            continue
         widths = [len(row_cells(line, mark)) for line in lines]
         width = _usual(widths)
         after = sum(re.match(rf"\S+{re.escape(mark)}(?: |$)", line) is not None for line in lines)
@@ -255,11 +261,11 @@ def _comment(
     labels: Counter[str] = Counter()
     blocks = _blocks(rows)
     ends = [not row.line.strip() or bool(SENTENCE_LINE.match(row.line)) for row in rows]
+    is_open = not any(ends[:-1])  # without lines between sentences, any row may be the first
     first = True  # whether no row of the sentence has been read
     for row, is_end in zip(rows, ends, strict=True):
         mark = row.line[:1] if _MARK.match(row.line) else ""
-        if is_end or not any(ends[:-1]):  # without lines between sentences, any row may be first
-            first = True
+        first = first or is_end or is_open
         if is_end:
             continue
         if mark and first:
@@ -490,6 +496,7 @@ def _spellings(
         and name not in ("id", "form", "lemma", "sentence")
         and not each.spelling.is_plain
         and (given.outside or i == len(names) - 1 or each.spelling.place != "type")
+        and not (name.isdecimal() and each.spelling.place == "type")
     }
     like = given.like
     if like is not None and not like.spelling.is_plain:

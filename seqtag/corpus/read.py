@@ -470,6 +470,7 @@ def read(
     *,
     columns: Sequence[str] | None = None,
     limits: ReadLimits = LIMITS,
+    **layout: Any,
 ) -> SentenceStream:
     r"""Read the sentences of a file one by one, without loss.
 
@@ -490,6 +491,9 @@ def read(
         used.
     limits
         Input limits and strictness.
+    **layout
+        What else is known of a column file: ``separator``, ``comment``, ``header``,
+        ``sentences``, ``outside`` and ``scheme``, as `ReadOptions` has them.
 
     Returns
     -------
@@ -511,7 +515,7 @@ def read(
     >>> stream.format, [sentence.words for sentence in stream]
     ('tokens', [['Stop', '!']])
     """
-    return ReadOptions(format, columns, limits).open(source)
+    return ReadOptions(format, columns, limits, **layout).open(source)
 
 
 def sniff(source: str | os.PathLike[str] | BinaryIO | Iterable[str], **overrides: Any) -> Layout:

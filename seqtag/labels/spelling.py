@@ -26,6 +26,7 @@ _JOINTS = "-_:./|"
 _BRACKETS = re.compile(r"(?:\([^()*\s]+)*\*?\)*")
 _OPENED = re.compile(r"\(([^()*\s]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&/+-]*")
+_TYPES = 1000  # more are no labels
 _ODD = 0.1  # share of words; with more labels of another kind, a column has no chunk labels
 _MANY = 10  # words; of fewer, a label _ may just not be known yet
 _OFTEN = 0.4  # share of words outside, where types have no prefix
@@ -38,20 +39,20 @@ class _Style(NamedTuple):
     joint: str = "-"
     lower: bool = False
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
+    def compile(self) -> re.Pattern[str]:
         letter = f"(?P<prefix>[{_LETTERS.lower() if self.lower else _LETTERS}])"
         joint, kind = re.escape(self.joint), "(?P<type>.+)"
         parts = (letter, joint, kind) if self.place == "prefix" else (kind, joint, letter)
         return re.compile("".join(parts))
 
 
-_STYLES = [
-    _Style(place, joint, lower)
+_PATTERNS = {
+    style: style.compile()
     for lower in (False, True)
     for place in ("prefix", "suffix")
     for joint in _JOINTS
-]
+    if (style := _Style(place, joint, lower))
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Spelling:
             return OUTSIDE
         prefix, kind = "i", label
         if self.place != "type":
-            found = _Style(self.place, self.joint, self.lower).pattern.fullmatch(label)
+            found = _PATTERNS[_Style(self.place, self.joint, self.lower)].fullmatch(label)
             if found is None:
                 return label
             prefix, kind = found["prefix"], found["type"]
@@ -212,7 +213,7 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
     >>> detect_spelling({"NOUN": 7, "VERB": 3}) is None
     True
     """
-    if not counts:
+    if not counts or len(counts) > _TYPES:
         return None
     most = max(counts, key=lambda label: (counts[label], label))
     words = sum(counts.values())
@@ -224,11 +225,11 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
     outside = tuple(dict.fromkeys([*outside, *[word] * is_word]))
     rest = {label: n for label, n in counts.items() if label not in outside}
     found = {
-        style: sum(n for label, n in rest.items() if style.pattern.fullmatch(label))
-        for style in _STYLES
+        style: sum(n for label, n in rest.items() if pattern.fullmatch(label))
+        for style, pattern in _PATTERNS.items()
     }
     style = max(found, key=found.__getitem__)
-    explained, pattern = found[style], style.pattern
+    explained, pattern = found[style], _PATTERNS[style]
     bare = {label for label in rest if parse(label)[0] and not parse(label)[1]}
     if not explained or (bare and not style.lower):
         plain = rest and all(parse(label)[0] for label in rest) and len({*rest, *outside}) > 1

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from seqtag.corpus import Sentence
-    from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.read import AnyStream, ReadOptions
     from seqtag.model.model import Model
 
 _Context = TypeVar("_Context")
@@ -592,6 +592,10 @@ class Chain:
     def shown(self) -> list[Tagger]:
         """The taggers whose labels are written."""
         return [tagger for tagger in self.taggers if not tagger.hidden]
+
+    def reading(self, options: ReadOptions) -> ReadOptions:
+        """Return options for reading, with what the models know of files as they learned from."""
+        return options.after(each.model.training for each in self.shown)
 
     @property
     def cuts(self) -> bool:

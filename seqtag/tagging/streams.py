@@ -79,6 +79,8 @@ class TagOptions:
         Format of the input; ``auto`` looks at each file.
     columns
         Names of the columns of a column file.
+    separator, comment, header, sentences, outside, scheme
+        What else is known of a column file: see `seqtag.corpus.ReadOptions`.
     field
         Rows of tables: the field of texts or tokens; None for ``tokens``, or ``text``.
     to
@@ -111,6 +113,12 @@ class TagOptions:
 
     format: str = "auto"
     columns: Sequence[str] | None = None
+    separator: str | None = None
+    comment: str | None = None
+    header: bool | None = None
+    sentences: str | None = None
+    outside: str | None = None
+    scheme: str | None = None
     field: str | None = None
     to: str | None = None
     only: Sequence[str] | None = None
@@ -126,7 +134,18 @@ class TagOptions:
     @property
     def reading(self) -> ReadOptions:
         """The options for reading the input."""
-        return ReadOptions(self.format, self.columns, LIMITS._replace(sentence=self.max_sentence))
+        limits = LIMITS._replace(sentence=self.max_sentence)
+        return ReadOptions(
+            self.format,
+            self.columns,
+            limits,
+            self.separator,
+            self.comment,
+            self.header,
+            self.sentences,
+            self.outside,
+            self.scheme,
+        )
 
     def __post_init__(self) -> None:
         for name in _LISTS:

@@ -259,11 +259,14 @@ class Corpus(NamedTuple):
         The columns that all of them have.
     name
         The file that a message is about: the first one; None if there are only sentences.
+    reading
+        How files were opened.
     """
 
     sources: list[SentenceStream | list[Sentence]]
     columns: tuple[str, ...]
     name: str | None
+    reading: ReadOptions = ReadOptions()
 
     def label_column(self, label: str | None) -> LabelColumn:
         """Return the label column: the one named, or the default one.
@@ -446,7 +449,7 @@ class Corpus(NamedTuple):
         """Return file and line of the first word that has a label, as far as they can be found."""
         for source in self.sources:
             if isinstance(source, SentenceStream) and not is_read_once(source.source):
-                with ReadOptions(columns=self.columns).open(source.source) as again:
+                with self.reading.open(source.source, announce=False) as again:
                     for sentence in again:
                         labels = column.of(sentence)
                         if label in labels:
@@ -514,7 +517,7 @@ def open_corpus(
                     f"found {', '.join(stream.columns)}; give files of one format"
                 )
                 raise CorpusError(msg, source=stream.source)
-        corpus = Corpus(list(streams), streams[0].columns, name)
+        corpus = Corpus(list(streams), streams[0].columns, name, reading)
     for column in corpus.columns:
         if not is_column_name(column):
             msg = (

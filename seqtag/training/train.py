@@ -262,8 +262,9 @@ def train(
     words_without = unlabeled_words(unlabeled, unlabeled_mark, settings)
     begin = None if init is None else loaded(init)
     tables = tables_of(tables)
+    reading = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
     if raw:
-        tables.append(classes_of(raw, data, ReadOptions(format, columns, limits), threads))
+        tables.append(classes_of(raw, data, reading, threads))
     if labels is not None and (label is None or isinstance(label, str)):
         label = label or default_label(begin) or "label"
         data, dev, mark = from_lists(data, labels, dev, label, columns, words_without.mark)
@@ -293,9 +294,7 @@ def train(
             patience=patience,
             constrain=constrain,
             threads=threads,
-            format=format,
-            columns=columns,
-            limits=limits,
+            **reading.arguments(),
             on_component=on_component,
             on_epoch=on_epoch,
             init=begin,
@@ -307,7 +306,6 @@ def train(
         )
         return Pipeline(models)
 
-    reading = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
     schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     with folder or nullcontext():

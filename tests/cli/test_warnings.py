@@ -30,7 +30,11 @@ def said(call, *args):
     assert (quiet.code, quiet.err, quiet.notes) == (0, "", [])
     assert quiet.out == done.out
     lines = [*done.notes, *done.err.splitlines()]
-    return [line for line in lines if "note: " in line and not re.search(": (read as|para|[0-9,]+ sentences?, )", line)]
+    return [
+        line
+        for line in lines
+        if "note: " in line and not re.search(": (read as|para|[0-9,]+ sentences?, )", line)
+    ]
 
 
 # ------------------------------------------------------------------------------ evaluation
