@@ -64,6 +64,7 @@ corpus.sentence
 corpus.table
 corpus.text corpus.write corpus.surface corpus.datasets tables.tsv
 corpus.conllu
+corpus.json_lines
 corpus.formats corpus.nltk_corpora
 corpus.layout
 corpus.rows

@@ -133,8 +133,9 @@ def command(
     if feature is not None and not names and not transitions:
         msg = "expected --names CORPUS with --feature, found none; features are hashed in the model"
         raise click.UsageError(msg, context)
-    notes = Notes(quiet)
-    if not weights and is_corpus(model):
+    is_file = not weights and is_corpus(model)
+    notes = Notes(quiet or is_file)  # what they would say of a file is shown
+    if is_file:
         show_file(model, against, reading, as_json=as_json)
         return 0
     if against is not None:

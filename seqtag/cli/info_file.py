@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.catalogue.locate import locate
 from seqtag.cli.common import load_model, print_json, say
+from seqtag.corpus.column_files import counted
+from seqtag.corpus.sentence import has_column
 from seqtag.labels.column import NO_LABELS
 from seqtag.labels.schemes import detect_scheme
 from seqtag.labels.spelling import odd_labels
 from seqtag.model.container import is_model
+from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Mapping
 
-    from seqtag.cli.options import InputOptions
-    from seqtag.corpus import Layout
+    from seqtag.corpus import Layout, ReadOptions
+    from seqtag.model.model import Model
 
 _EXAMPLES = 3
+_MOST = 10  # unseen labels that are shown
 _OWN = 1000  # values of a column; those of one with more are not compared
 
 
@@ -42,7 +47,7 @@ class _Facts(NamedTuple):
         return sum(self.lengths)
 
 
-def _facts(name: str, reading: InputOptions) -> _Facts:
+def _facts(name: str, reading: ReadOptions) -> _Facts:
     """Read a file once."""
     [path] = locate([name], "train")
     with reading.open(path) as stream:
@@ -55,39 +60,57 @@ def _facts(name: str, reading: InputOptions) -> _Facts:
             odd = odd_labels(values[column])
             kept = [[label for label in row if label not in odd] for row in found]
             if column not in NO_LABELS and (scheme := detect_scheme(kept)):
-                schemes[column] = scheme
+                schemes[column] = scheme.upper()
         return _Facts(stream.layout, [len(each) for each in sentences], values, schemes)
 
 
-def show_file(name: str, against: str | None, reading: InputOptions, *, as_json: bool) -> None:
+def show_file(name: str, against: str | None, reading: ReadOptions, *, as_json: bool) -> None:
     """Print what a file is, and with `against` what would not match."""
-    facts = _facts(name, reading)
-    record = _record(name, facts)
-    if against is not None:
-        record["against"] = {"name": against, **_compared(facts, against, reading)}
+    compared = {}
+    if against is None:
+        facts = _facts(name, reading)
+    elif is_corpus(against):
+        other = _facts(against, reading)
+        like = other.layout.learned(other.layout.columns[-1])
+        facts = _facts(name, replace(reading, like=like))
+        columns = {k: {*v} for k, v in other.values.items() if k != "form"}
+        compared = _compared(facts, columns, {*columns}, other.values["form"])
+    else:
+        loaded = load_model(against)
+        taggers = loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
+        models = [each.model for each in taggers if "form" in each.model.compiled.columns]
+        facts = _facts(name, reading.after(each.training for each in models))
+        learned = {each.column.columns[0]: {*each.labels} for each in models if not _is_free(each)}
+        needed = {name for each in models for name in each.compiled.columns}
+        known = models[-1].known_words if models else ()
+        filled = {name for each in models for name in each.column.columns}
+        compared = _compared(facts, learned, needed - filled, known)
     if as_json:
-        print_json(record)
+        print_json(_record(name, facts) | ({"against": compared} if against else {}))
         return
     lines = [("file", name), ("layout", facts.layout.describe())]
     if facts.lengths:
+        least, most = min(facts.lengths), max(facts.lengths)
         mean = facts.words / len(facts.lengths)
-        lines.append(
-            (
-                "sentences",
-                f"{len(facts.lengths):,} of {min(facts.lengths)} to {max(facts.lengths):,} words, "
-                f"{mean:.1f} on average; {facts.words:,} words",
-            )
-        )
+        lengths = f"{least:,} to {most:,} words, {mean:.1f} on average"
+        lines.append(("sentences", f"{len(facts.lengths):,} of {lengths}"))
+        lines.append(("words", f"{facts.words:,}"))
     for column, counts in facts.values.items():
         shown = ", ".join(value for value, _ in counts.most_common(_EXAMPLES))
         scheme = f"; {facts.schemes[column]}" if column in facts.schemes else ""
-        lines.append((column, f"{len(counts):,} values: {shown}{scheme}"))
-    lines += [
-        (f"line {each.line}", f"{each.text} ({each.count} times)") for each in facts.layout.misfits
-    ]
-    lines += [(what.replace("_", " "), found) for what, found in record.get("against", {}).items()]
+        values = counted(f"{len(counts):,}", "value")
+        lines.append((column, "empty" if shown == "_" else f"{values}: {shown}{scheme}"))
+    for each in facts.layout.misfits:
+        times = f" ({each.count} times)" * (each.count > 1)
+        lines.append((f"line {each.line}", f"{each.text}{times}"))
+    lines += [(what.replace("_", " "), found) for what, found in compared.items()]
     width = max(len(first) for first, _ in lines)
     say("".join(f"{first:<{width}}  {second}\n" for first, second in lines))
+
+
+def _is_free(model: Model) -> bool:
+    """Return whether the labels of a model are too many to compare, or rules."""
+    return model.column.is_lemma or len(model.labels) > _OWN
 
 
 def _record(name: str, facts: _Facts) -> dict[str, Any]:
@@ -109,33 +132,17 @@ def _record(name: str, facts: _Facts) -> dict[str, Any]:
     }
 
 
-def _compared(facts: _Facts, against: str, reading: InputOptions) -> dict[str, Any]:
-    """Return what of a file does not match a model or another file."""
-    if not is_corpus(against):
-        from seqtag.tagging.pipeline import Pipeline
-
-        loaded = load_model(against)
-        models = loaded.models if isinstance(loaded, Pipeline) else [loaded.model]
-        labels = {each.column.columns[0]: {*each.labels} for each in models}
-        needed = {name for each in models for name in each.compiled.columns}
-        filled = {name for each in models for name in each.column.columns}
-        words: Container[str] = models[-1].known_words
-        needed -= filled
-    else:
-        other = _facts(against, reading)
-        labels = {name: {*found} for name, found in other.values.items() if name != "form"}
-        needed, words = {*other.layout.columns}, other.values["form"]
-    missing = sorted(needed - {*facts.layout.columns} - {"text"})
-    unseen = {
-        name: sorted({*facts.values[name]} - known)
-        for name, known in labels.items()
-        if name in facts.values and len(known) <= _OWN
-    }
-    found: dict[str, Any] = {"missing_columns": ", ".join(missing) or "none"}
-    for name, values in unseen.items():
-        found[f"unseen_{name}"] = ", ".join(values[:10]) or "none"
-    if facts.words:
-        counts = facts.values["form"]
-        known_count = sum(n for word, n in counts.items() if word in words)
-        found["known_words"] = f"{100 * known_count / max(1, facts.words):.1f}%"
+def _compared(
+    facts: _Facts, labels: Mapping[str, set[str]], needed: set[str], words: Container[str]
+) -> dict[str, str]:
+    """Return what does not match: columns, labels, and the share of known words."""
+    missing = sorted(name for name in needed if not has_column(name, facts.layout.columns))
+    found = {"missing_columns": ", ".join(missing) or "none"}
+    for name, known in labels.items():
+        if name in facts.values and len(known) <= _OWN:
+            unseen = sorted({*facts.values[name]} - known)
+            found[f"unseen_{name}"] = ", ".join(unseen[:_MOST]) or "none"
+    counts = facts.values["form"]
+    share = sum(n for word, n in counts.items() if word in words) / max(1, facts.words)
+    found["known_words"] = f"{100 * share:.1f}%"
     return found

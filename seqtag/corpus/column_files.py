@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
 from seqtag.corpus.layout import Layout, Learned, Misfit
-from seqtag.corpus.rows import NO_WORD, field_value, split_row
+from seqtag.corpus.rows import JOINTS, NO_WORD, field_value, split_row
 from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
 from seqtag.labels.spelling import Spelled, Spelling, detect_spelling
@@ -231,6 +231,10 @@ def _likely(lines: Sequence[str]) -> str:
         short = sum(len(line.split()) <= 2 * width for line in lines)
         if width > 1 and alone and _most(widths.count(width), lines) and _most(short, lines):
             return mark
+    for joint in JOINTS if blanks == 1 else "":
+        tagged = re.compile(rf"\S+{joint}(?:[A-Z][A-Z0-9$|+-]*|[^\w\s]{{1,6}})")
+        if _most(sum(tagged.fullmatch(line) is not None for line in lines), lines):
+            return joint
     return " "
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from seqtag.corpus import conllu, table, text, write
+from seqtag.corpus import conllu, json_lines, table, text, write
 from seqtag.corpus.conllu import ConlluSentence
 from seqtag.corpus.sentence import Sentence, bad_value, into_misc, split_key, with_values
 from seqtag.corpus.stream import ByteStream
@@ -113,7 +113,9 @@ class Format(NamedTuple):
     @property
     def extensible(self) -> bool:
         """True if another column can be added at the end of a row."""
-        return self.rows is not None and self.rows.sentence_type.extensible
+        return self.read is json_lines.read_jsonl or (
+            self.rows is not None and self.rows.sentence_type.extensible
+        )
 
 
 def _names(*columns: str) -> dict[int, tuple[str, ...]]:
@@ -211,6 +213,7 @@ FORMATS = {
         Format(
             "jsonl",
             "one JSON object per line and sentence: tokens, and each column of labels",
+            read=json_lines.read_jsonl,
             write=write.write_jsonl,
             excludes="",
             number=(b'\n{"sent_id": "', b'"'),

@@ -120,7 +120,7 @@ class Layout:
     @property
     def is_plain(self) -> bool:
         """True if the readers of the format can read it; `seqtag.corpus.rows` reads the others."""
-        return not (
+        return self.format not in ("columns", "conllu-plus") or not (
             self.comment
             or self.header
             or self.sentences != "blank"

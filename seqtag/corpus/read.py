@@ -29,6 +29,7 @@ from seqtag.corpus.stream import (
     after_last_line,
 )
 from seqtag.corpus.table import find_separator
+from seqtag.corpus.text import read_tagged
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -137,7 +138,10 @@ class SentenceStream:
             if self._format.read is None:
                 yield from self.parse(self._table_blocks())
                 return
-            yield from self._checked(self._format.read(self._stream, self.source))
+            read = self._format.read
+            if self.layout.separator:  # between word and tag
+                read = partial(read_tagged, joint=self.layout.separator)
+            yield from self._checked(read(self._stream, self.source))
 
     def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Yield sentences, none of them too long."""
@@ -543,7 +547,7 @@ def sniff(source: str | os.PathLike[str] | BinaryIO | Iterable[str], **overrides
     --------
     >>> layout = sniff(["Word,Tag", "Ann,B-PER", "ran,O", "", "Bob,B-PER", "sat,O"])
     >>> layout.describe()
-    "columns, separated by ',': form, ner; header"
+    "separated by ',': form, ner; header"
     """
     file: Any = source
     if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):

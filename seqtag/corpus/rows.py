@@ -31,6 +31,9 @@ CLOSERS = frozenset(["''", '"', "”", "»", "’", ")", "]", "}"])
 NO_WORD = re.compile(r"[0-9]+[-.][0-9]+")
 """Ids of ranges and empty nodes, which are no words."""
 
+JOINTS = "/_"
+"""Characters between word and tag, where both are one word: the last one counts."""
+
 _BLANK = " \t\r\n\u00a0"
 
 
@@ -133,6 +136,9 @@ def split_row(text: str, separator: str, width: int = 0) -> list[Span]:
     if separator in (" ", "\t+"):
         fields = re.finditer(r"[^ \t]+" if separator == " " else r"[^\t]+", text[:end])
         return [_stripped(text, *match.span()) for match in fields]
+    if separator in JOINTS:
+        at = text.rfind(separator, 1, end)
+        return [(0, at), (at + 1, end)] if at > 0 else [(0, end)]
     spans, at, mark = list[Span](), 0, re.escape(separator)
     field = _field(mark, may_quote=separator != "\t")
     while True:

@@ -22,6 +22,7 @@ from seqtag.corpus.column_files import (
     sniff_rows,
 )
 from seqtag.corpus.formats import FORMATS
+from seqtag.corpus.json_lines import columns_of, parsed
 from seqtag.corpus.layout import Layout
 from seqtag.corpus.stream import HEAD
 from seqtag.corpus.table import DOCSTART, is_comment
@@ -36,7 +37,7 @@ _BIO = re.compile(rf"{OUTSIDE}|{CHUNK_LABEL}\S+")
 _TYPED = re.compile(rf"{CHUNK_LABEL}[A-Z]{{2,}}")
 _TAG = re.compile(r"[A-Z][A-Z0-9$|+_-]*|[^\w\s]{1,6}|-[LR]RB-")
 _LABEL = re.compile(rf"{_TAG.pattern}|{_BIO.pattern}|[A-Z][A-Z0-9]*[.:|+_-]\S+|[A-Z]\w*=\S+|_")
-_TAGGED = re.compile(rf"\S+/(?:{_TAG.pattern})")
+_TAGGED = {joint: re.compile(rf"\S+{re.escape(joint)}(?:{_TAG.pattern})") for joint in "/_|"}
 _TREE = re.compile(r"\(\s*(?:\(\s*[A-Z]|[A-Z][\w=|-]*\s+\(\s*[^\s()])")
 _LEAF = re.compile(r"\([A-Z$,.:#`'|=-]+ [^\s()]+\)")
 _COMMENT = re.compile(r"#(?:\s|$)|#\s*\w+\s*=")
@@ -120,6 +121,8 @@ def detect_format(head: bytes, given: Overrides | None = None) -> Layout:
     numbered = list(enumerate(every, 1))
     if given.of_rows:
         return sniff_rows(numbered, given)
+    if (found := _find_json(lines)) is not None:
+        return found
     _refuse_foreign(lines)
     found = (
         _find_conllu(lines)
@@ -231,25 +234,26 @@ def _find_trees(lines: Sequence[str]) -> Layout | None:
 
 def _find_tagged(lines: Sequence[str]) -> Layout | None:
     """Return a format of word/TAG items if most items are."""
-    if 4 * sum("/" in line for line in lines) < len(lines):
+    joint = max("/_|", key=lambda char: sum(char in line for line in lines))  # in ties a slash
+    if 4 * sum(joint in line for line in lines) < len(lines):
         return None  # as in most files
-    words, tagged, rules, brackets = 0, 0, False, False
-    for line in lines:
-        if not line.strip("= \t"):
-            rules = True
-            continue
-        for item in re.findall(r"[^ \t]+", line):
-            if item in ("[", "]"):
-                brackets = True
-                continue
-            words += 1
-            tagged += _TAGGED.fullmatch(item) is not None
-    if 2 * tagged <= words:
+    items = [item for line in lines for item in re.findall(r"[^ \t]+", line)]
+    words = [item for item in items if item.strip("=") and item not in ("[", "]")]
+    tagged = sum(_TAGGED[joint].fullmatch(word) is not None for word in words)
+    if 2 * tagged <= len(words) or (len(items) == len(lines) > 2):  # one on a line: columns
         return None
-    return _fixed(
-        "pos" if rules or brackets else "tagged",
-        f"word/TAG in {tagged} of {counted(words, 'item')}",
-    )
+    evidence = f"word{joint}TAG in {tagged} of {counted(len(words), 'item')}"
+    if joint == "/":
+        return _fixed("pos" if len(words) < len(items) else "tagged", evidence)
+    return replace(_fixed("tagged", evidence), separator=joint)
+
+
+def _find_json(lines: Sequence[str]) -> Layout | None:
+    """Return JSON Lines if the first line is an object with tokens."""
+    record = parsed(lines[0]) if lines[0].startswith("{") else None
+    if record is None:
+        return None
+    return Layout("jsonl", columns_of(record), evidence="an object with tokens on each line")
 
 
 # ---- columns
@@ -299,7 +303,7 @@ def _find_columns(
         found, possible = _are_words(rows, len(typical), in_blocks=in_blocks or certain)
     else:
         found, possible = _are_labeled(rows, typical, in_blocks=in_blocks or certain)
-        spelled = len(typical) >= MANY and chunked and bool(layout.spellings)
+        spelled = (in_blocks or len(typical) >= MANY) and chunked and bool(layout.spellings)
         found = found or (most and (certain or spelled))
     if found:
         return layout

@@ -176,8 +176,8 @@ _POS_END = re.compile(r"\n(?:[ \t]*\r?\n|=+[ \t]*(?:\r?\n|\Z))")
 _LEAF = re.compile(r"\(\s*([^\s()]+)\s+((?:\\[()]|[^\s()])+)\s*\)")
 
 
-def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
-    r"""Read one sentence per line, its items ``word/TAG``; the last slash counts.
+def read_tagged(stream: ByteStream, source: str, joint: str = "/") -> Iterator[Sentence]:
+    r"""Read one sentence per line, its items ``word/TAG``; the last slash, or `joint`, counts.
 
     Columns: form, pos. An escaped slash (``1\/2/CD``) stays as written.
     """
@@ -185,7 +185,7 @@ def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
     def build(raw: str, source: str, line: int) -> SpanSentence:
         found = islice(_ITEM.finditer(raw, start_of(raw, line)), most)
-        return _tagged(raw, source, line, [m.span() for m in found])
+        return _tagged(raw, source, line, [m.span() for m in found], joint=joint)
 
     for raw, line in lines_of(stream):
         yield _kept(stream, build, raw, source, line)
@@ -259,16 +259,21 @@ def _kept(stream: ByteStream, build: _Builder, raw: str, source: str, line: int)
 
 
 def _tagged(
-    raw: str, source: str, line: int, items: list[Span], chunks: list[str] | None = None
+    raw: str,
+    source: str,
+    line: int,
+    items: list[Span],
+    chunks: list[str] | None = None,
+    joint: str = "/",
 ) -> SpanSentence:
     """Return a sentence from the spans of its word/TAG items."""
     values: dict[str, list[str]] = {"form": [], "pos": []}
     tags = []
     for start, end in items:
-        form, slash, tag = raw[start:end].rpartition("/")
+        form, slash, tag = raw[start:end].rpartition(joint)
         if not (form and slash and tag):
             msg = (
-                f"expected word/TAG, found {shorten(raw[start:end])}; add the tag, "
+                f"expected word{joint}TAG, found {shorten(raw[start:end])}; add the tag, "
                 "or name the format with --format"
             )
             raise CorpusError(msg, source=source, line=line + raw.count("\n", 0, start))
