@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from seqtag import hooks
 from seqtag.corpus.datasets import is_dataset, sentences_in
-from seqtag.deprecation import renamed, renamed_keyword
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
@@ -184,7 +183,6 @@ class Tagger(ModelRuntime):
         *,
         scores: Literal[True],
     ) -> ScoredLabels: ...
-    @renamed_keyword("given", "fixed_labels")
     def tag(
         self,
         sentence: AnySentence,
@@ -275,7 +273,6 @@ class Tagger(ModelRuntime):
     ) -> list[ScoredLabels]: ...
     @overload
     def tag_many(self, sentences: Any, threads: int = 1, *, offsets: Any = None) -> Any: ...
-    @renamed_keyword("given", "fixed_labels")
     def tag_many(
         self,
         sentences: Any,
@@ -369,7 +366,6 @@ class Tagger(ModelRuntime):
         schemes = {self.label: self.label_scheme} if self.label_scheme else {}
         return Document(text, with_columns(sentences, labels), self.label_columns, schemes)
 
-    @renamed_keyword("given", "fixed_labels")
     def nbest(
         self, sentence: AnySentence, k: int, fixed_labels: FixedLabels | None = None
     ) -> list[tuple[float, list[str]]]:
@@ -517,39 +513,6 @@ class Tagger(ModelRuntime):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_bytes, (bundle.to_bytes([self.model]),)
-
-    # ----------------------------------------------------------------- old names
-    @renamed("tag(sentence, scores=True).margins")
-    def margins(self, sentence: AnySentence, given: FixedLabels | None = None) -> list[float]:
-        """Return the margins of one sentence."""
-        return self.tag(sentence, given, scores=True).margins
-
-    @renamed("tag(sentence, scores=True).probabilities")
-    def probabilities(self, sentence: AnySentence, given: FixedLabels | None = None) -> list[float]:
-        """Return the probabilities of one sentence; an error if there is no calibration."""
-        self.check_calibrated()
-        return self.tag(sentence, given, scores=True).probabilities or []
-
-    @renamed("tag_many(sentences, scores=True)")
-    def tag_with_margins(
-        self,
-        sentences: Iterable[AnySentence],
-        threads: int = 1,
-        given: Iterable[FixedLabels | None] | None = None,
-    ) -> list[ScoredLabels]:
-        """Return labels and margins of many sentences."""
-        return self.tag_many(sentences, threads, given, scores=True)
-
-    @renamed("nbest(sentence, k) for each sentence")
-    def nbest_many(
-        self,
-        sentences: Iterable[AnySentence],
-        n: int,
-        threads: int = 1,
-        given: Iterable[FixedLabels | None] | None = None,
-    ) -> list[list[tuple[float, list[str]]]]:
-        """Return the n best label sequences of many sentences."""
-        return self._nbest_many(sentences, n, threads, given)
 
 
 # ----------------------------------------------------------------- summaries

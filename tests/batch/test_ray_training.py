@@ -255,7 +255,7 @@ def test_options_that_do_not_fit(options, said, actors, shards, call):
 def test_any_number_of_workers_gives_the_same_model(workers, shards):
     seqtag.train_shards(shards, **HOW).save("here.seqtag")
     command = [
-        *(sys.executable, "-m", "seqtag", "cluster", "train", *shards, "-m", "there.seqtag"),
+        *(sys.executable, "-m", "seqtag", "cluster", "train", *shards, "-o", "there.seqtag"),
         *(*OPTIONS, "--rounds", "4", "--workers", str(workers), "-q"),
     ]
     env = os.environ | {"PYTHONPATH": str(ROOT)}

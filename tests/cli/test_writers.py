@@ -367,7 +367,7 @@ def test_a_full_disk_leaves_the_old_file(writer, folder):
 @pytest.mark.parametrize("options", [[], ["-q"]])
 def test_checkpoints_on_a_full_disk_are_an_error_after_the_model_is_written(options, folder):
     mount = 'mount -t tmpfs -o size=16k none disk; cat /dev/zero 2>&- >disk/filler; exec "$@"'
-    train = ["train", "train.conllu", "-m", "m.seqtag", "--label", "upos", "--epochs", "2"]
+    train = ["train", "train.conllu", "-o", "m.seqtag", "--label", "upos", "--epochs", "2"]
     command = [*own_mounts(folder), "sh", "-c", mount, "sh", *SEQTAG, *train, *options]
     command += ["--checkpoint", "disk/checkpoints"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

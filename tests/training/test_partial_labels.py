@@ -233,24 +233,6 @@ def test_sentences_that_are_left_out_could_be_used(caplog):
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"skip_unlabelled": True}, {"unlabeled": "skip"}),
-        ({"unlabelled": "?"}, {"unlabeled": "learn_around", "unlabeled_mark": "?"}),
-    ],
-)
-def test_the_options_of_0_2_are_deprecated(old, new):
-    data = corpus(FULL + ("; the DT, dog _" if "skip_unlabelled" in old else "; the DT, dog ?"))
-    how = {"label": "tag", "epochs": 1}
-    with pytest.warns(
-        DeprecationWarning,
-        match=r"^the argument \w+ is deprecated and will be removed in the next release; use unlab",
-    ):
-        found = train(data, **how, **old)
-    assert to_bytes([found.model]) == to_bytes([train(data, **how, **new).model])
-
-
 def test_the_policy_is_one_of_three_words():
     message = "expected unlabeled='error', 'skip', 'learn_around', found 'ignore'"
     with pytest.raises(ValueError, match=message):
