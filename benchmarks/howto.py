@@ -258,7 +258,7 @@ def checkpoints(folder: Path) -> Found:
 
 def margins(folder: Path) -> float:
     """Measure how many times as long tagging takes with margins."""
-    tagger = seqtag.load("en-ewt-upos")
+    tagger = seqtag.load("en").tagger("upos")
     sentences = [list(each.words) for each in seqtag.read(folder / CORPORA["EWT UPOS"].dev)]
     times = []
     for scores in (False, True):

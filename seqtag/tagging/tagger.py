@@ -11,7 +11,7 @@ from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
-from seqtag.model.embedded import COMPONENTS, component_of, find_model, no_such_model
+from seqtag.model.embedded import find_model, no_such_model
 from seqtag.model.model import fitting
 from seqtag.settings import SETTINGS
 from seqtag.tagging.arrays import arrays_of
@@ -61,7 +61,7 @@ class Tagger(ModelRuntime):
     Examples
     --------
     >>> import seqtag
-    >>> tagger = seqtag.load("en-ewt-upos")
+    >>> tagger = seqtag.load("en").tagger("upos")
     >>> tagger.tag(["Birds", "sing", "."])
     ['NOUN', 'VERB', 'PUNCT']
     >>> tagger.label, tagger.columns
@@ -85,7 +85,10 @@ class Tagger(ModelRuntime):
 
         Examples
         --------
-        >>> Tagger.load("en-ewt-upos").label
+        >>> import seqtag, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = seqtag.load("en").tagger("upos").save(f"{folder}/upos.seqtag")
+        ...     Tagger.load(f"{folder}/upos.seqtag").label
         'upos'
         """
         models = load_models(path_or_name)
@@ -93,11 +96,9 @@ class Tagger(ModelRuntime):
             names = [model.column.name for model in models]
             load = f"seqtag.load({str(path_or_name)!r})"
             uses = [f"{load}.tagger({each!r})" for each in names if each not in (TOKENS, WORDS)]
-            file = find_model(path_or_name)
-            same = [each for each in COMPONENTS if find_model(each) == file]
             msg = (
                 f"{path_or_name}: expected a model of one column, found a pipeline of "
-                f"{', '.join(names)}; use {' or '.join([*(uses or [load])[:1], *same])}"
+                f"{', '.join(names)}; use {(uses or [load])[0]}"
             )
             raise SeqtagError(msg)
         return cls(models[0], str(path_or_name))
@@ -221,7 +222,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> tagger = seqtag.load("en-ewt-xpos")
+        >>> tagger = seqtag.load("en").tagger("xpos")
         >>> tagger.tag("The cat sat on the mat .".split())
         ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
         >>> tagger.tag(["Fish", "swim"], fixed_labels=["NN", None])
@@ -247,7 +248,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> seqtag.load("en-ewt-upos").tag_words(["Birds", "sing", "."])
+        >>> seqtag.load("en").tagger("upos").tag_words(["Birds", "sing", "."])
         ['NOUN', 'VERB', 'PUNCT']
         """
         self._check_uses_words_only()
@@ -314,7 +315,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> seqtag.load("en-ewt-upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
+        >>> seqtag.load("en").tagger("upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
         [['VERB', 'PUNCT'], [], ['INTJ', 'PUNCT', 'INTJ', 'PUNCT']]
         """
         if is_dataset(sentences):
@@ -356,7 +357,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> document = seqtag.load("en-ewt-upos").tag_text("Time flies. Why?")
+        >>> document = seqtag.load("en").tagger("upos").tag_text("Time flies. Why?")
         >>> [(word.text, word.upos, word.start) for word in document.sentences[1]]
         [('Why', 'ADV', 12), ('?', 'PUNCT', 15)]
         """
@@ -395,7 +396,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> best, second = seqtag.load("en-ewt-upos").nbest(["Go", "!"], 2)
+        >>> best, second = seqtag.load("en").tagger("upos").nbest(["Go", "!"], 2)
         >>> best[1], best[0] >= second[0]
         (['VERB', 'PUNCT'], True)
         """
@@ -445,7 +446,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> why = seqtag.load("en-ewt-upos").explain(["Birds", "sing"], 0, rival="VERB")
+        >>> why = seqtag.load("en").tagger("upos").explain(["Birds", "sing"], 0, rival="VERB")
         >>> why.label, why.rival
         ('NOUN', 'VERB')
         """
@@ -455,7 +456,7 @@ class Tagger(ModelRuntime):
         """Return the values of each of `label_columns` for the labels of a sentence.
 
         >>> import seqtag
-        >>> seqtag.load("en-ewt-upos").split_label(["NOUN", "VERB"])
+        >>> seqtag.load("en").tagger("upos").split_label(["NOUN", "VERB"])
         {'upos': ['NOUN', 'VERB']}
         """
         return self.model.column.split(labels)
@@ -495,7 +496,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> tagger = seqtag.load("en-ewt-upos")
+        >>> tagger = seqtag.load("en").tagger("upos")
         >>> tagger.tag(["Zorb", "!"])
         ['PROPN', 'PUNCT']
         >>> tagger.partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3).tag(["Zorb", "!"])
@@ -520,7 +521,7 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
     """Return names and values of the main facts about a tagger, for ``seqtag info``.
 
     >>> import seqtag
-    >>> dict(facts_of(seqtag.load("en-ewt-upos")))["label"]
+    >>> dict(facts_of(seqtag.load("en").tagger("upos")))["label"]
     'upos (17 labels)'
     """
     info, sizes = tagger.info, tagger.sizes
@@ -611,11 +612,9 @@ def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
     """
     source = str(path_or_name)
     try:
-        models = bundle.load(find_model(path_or_name), source)
+        return bundle.load(find_model(path_or_name), source)
     except FileNotFoundError as error:
         raise no_such_model(source, error) from error
-    component = component_of(path_or_name)
-    return models if component is None else (bundle.standalone(models, component),)
 
 
 def is_tagger(models: Sequence[Model]) -> bool:

@@ -85,7 +85,7 @@ def partial_fit(
     Examples
     --------
     >>> import seqtag
-    >>> tagger = seqtag.load("en-ewt-upos")
+    >>> tagger = seqtag.load("en").tagger("upos")
     >>> better = partial_fit(tagger, [["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3)
     >>> better.tag(["Zorb", "!"])
     ['INTJ', 'PUNCT']

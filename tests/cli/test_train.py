@@ -230,9 +230,9 @@ def test_info(home, call):
     assert facts["labels"] == ["B-NP", "B-VP", "I-NP", "O"]
     assert facts["training"]["sentences"] == 8
     assert "scheme       none\n" in call("info", home / "upos.seqtag").out.decode()
-    embedded = call("info", "en-ewt-upos")
-    assert embedded.out.startswith(b"model        en-ewt-upos (")
-    assert b" MB, component upos of en)\nlicense      CC BY-SA 4.0\n" in embedded.out
+    embedded = call("info", "en")
+    assert embedded.out.startswith(b"model        en (")
+    assert b" MB)\nlicense      CC BY-SA 4.0\n" in embedded.out
 
 
 def test_templates(call, tmp_path):
@@ -321,15 +321,15 @@ def test_a_pipeline_goes_on_from_a_pipeline(folder, call):
     assert "not kept" not in call(*one[:-2], "upos,xpos", "--epochs", 1, "--force").err
 
 
-def test_a_model_that_does_not_fit_is_refused(folder, call):
+def test_a_model_that_does_not_fit_is_refused(folder, home, call):
     how = ["train", "train.conllu", "-o", "m.seqtag"]
     done = call(*how, "--init", "")
     assert done.code == 2
     assert "expected a name for --init, found ''" in done.err
     done = call(*how, "--init", "none.seqtag")
     assert done.code == 1
-    assert "none.seqtag: No such file or directory; the embedded models are en" in done.err
-    done = call(*how, "--init", "en-ewt-xpos", "--label", "upos")
+    assert "none.seqtag: No such file or directory; embedded models: en" in done.err
+    done = call(*how, "--init", home / "xpos.seqtag", "--label", "upos")
     assert done.code == 1
     assert "expected a column that the model to continue from labels (xpos), found upos" in done.err
     assert not (folder / "m.seqtag").exists()

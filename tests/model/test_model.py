@@ -32,7 +32,7 @@ def test_a_file_of_lemmas_says_so(tmp_path):
     loaded = seqtag.load(tmp_path / "m.seqtag")
     assert loaded.model.coding == NormalLemmaCoding()
     assert loaded.info["coding"] == "normal-lemmas"
-    assert "coding" not in seqtag.load("en-ewt-upos").info
+    assert "coding" not in seqtag.load("en").tagger("upos").info
 
 
 def test_lemmas_without_forms_are_refused(small):

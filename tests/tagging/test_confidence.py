@@ -8,6 +8,7 @@ import conllu
 import numpy as np
 import pytest
 
+import seqtag
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
@@ -259,7 +260,7 @@ def test_an_unknown_rival_of_many_labels_is_refused_with_some():
     from seqtag.training.train import train
 
     with pytest.raises(SeqtagError) as error:
-        Tagger.load("en-ewt-xpos").explain(["Birds", "sing", "."], 1, "ZZZZ")
+        seqtag.load("en").tagger("xpos").explain(["Birds", "sing", "."], 1, "ZZZZ")
     assert str(error.value).endswith("HYPH, IN, JJR, JJS, LS and 28 more")
     with pytest.raises(SeqtagError) as error:  # labels are edit scripts
         train(LEMMAS, label="lemma", epochs=4, min_count=1).explain(["dogs"], 0, "zzz")
