@@ -353,8 +353,8 @@ def _begin(
         parts=parts,
         attested=attested_lemmas(task, compiled, shared.pairs),
         tag_dictionary=(
-            words.result().kept_to(settings.known_labels, labels)
-            if settings.known_labels
+            words.result().kept_to(settings.tag_dictionary, labels)
+            if settings.tag_dictionary
             else NO_TAG_DICTIONARY
         ),
         origin=shared.origin,

@@ -138,10 +138,10 @@ class SettingValue(Parameter):
 def setting_options(command: Command) -> Command:
     """Add an option for each setting of training."""
     for setting in reversed(SETTINGS.values()):
-        kind, shown = SettingValue(setting), setting.option or setting.name
+        kind = SettingValue(setting)
         default = f"{setting.default:g}" if setting.type is float else setting.default
         command = option(
-            f"--{shown}",
+            f"--{setting.name}",
             setting.attribute,
             type=kind,
             metavar=kind.name,

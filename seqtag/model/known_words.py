@@ -92,7 +92,7 @@ def known_attribute(compiled: CompiledTemplates) -> int:
         return compiled.attributes.index(AttributeUse("form", "normal"))
     except ValueError:
         msg = (
-            "expected a template with the attribute normal, by which the setting known-labels "
+            "expected a template with the attribute normal, by which the setting tag-dictionary "
             "identifies words, found none; add normal[0] or leave the setting out"
         )
         raise LabelError(msg) from None

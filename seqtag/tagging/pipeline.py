@@ -527,7 +527,7 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     Raises
     ------
     ModelFileError
-        If the file is not a model, damaged, or made by a newer seqtag.
+        If the file is not a model, damaged, or of another format.
     FileNotFoundError
         If there is no such file; the message lists the embedded models.
     OSError

@@ -532,9 +532,6 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         learned = "" if is_same else f", learned as {info['encoding']}"
         free = "valid sequences only" if info["constrain"] else "free"
         scheme = f"{info['scheme']}{learned}, {free}"
-    forms = "normal (quotes, dashes, width and accents do not matter)"
-    if info.get("forms", "written") == "written":
-        forms = "as written"
     settings = [*(setting.attribute for setting in SETTINGS.values()), "seed", "runs"]
     cut_short = " (interrupted)" if training.get("interrupted") else ""
     facts = [
@@ -544,7 +541,6 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         ("scheme", scheme),
         ("features", f"{sizes['features']:,} with {sizes['weights']:,} weights"),
         ("known words", f"{len(tagger.known_words):,}"),
-        ("forms", forms),
         ("trained on", training_size(tagger.model)),
         ("corpus", f"sha256 {training.get('corpus_sha256', '')[:16] or 'unknown'}..."),
         ("settings", ", ".join(f"{n} {training[n]}" for n in settings if n in training)),
@@ -604,7 +600,7 @@ def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
     Raises
     ------
     ModelFileError
-        If the file is not a model, damaged, or made by a newer seqtag.
+        If the file is not a model, damaged, or of another format.
     FileNotFoundError
         If there is no such file; the message lists the embedded models.
     OSError

@@ -294,7 +294,7 @@ def train_parts(
                 model = _fit(partial(tasks_of, name), seen, own, settings, seen_dev, quick=quick)
                 yield model
                 if any(name in later.columns for each in tasks[number + 1 :] for later in each):
-                    chosen = {**settings, "known_labels": model.training["known_labels"]}
+                    chosen = {**settings, "tag_dictionary": model.training["tag_dictionary"]}
                     tags = _jackknifed(partial(tasks_of, name), seen, own, chosen)
                     seen = seen.with_columns({name: tags})
                     if seen_dev:

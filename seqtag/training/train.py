@@ -79,7 +79,7 @@ class Options(TypedDict, total=False):
     encoding: str | None
     dropout: float | str | None
     label_parts: str | None
-    known_labels: int | str | None
+    tag_dictionary: int | str | None
     recall_bias: float | str | None
     passes: int | str | None
 
@@ -217,8 +217,8 @@ def train(
     **settings
         Those of `seqtag.settings.SETTINGS`, which describes them: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts``,
-        ``known_labels``, ``recall_bias`` and ``passes``. They override those of the templates; None
-        keeps the value of the templates.
+        ``tag_dictionary``, ``recall_bias`` and ``passes``. They override those of the templates;
+        None keeps the value of the templates.
 
     Returns
     -------

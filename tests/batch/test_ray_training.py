@@ -108,7 +108,7 @@ def actors(monkeypatch) -> Actors:
 
 
 # ----------------------------------------------------------------- the driver
-@pytest.mark.parametrize("known_labels", [0, 1])
+@pytest.mark.parametrize("tag_dictionary", [0, 1])
 @pytest.mark.parametrize(
     "lose",
     [
@@ -117,12 +117,12 @@ def actors(monkeypatch) -> Actors:
         lambda name, what, time: what == "round" and time % 3,  # two of three times
     ],
 )
-def test_the_model_is_that_of_shards_in_one_process(lose, known_labels, actors, shards):
-    here = seqtag.train_shards(shards, known_labels=known_labels, **HOW)
+def test_the_model_is_that_of_shards_in_one_process(lose, tag_dictionary, actors, shards):
+    here = seqtag.train_shards(shards, tag_dictionary=tag_dictionary, **HOW)
     actors.lose = lose
     lost = []
     workers = partial(ray_shard_workers, ray=actors, on_lost=lambda *each: lost.append(each))
-    there = seqtag.train_shards(shards, shard_workers=workers, known_labels=known_labels, **HOW)
+    there = seqtag.train_shards(shards, shard_workers=workers, tag_dictionary=tag_dictionary, **HOW)
     assert weights_of(there) == weights_of(here)
     assert there.info == here.info
     assert actors.made == 2 + len(lost)  # of as many as there are cores

@@ -198,8 +198,3 @@ def test_white_space_alone_comes_back_as_it_is(call, tmp_path, text):
         assert call("tag", *models, tmp_path / "white").out.decode() == text
         for more in (("--format", "text"), ("--to", "conllu"), ("--to", "tagged")):
             assert call("tag", *models, tmp_path / "white", *more).out == b""
-
-
-def test_info_says_in_which_form_words_are_compared(folder, call):
-    lines = call("info", "upos.seqtag").out.decode().splitlines()
-    assert "forms        normal (quotes, dashes, width and accents do not matter)" in lines

@@ -165,9 +165,9 @@ def test_an_input_is_not_replaced_with_force_either(writer, folder, call):
 
 BESIDE = {
     "attributes": (*TAG, "--attributes", "mine.py", "-o"),
-    "attributes of a training": (*WRITERS["model"][0][:-1], "--attributes", "mine.py", "-m"),
-    "classes": (*WRITERS["model"][0][:-1], "--classes", "c=mine.py", "-m"),
-    "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-m"),
+    "attributes of a training": (*WRITERS["model"][0][:-1], "--attributes", "mine.py", "-o"),
+    "classes": (*WRITERS["model"][0][:-1], "--classes", "c=mine.py", "-o"),
+    "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-o"),
     "templates": (*WRITERS["picture"][0][:-1], "--templates", "mine.py", "--plot"),
     "tables of a picture": (*WRITERS["picture"][0][:-1], "--lexicon", "c=mine.py", "--plot"),
     "model of classes": (*WRITERS["classes"][0][:-1], "-m", "mine.py", "-o"),

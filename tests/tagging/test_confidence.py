@@ -31,7 +31,7 @@ def taggers() -> dict[str, Tagger]:
         "order 1": trained(),
         "order 2": trained(templates=TRIGRAMS),
         "parts": trained(INFLECTED, TRIGRAMS, label_parts="split"),
-        "known": trained(templates=f"{TRIGRAMS}\nnormal[0]", known_labels=1),
+        "known": trained(templates=f"{TRIGRAMS}\nnormal[0]", tag_dictionary=1),
         "chunks": trained(CHUNKS, encoding="iobes"),
         "free chunks": trained(CHUNKS, encoding="iobes", constrain=False),
     }
@@ -156,8 +156,7 @@ def test_probabilities_need_a_calibration(tmp_path):
     assert calibrated.tag(SENTENCE, scores=True).probabilities == learned.of(margins)
     assert calibrated.tag(SENTENCE, ["DT", None, None, None], scores=True).probabilities[0] == 1.0
     plain, more = tagger.model.config(), calibrated.model.config()
-    assert more.pop("calibration") == learned.to_dict()
-    assert plain == more
+    assert more == plain | {"calibration": learned.to_dict()}
     with pytest.raises(ModelFileError) as failure:
         damaged(calibrated, "calibration", lambda _: {"margins": []})
     assert str(failure.value) == (

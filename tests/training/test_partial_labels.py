@@ -98,7 +98,7 @@ def test_both_backends_learn_alike(templates, monkeypatch):
     found = []
     for backend in (REFERENCE, NATIVE):
         install(backend, monkeypatch)
-        for how in ({}, {"margin": 0.5, "update": "pa", "dropout": 0.1, "known_labels": 2}):
+        for how in ({}, {"margin": 0.5, "update": "pa", "dropout": 0.1, "tag_dictionary": 2}):
             found.append(to_bytes([model(corpus(PARTLY), templates, **how).model]))
     assert found[:2] == found[2:]
 
@@ -144,7 +144,7 @@ def test_lemmas_that_nobody_gave():
 
 def test_known_words_keep_to_the_labels_that_were_given():
     tagger = model(
-        corpus("the DT, man NN; the _, man _; the _, man VB; the _, zorb NN"), known_labels=2
+        corpus("the DT, man NN; the _, man _; the _, man VB; the _, zorb NN"), tag_dictionary=2
     )
     known = tagger.model.tag_dictionary
     assert known.keys.tolist() == backends.hash_strings(["man"]).tolist()
