@@ -370,8 +370,7 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     if not coding.needs_forms:
         warn_about_many_labels(len(learned.labels), labeled, column)
     task = replace(task, coding=coding, templates=task.templates_for(len(labels)))
-    as_before = (init.compiled.forms, init.compiled.key_bits) if init else ()
-    compiled = task.templates.compile(task.available, *as_before)
+    compiled = task.templates.compile(task.available)
     if init:
         check_columns(init, compiled)
     y, choices = learned.numbered(labels)
