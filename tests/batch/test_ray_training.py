@@ -219,12 +219,12 @@ def test_the_command_prints_json_and_goes_on_from_checkpoints(actors, shards, ca
     with open("list", "w") as file:  # noqa: PTH123
         file.write("\n".join(shards))
     actors.lose = lambda name, what, time: what == "round" and time > 2
-    done = call(*train, "-m", "a.seqtag", "--epochs", 4)
+    done = call(*train, "-o", "a.seqtag", "--epochs", 4)
     assert done.code == 1
     assert "found its worker lost 3 times" in done.err
     actors.lose = lambda *_: False
     actors.asked.clear()
-    done = call(*train, "-m", "a.seqtag", "--epochs", 4, "--resume")
+    done = call(*train, "-o", "a.seqtag", "--epochs", 4, "--resume")
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["training"]["shards"] == 3
