@@ -76,9 +76,9 @@ def tag_dictionary(folder: Path) -> Found:
     """Measure both values of --tag-dictionary and the automatic choice, with seed 1."""
     found = {}
     for task in list(NAMES)[:9]:
-        scores = [train_and_score(task, folder, known_labels=n)["score"] for n in (0, 1)]
+        scores = [train_and_score(task, folder, tag_dictionary=n)["score"] for n in (0, 1)]
         chosen = train_and_score(task, folder)
-        found[task] = [*scores, chosen["known_labels"], chosen["score"]]
+        found[task] = [*scores, chosen["tag_dictionary"], chosen["score"]]
     return found
 
 
@@ -114,7 +114,7 @@ def partial(folder: Path) -> Found:
         blanked.append(sentence_of(columns | {"upos": [label or "_" for label in labels]}))
     found = {}
     for name, data in (("error", full), ("learn_around", blanked), ("skip", blanked)):
-        one = train_and_score("EWT UPOS", folder, data, unlabeled=name, known_labels=0)
+        one = train_and_score("EWT UPOS", folder, data, unlabeled=name, tag_dictionary=0)
         found[name] = [one["sentences"], one["score"]]
     return found
 
@@ -258,7 +258,7 @@ def checkpoints(folder: Path) -> Found:
 
 def margins(folder: Path) -> float:
     """Measure how many times as long tagging takes with margins."""
-    tagger = seqtag.load("en-ewt-upos")
+    tagger = seqtag.load("en").tagger("upos")
     sentences = [list(each.words) for each in seqtag.read(folder / CORPORA["EWT UPOS"].dev)]
     times = []
     for scores in (False, True):

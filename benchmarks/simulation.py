@@ -354,7 +354,7 @@ COMMANDS = """\
 - **Tagging**: raw English text to CoNLL-U with all columns, `seqtag cluster tag -m en --format
   text --workers 1` on a file of 6 MB (1.23 million words in 5.6 s).
 - **Shared cores**: two workers tagged 1.67, 1.77, and 1.79 times as many words per second as one,
-  in three runs on an idle machine with two cores (four files of 2 million words with `en-ewt-upos`:
+  in three runs on an idle machine with two cores (four files of 2 million words with UPOS of `en`:
   2.3 million words per second with one worker, 3.8 to 4.1 with two). All cores of the
   simulation are slowed down by the median.
 - **Overhead per task**: 1,000 files of one sentence, each with a task of its own, took 11.9 s with

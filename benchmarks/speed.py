@@ -194,7 +194,7 @@ def one_column(python: str, files: Files, label: str = "upos") -> Path:
     """Return a model of one column, trained by that version on the treebank."""
     model = files.work / f"{python.replace('/', '-')}-{label}.seqtag"
     if not model.exists():
-        command_seconds(python, "train", "-q", files.train, "--label", label, "-m", model)
+        command_seconds(python, "train", "-q", files.train, "--label", label, "-o", model)
     return model
 
 

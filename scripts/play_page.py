@@ -26,6 +26,7 @@ from seqtag.engine.arrays import Rows, pointers
 from seqtag.engine.keys import LEFT, RIGHT
 from seqtag.features.builtin import _CONSONANTS, _VOWELS
 from seqtag.features.normal_forms import AS_PLAIN, PLAIN_CHARACTERS
+from seqtag.features.templates import KEY_BITS
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def exported(model: Model) -> dict[str, Any]:
         "values": [*table.values, table.absent],
         "words": _text(_deltas(table.hashes >> np.uint64(32))),
         "classes": _text(_varints(table.numbers.tolist())),
-        "keys": _text(_deltas(weights.emission.keys >> np.uint64(compiled.key_bits - BITS))),
+        "keys": _text(_deltas(weights.emission.keys >> np.uint64(KEY_BITS - BITS))),
         "cells": _text(_cells(weights.emission)),
     }  # fmt: skip
 

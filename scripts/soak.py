@@ -1,6 +1,6 @@
 """Run seqtag for long, and see that its memory and its file handles do not grow.
 
-Usage: python scripts/soak.py tag FILE [--gigabytes 10] [--model en-ewt-upos] [--threads 2]
+Usage: python scripts/soak.py tag FILE [--gigabytes 10] [--threads 2]
        python scripts/soak.py serve [--minutes 60] [--clients 4] [--reload SECONDS]
 
 `tag` writes the sentences of FILE into a pipe to `seqtag tag`, again and again, and checks that
@@ -73,12 +73,12 @@ class Watch(threading.Thread):
         return last <= first * GROWTH and max(handles) <= handles[0] + spare
 
 
-def soak_tag(file: Path, gigabytes: float, model: str, threads: int) -> bool:
+def soak_tag(file: Path, gigabytes: float, threads: int) -> bool:
     """Tag one file again and again through a pipe."""
     data = file.read_bytes()
     copies = max(2, round(gigabytes * 1e9 / len(data)))
-    command = [sys.executable, "-m", "seqtag", "tag", "-q", "-m", model, "--format", "conllu"]
-    command += ["--threads", str(threads)]
+    command = [sys.executable, "-m", "seqtag", "tag", "-q", "--only", "upos"]
+    command += ["--format", "conllu", "--threads", str(threads)]
     expected = subprocess.run(command, input=data, stdout=subprocess.PIPE, check=True).stdout
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     watch = Watch(process, 1)
@@ -271,7 +271,6 @@ def main() -> int:
     tag = kinds.add_parser("tag")
     tag.add_argument("file", type=Path, help="a CoNLL-U file")
     tag.add_argument("--gigabytes", type=float, default=10)
-    tag.add_argument("--model", default="en-ewt-upos")
     tag.add_argument("--threads", type=int, default=2)
     serve = kinds.add_parser("serve")
     serve.add_argument("--minutes", type=float, default=60)
@@ -279,7 +278,7 @@ def main() -> int:
     serve.add_argument("--reload", type=float, metavar="SECONDS", help="send SIGHUP this often")
     asked = parser.parse_args()
     if asked.kind == "tag":
-        good = soak_tag(asked.file, asked.gigabytes, asked.model, asked.threads)
+        good = soak_tag(asked.file, asked.gigabytes, asked.threads)
     else:
         good = soak_serve(asked.minutes, asked.clients, asked.reload)
     print("flat" if good else "GREW, or wrong")

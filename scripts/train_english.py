@@ -58,8 +58,8 @@ seqtag uses this model if you name no other.
 | License | [CC BY-SA 4.0](LICENSE.txt), as for the treebank; annotated text is not affected |
 | Trained with | {writer} |
 
-The names `en-ewt-upos` and `en-ewt-xpos` load only the component `upos` or `xpos`, as a tagger for
-lists of words: `seqtag.load("en-ewt-xpos")` is the same as `seqtag.load("en").tagger("xpos")`.
+`seqtag.load("en").tagger("xpos")` is the component `xpos` alone, as a tagger for lists of words;
+`seqtag tag -m en --only xpos` writes its column alone.
 
 ## Intended use
 

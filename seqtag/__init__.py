@@ -90,9 +90,7 @@ def _partial_fit(*args: object, **options: object) -> object:
 hooks.register("partial_fit", _partial_fit)
 
 
-__getattr__ = names_of(
-    __name__, _HOME, deprecated={"FileResult": "seqtag.batch", "TagOptions": "seqtag.tagging"}
-)
+__getattr__ = names_of(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

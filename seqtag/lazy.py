@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def names_of(
-    package: str, homes: Mapping[str, str], deprecated: Mapping[str, str] | None = None
-) -> Callable[[str], Any]:
+def names_of(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package whose names are imported when they are first used.
 
     Parameters
@@ -24,17 +22,9 @@ def names_of(
         Its name.
     homes
         The module of each name.
-    deprecated
-        The same for names that are public elsewhere: they work here for one more release, and warn.
     """
-    old = deprecated or {}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
-        if name in old:
-            from seqtag.deprecation import warn_renamed
-
-            warn_renamed(f"{package}.{name}", f"{old[name]}.{name}")
-            return getattr(import_module(old[name]), name)
         if name not in homes:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)

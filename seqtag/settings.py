@@ -43,8 +43,6 @@ class Setting(NamedTuple):
         Words that are allowed instead of a number.
     least, most
         The range of a number; ends named in `open_ends` are excluded.
-    option
-        Name on the command line where it differs from `name`, which is in model files.
     """
 
     name: str
@@ -56,7 +54,6 @@ class Setting(NamedTuple):
     least: float = -inf
     most: float = inf
     open_ends: str = ""
-    option: str = ""
 
     @property
     def attribute(self) -> str:
@@ -179,7 +176,7 @@ class Settings:
         "NOUN|Case=Nom.",
         choices=("whole", "split"),
     )
-    known_labels: int | str = _setting(
+    tag_dictionary: int | str = _setting(
         0,
         "Restrict words seen at least this often in training to the labels that they had there; 0 "
         "restricts none. first: restrict words to first components, such as NOUN of NOUN|Case=Nom; "
@@ -187,7 +184,6 @@ class Settings:
         least=0,
         most=10**9,
         words=("first", "auto"),
-        option="tag-dictionary",
     )
     recall_bias: float | str = _setting(
         0.0,
@@ -229,14 +225,14 @@ class Settings:
     def without_auto(self) -> Settings:
         """Return the settings without trial runs.
 
-        ``known-labels`` is 1 for split labels, else 0; ``recall-bias`` is 0.
+        ``tag-dictionary`` is 1 for split labels, else 0; ``recall-bias`` is 0.
 
-        >>> Settings(known_labels="auto", label_parts="split").without_auto().known_labels
+        >>> Settings(tag_dictionary="auto", label_parts="split").without_auto().tag_dictionary
         1
         """
-        known = int(self.label_parts == "split") if self.known_labels == "auto" else None
+        known = int(self.label_parts == "split") if self.tag_dictionary == "auto" else None
         bias = 0.0 if self.recall_bias == "auto" else None
-        return self.with_values({"known-labels": known, "recall-bias": bias})
+        return self.with_values({"tag-dictionary": known, "recall-bias": bias})
 
     def for_size(self, tokens: int) -> Settings:
         """Return the settings for a corpus size: below 100,000 tokens dropout auto is rare.
@@ -321,8 +317,7 @@ def find_setting(name: str) -> Setting:
         If there is none.
     """
     if name not in SETTINGS:
-        by_option = [each.name for each in SETTINGS.values() if each.option == name]
-        near = f" (did you mean {by_option[0]!r}?)" if by_option else did_you_mean(name, SETTINGS)
+        near = did_you_mean(name, SETTINGS)
         msg = f"unknown setting {name!r}{near}; settings are {', '.join(SETTINGS)}"
         raise TemplateError(msg)
     return SETTINGS[name]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seqtag.errors import ModelFileError
-from seqtag.model.container import from_bytes
+from seqtag.model.container import FORMAT_VERSION, from_bytes
 
 CONFIG = {"labels": ["N", "V"], "order": 2, "scale": 0.1, "seed": 2**63, "note": None}
 
@@ -44,7 +44,7 @@ def craft(header: dict | str | bytes, body: bytes = b"") -> bytes:
 
 def metadata(**changes: object) -> dict:
     """Metadata like ours but for some fields; None removes a field."""
-    fields = {"format": 1, "reader": 1, "writer": "seqtag 0", "sha256": "0" * 64, "config": {}}
+    fields = {"format": FORMAT_VERSION, "writer": "seqtag 0", "sha256": "0" * 64, "config": {}}
     fields |= changes
     return {"seqtag": json.dumps({k: v for k, v in fields.items() if v is not None})}
 

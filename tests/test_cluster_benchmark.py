@@ -23,7 +23,6 @@ FOUND = {
     },
     "speeds": {
         "machine": MACHINE,
-        "model": "en-ewt-upos",
         "words": 1000,
         "speeds": {"plain": 50_000.0, "two": 90_000.0},
     },

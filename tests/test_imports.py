@@ -21,9 +21,9 @@ from tests.conftest import ROOT
 
 LAYERS = """
 version
-errors html_tables hooks deprecation
+errors html_tables hooks
 lazy
-caching randomness cluster
+caching randomness
 parallel
 storage.compression storage.locks storage.strict_json
 storage.output
@@ -49,7 +49,6 @@ labels.lemmas
 labels
 settings
 features.attributes features.regexes
-features.user_attributes
 features.builtin
 tables.table
 features.native
@@ -88,7 +87,7 @@ segmentation.segmenter
 segmentation.reading
 segmentation
 tagging.unknown_lemmas
-tagging.arrays tagging.workspace tagging.parts tagging.document
+tagging.arrays tagging.workspace tagging.document
 tagging.encode
 tagging.explain
 tagging.runtime
@@ -105,10 +104,7 @@ evaluation.aligned
 evaluation.scoring evaluation.significance
 evaluation.systems
 evaluation
-training.shards training.data training.calibration training.interruption
-
-
-
+training.data training.calibration training.interruption
 training.text_examples training.warm_start
 training.problem training.checkpoints
 training.runs training.candidates

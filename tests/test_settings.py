@@ -58,7 +58,6 @@ def test_the_command_line_has_every_setting():
         ),
         ("update", "sgd", "expects perceptron, pa or adaptive, found 'sgd'"),
         ("min-counts", 1, "unknown setting 'min-counts' (did you mean 'min-count'?); settings are"),
-        ("tag-dictionary", 1, "unknown setting 'tag-dictionary' (did you mean 'known-labels'?); "),
     ],
 )
 def test_what_is_not_allowed_is_refused(name, value, message):

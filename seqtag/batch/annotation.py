@@ -57,7 +57,8 @@ def annotate(
 
     Examples
     --------
-    >>> annotate({"id": [7], "tokens": [["It", "works"]]}, "en-ewt-upos")
+    >>> from seqtag.tagging import TagOptions
+    >>> annotate({"id": [7], "tokens": [["It", "works"]]}, "en", TagOptions(only=["upos"]))
     {'id': [7], 'tokens': [['It', 'works']], 'upos': [['PRON', 'VERB']]}
     """
     several = cast("Sequence[AnyModel]", model if isinstance(model, list | tuple) else [model])
@@ -95,7 +96,8 @@ class SeqtagBatch:
 
     Examples
     --------
-    >>> batch = SeqtagBatch("en-ewt-upos")
+    >>> from seqtag.tagging import TagOptions
+    >>> batch = SeqtagBatch("en", TagOptions(only=["upos"]))
     >>> batch({"id": [7], "tokens": [["It", "works"]]})
     {'id': [7], 'tokens': [['It', 'works']], 'upos': [['PRON', 'VERB']]}
     """

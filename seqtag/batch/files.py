@@ -23,7 +23,7 @@ from seqtag.corpus.layout import Layout
 from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 from seqtag.model import bundle, container
-from seqtag.model.embedded import component_of, find_model, no_such_model
+from seqtag.model.embedded import find_model, no_such_model
 from seqtag.storage.output import check_output
 from seqtag.tagging.pipeline import Chain, of_models
 from seqtag.tagging.streams import TagCounts, TagOptions
@@ -137,7 +137,7 @@ def models_of_bytes(data: bytes, name: str) -> Models:
 
 
 def bytes_of_model(name: str) -> bytes:
-    """Read the file of a model, by path, address or name; of a component, as its own file.
+    """Read the file of a model, by path, address or name.
 
     Raises
     ------
@@ -147,13 +147,9 @@ def bytes_of_model(name: str) -> bytes:
     try:
         with place_of(name if is_address(name) else find_model(name)).open() as file:
             data: bytes = file.read()
+            return data
     except FileNotFoundError as error:
         raise no_such_model(name, error) from error
-    component = component_of(name)
-    if component is None:
-        return data
-    models = bundle.models_of(container.from_bytes(data, source=name), name)
-    return bundle.to_bytes([bundle.standalone(models, component)])
 
 
 def tag_file(

@@ -35,10 +35,9 @@ from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.candidates import AUTO
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import open_corpus
+from seqtag.training.data import Unlabeled, open_corpus
 from seqtag.training.problem import Problem, WordLabels, attested_lemmas, warn_about_many_labels
 from seqtag.training.runs import Epoch, Schedule, fit
-from seqtag.training.train import unlabeled_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -187,8 +186,8 @@ def train_shards(
     if not (templates is None or isinstance(templates, TemplateSet)):
         templates = load_templates(templates)  # here, as workers may not have the file
     files = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
-    mark = unlabeled_words(unlabeled, "_", settings)
-    options = ShardOptions(label, templates, settings, mark, files, tables_of(tables))
+    words_without = Unlabeled.of(unlabeled)
+    options = ShardOptions(label, templates, settings, words_without, files, tables_of(tables))
     schedule = Schedule(seed, 1, patience, threads, on_epoch)
     folder = checkpoints_in(checkpoint, resume=resume, every=None)
     with folder or nullcontext():
@@ -354,8 +353,8 @@ def _begin(
         parts=parts,
         attested=attested_lemmas(task, compiled, shared.pairs),
         tag_dictionary=(
-            words.result().kept_to(settings.known_labels, labels)
-            if settings.known_labels
+            words.result().kept_to(settings.tag_dictionary, labels)
+            if settings.tag_dictionary
             else NO_TAG_DICTIONARY
         ),
         origin=shared.origin,

@@ -275,7 +275,7 @@ class Shard:
         examples, found = self._examples, self._index()
         y, _ = learned_labels(examples, plan.coding, self._forms).numbered(plan.labels)
         words = None
-        if self._task.settings.known_labels:
+        if self._task.settings.tag_dictionary:
             words = labels_of_words(self._compiled, self._inputs, y)
         features = plan.features.of_shard(found.keys)
         edges = plan.edges.of_shard(found.edge_keys) if plan.layout.edges else np.zeros(0, np.int64)

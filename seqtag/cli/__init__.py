@@ -24,7 +24,6 @@ from seqtag.cli.common import (
     check_redirection,
     complain,
     interruption_code,
-    warn_deprecated,
 )
 from seqtag.errors import did_you_mean
 from seqtag.storage.output import naming
@@ -69,10 +68,6 @@ COMMAND_GROUPS = {
 
 COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in group.items()}
 
-RENAMED = {"curve": ("tune", "--curve"), "inspect": ("info", "--weights")}
-"""Commands of 0.2.0 and what to call instead; they work for one release, and warn."""
-
-
 SYNONYMS = {
     **dict.fromkeys(("--iterations", "--iter", "--n-iter", "--max-iter"), "--epochs"),
     **dict.fromkeys(("--lang", "--language"), "--model"),
@@ -110,11 +105,7 @@ class _Commands(Group):
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] in RENAMED:
-            old, *others = args
-            args = [*RENAMED[old], *others]
-            warn_deprecated(context, f"seqtag {old}", f"seqtag {' '.join(RENAMED[old])}")
-        elif args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = did_you_mean(args[0], COMMANDS)
             context.fail(f"expected a command, found {args[0]!r}{near}")
         return super().resolve_command(context, args)

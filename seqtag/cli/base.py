@@ -56,28 +56,13 @@ class Option(click.Option):
         One of `GROUPS`.
     shown
         Default to show, if it is not the default value.
-    aliases
-        Other names of the option, which the help does not show.
     **more
         As `click.Option` takes them.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        group: str = OPTIONS,
-        shown: str = "",
-        aliases: Sequence[str] = (),
-        **more: Any,
-    ):
+    def __init__(self, *args: Any, group: str = OPTIONS, shown: str = "", **more: Any):
         super().__init__(*args, **more)
-        self.group, self.shown, self.aliases = group, shown, aliases
-
-    def add_to_parser(self, parser: Any, context: click.Context) -> None:
-        """Add the option and its aliases."""
-        super().add_to_parser(parser, context)
-        for alias in self.aliases:
-            parser.add_option(obj=self, opts=[alias], dest=self.name, action="store", nargs=1)
+        self.group, self.shown = group, shown
 
     @property
     def default_text(self) -> str:

@@ -12,11 +12,9 @@ from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usag
 from seqtag.cli.options import (
     complete_files,
     complete_models,
-    deprecated_option,
     force_option,
     quiet_option,
     reading_options,
-    replaced,
     threads_option,
 )
 
@@ -44,11 +42,9 @@ if TYPE_CHECKING:
     "--number",
     type=int,
     default=500,
-    callback=replaced,
     help="Number of classes.",
     metavar="N",
 )
-@deprecated_option("classes", lambda number: {"number": number}, type=int)
 @option(
     "--min-count",
     type=int,

@@ -179,13 +179,6 @@ def complain(message: str, color: str | None = "red") -> None:
         sys.stderr = None
 
 
-def warn_deprecated(context: click.Context, old: str, new: str) -> None:
-    """Have a note shown that a name of the last release was replaced."""
-    context.meta.setdefault(PENDING, []).append(
-        f"note: {old} is deprecated and will be removed in the next release; use {new}"
-    )
-
-
 def check_stdout() -> None:
     """Raise an error before the work if standard output is closed."""
     if sys.stdout is None:

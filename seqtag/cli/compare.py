@@ -103,7 +103,7 @@ def command(
     \b
     Examples:
       seqtag compare gold.conllu a.conllu b.conllu
-      seqtag compare test.conllu en-ewt-upos mine.seqtag
+      seqtag compare test.conllu en mine.seqtag
       seqtag compare test.conllu en mine.seqtag --raw
     """
     check_stdin(context, [gold, a, b])

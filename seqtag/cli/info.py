@@ -172,11 +172,10 @@ def command(
 # ----------------------------------------------------------------- facts
 def _first_lines(name: str) -> str:
     """Return the name and size of a model, and the license of an embedded one."""
-    from seqtag.model.embedded import LICENSE, MODELS, component_of, find_model
+    from seqtag.model.embedded import LICENSE, MODELS, find_model
 
-    path, component = find_model(name), component_of(name)
-    what = f", component {component} of {path.stem}" if component else ""
-    lines = f"{'model':<12} {name} ({path.stat().st_size / 1e6:.2f} MB{what})\n"
+    path = find_model(name)
+    lines = f"{'model':<12} {name} ({path.stat().st_size / 1e6:.2f} MB)\n"
     return lines + (f"{'license':<12} {LICENSE}\n" if path.parent == MODELS else "")
 
 

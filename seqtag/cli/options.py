@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from seqtag.catalogue.locate import locate
@@ -23,7 +22,7 @@ from seqtag.cli.base import (
     Choice,
     option,
 )
-from seqtag.cli.common import ATTRIBUTES, PENDING, warn_deprecated
+from seqtag.cli.common import ATTRIBUTES, PENDING
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits, ReadOptions
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
@@ -139,75 +138,18 @@ class SettingValue(Parameter):
 def setting_options(command: Command) -> Command:
     """Add an option for each setting of training."""
     for setting in reversed(SETTINGS.values()):
-        kind, shown = SettingValue(setting), setting.option or setting.name
+        kind = SettingValue(setting)
         default = f"{setting.default:g}" if setting.type is float else setting.default
-        if setting.option:
-            command = deprecated_option(setting.name, partial(_as_option, shown), type=kind)(
-                command
-            )
         command = option(
-            f"--{shown}",
+            f"--{setting.name}",
             setting.attribute,
             type=kind,
             metavar=kind.name,
-            callback=replaced,
             shown=f"from the preset, else {default}",
             help=setting.help,
             group=TRAINING,
         )(command)
     return command
-
-
-def _as_option(name: str, value: Any) -> dict[str, Any]:
-    return {name: value}
-
-
-def deprecated_option(
-    old: str, instead: Callable[[Any], Mapping[str, Any]], **kind: Any
-) -> Callable[[Command], Command]:
-    """Return a hidden option that warns and sets other options.
-
-    Parameters
-    ----------
-    old
-        Name of the option, without hyphens in front.
-    instead
-        The options to use instead, by name, for a value of the old one.
-    **kind
-        As `click.option` takes it.
-    """
-
-    def replace(context: click.Context, _: click.Parameter, value: Any) -> None:
-        if value is None or value is False:
-            return
-        new = instead(value)
-        context.meta.setdefault(_REPLACED, {}).update(new)
-        shown = " ".join(
-            f"--{name}" if value is True else f"--{name} {value}" for name, value in new.items()
-        )
-        warn_deprecated(context, f"--{old}", shown)
-
-    return option(
-        f"--{old}",
-        f"old_{old.replace('-', '_')}",
-        hidden=True,
-        expose_value=False,
-        is_eager=True,
-        callback=replace,
-        **kind,
-    )
-
-
-_REPLACED = "seqtag.replaced"
-"""Key of the values that deprecated options give to their replacements."""
-
-
-def replaced(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    """Return the value of an option, or the value given by a deprecated one."""
-    found = context.meta.get(_REPLACED, {})
-    names = [name.lstrip("-") for name in parameter.opts if name.lstrip("-") in found]
-    is_given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-    return found[names[0]] if names and not is_given else value
 
 
 class ColumnList(Parameter):
@@ -605,7 +547,6 @@ unlabeled_options = combined(
         "--unlabeled",
         type=Choice(("error", "skip", "learn-around")),
         default="error",
-        callback=replaced,
         help="What to do with sentences that have unlabeled words: refuse them, leave them "
         "out, or learn from their other words (train only).",
         group=INPUT,
@@ -614,15 +555,8 @@ unlabeled_options = combined(
         "--unlabeled-mark",
         metavar="MARK",
         default="_",
-        callback=replaced,
         help="Label of unlabeled words, for --unlabeled learn-around.",
         group=ADVANCED,
-    ),
-    deprecated_option("skip-unlabelled", lambda _: {"unlabeled": "skip"}, is_flag=True),
-    deprecated_option(
-        "unlabelled",
-        lambda mark: {"unlabeled": "learn-around", "unlabeled-mark": mark},
-        metavar="MARK",
     ),
 )
 """``--unlabeled`` and ``--unlabeled-mark``; `training_arguments` reads them."""
@@ -697,12 +631,10 @@ tagging_options = combined(
         "--label-margin",
         "margin",
         is_flag=True,
-        callback=replaced,
         help="Write the margin of each label over the next best: Margin= in MISC, or a last "
         "column.",
         group=OUTPUT,
     ),
-    deprecated_option("margin", lambda _: {"label-margin": True}, is_flag=True),
     option(
         "--probability",
         is_flag=True,

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 model_output_option = option(
     "-o",
     "--output",
-    aliases=("-m", "--model"),
     required=True,
     metavar="FILE",
     help="Output file of the model (written atomically).",

@@ -176,13 +176,13 @@ def _space(
     context: click.Context, choices: Iterable[tuple[str, list[str]]]
 ) -> dict[str, list[Any]]:
     """Return the checked values to try for each setting."""
-    known = {each.option or name: each for name, each in SETTINGS.items()}
     space: dict[str, list[Any]] = {}
     for given, values in choices:
         name = given.replace("_", "-")
-        setting = known.get(name) or SETTINGS.get(name)
+        setting = SETTINGS.get(name)
         if setting is None and name != "templates":
-            msg = f"expected --try with one of {', '.join([*known, 'templates'])}, found {name!r}"
+            names = ", ".join([*SETTINGS, "templates"])
+            msg = f"expected --try with one of {names}, found {name!r}"
             raise click.UsageError(msg, context)
         key = setting.attribute if setting else name
         if key in space:
@@ -194,5 +194,4 @@ def _space(
 
 def _shown(settings: dict[str, Any]) -> str:
     """Return settings as options of the command line."""
-    options = {each.attribute: each.option or name for name, each in SETTINGS.items()}
-    return " ".join(f"--{options.get(name, name)} {value}" for name, value in settings.items())
+    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())

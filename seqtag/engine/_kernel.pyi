@@ -129,7 +129,6 @@ def count_cells(ends: NDArray[numpy.uint8], cells: int) -> object: ...
 def hash_attributes(
     words: list[object],
     attributes: Sequence[tuple[str, int, Sequence[tuple[int, int]]]],
-    normal: bool,
     describe: Callable[..., object],
     spell: Callable[..., object],
 ) -> object: ...
@@ -219,7 +218,6 @@ class Characters:
         self,
         view: int,
         attributes: Sequence[Sequence[tuple[str, int, Sequence[tuple[int, int]]]]],
-        normal: bool,
         describe: Callable[..., object],
         spell: Callable[..., object],
     ) -> list[object]: ...

@@ -131,13 +131,11 @@ class HashAttributes(Protocol):
         self,
         words: list[str],
         attributes: Sequence[AttributeCall],
-        normal: bool,
         describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
         spell: Callable[[str], tuple[str, str]],
     ) -> HashArray:
         """Return the hash of each attribute's value per word, 0 if absent: (attributes, words).
 
-        `normal`: whether attributes see the normal forms of words.
         `describe`: returns the properties of 32 code points; called when they are first needed.
         `spell`: returns the form of a word that attributes see, and its lower case; called if
         they do not follow from the characters one by one.
@@ -197,7 +195,6 @@ class Characters(Protocol):
         self,
         view: int,
         attributes: Sequence[Sequence[AttributeCall]],
-        normal: bool,
         describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
         spell: Callable[[str], tuple[str, str]],
     ) -> list[HashArray]:

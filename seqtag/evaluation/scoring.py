@@ -98,7 +98,7 @@ def score(
     --------
     >>> import io, seqtag
     >>> text = seqtag.read(io.BytesIO(b"Stop VERB\n! PUNCT\n"), columns=["form", "upos"])
-    >>> report = score(seqtag.load("en-ewt-upos"), text)
+    >>> report = score(seqtag.load("en").tagger("upos"), text)
     >>> report.accuracy, report.known_tokens
     (1.0, 2)
     """

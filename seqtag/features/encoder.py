@@ -13,7 +13,7 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.features.attributes import BoundAttribute
 from seqtag.features.native import hash_attributes
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 from seqtag.tables.table import Lookup
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from seqtag.tables.table import Attribute
 
 
-SharedHashes = dict[tuple[str, "Attribute"], np.ndarray]
+SharedHashes = dict["Attribute", np.ndarray]
 """Hashes of the values of attributes, by the form of the types and the attribute."""
 
 
@@ -181,26 +181,26 @@ class Encoder:
         """Compute the attributes of new types of a column."""
         last = self._make_room(column, first + len(new))
         self._word_bytes += sum(map(getsizeof, new))
-        forms, functions = self._compiled.forms, self._functions[column]
-        missing = {n: each for n, each in functions.items() if (forms, each) not in shared}
+        functions = self._functions[column]
+        missing = {n: each for n, each in functions.items() if each not in shared}
         bound = {n: each for n, each in missing.items() if isinstance(each, BoundAttribute)}
-        in_kernel = hash_attributes(bound, forms, new)
-        seen = cache(partial(FORMS[forms], new))  # not needed if the kernel has all attributes
+        in_kernel = hash_attributes(bound, new)
+        seen = cache(partial(normal_forms, new))  # not needed if the kernel has all attributes
         # Lookups come last, as their lookup form may be an attribute, too.
         for number, each in sorted(missing.items(), key=lambda item: isinstance(item[1], Lookup)):
             if number in in_kernel:
                 hashes = in_kernel[number]
             elif isinstance(each, Lookup):
-                by = forms, each.by
+                by = each.by
                 if by not in shared:
-                    found = hash_attributes({0: each.by}, forms, new)
-                    shared[by] = found[0] if found else self._hash_present(each.by.many(seen()))
+                    found = hash_attributes({0: by}, new)
+                    shared[by] = found[0] if found else self._hash_present(by.many(seen()))
                 hashes = each.hashes(shared[by])
             else:
                 hashes = self._hash_present(each.many(seen()))
-            shared[forms, each] = hashes
+            shared[each] = hashes
         for number, each in functions.items():
-            self._table[number, first:last] = shared[forms, each]
+            self._table[number, first:last] = shared[each]
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
         """Hash values, 0 for None; repeated values are hashed once."""

@@ -20,7 +20,7 @@ from seqtag.features.attributes import BoundAttribute
 from seqtag.features.normal_forms import AS_PLAIN, normal_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -65,7 +65,7 @@ _UPPER, _SMALL, _DECIMAL, _ALPHA, _PUNCT, _COMPOSED, _CONTEXTUAL, _BEGINS_LATE =
 
 
 def hash_attributes(
-    attributes: Mapping[int, BoundAttribute], form: str, words: list[str]
+    attributes: Mapping[int, BoundAttribute], words: list[str]
 ) -> dict[int, NDArray[np.uint64]]:
     """Hash the values of attributes that the kernel computes: (words,) uint64, 0 if absent.
 
@@ -73,8 +73,6 @@ def hash_attributes(
     ----------
     attributes
         Attributes by number.
-    form
-        Form in which they see the words, one of `seqtag.features.normal_forms.FORMS`.
     words
         Words as they are written.
     """
@@ -84,9 +82,7 @@ def hash_attributes(
     known = {key: call for key, call in calls.items() if call is not None}
     if not known:
         return {}
-    found = backend.hash_attributes(
-        words, list(known.values()), form == "normal", describe, speller(form)
-    )
+    found = backend.hash_attributes(words, list(known.values()), describe, spell)
     return dict(zip(known, found, strict=True))
 
 
@@ -106,14 +102,10 @@ def _call_of(attribute: BoundAttribute) -> AttributeCall | None:
     return name, int(number), [(ord(char), ord(written)) for char, written in letters.items()]
 
 
-def speller(form: str) -> Callable[[str], tuple[str, str]]:
-    """Return a function from a word to the form that attributes see, and that in lower case."""
-
-    def spell(word: str) -> tuple[str, str]:
-        seen = normal_form(word) if form == "normal" else word
-        return seen, seen.lower()
-
-    return spell
+def spell(word: str) -> tuple[str, str]:
+    """Return the form of a word that attributes see, and that in lower case."""
+    seen = normal_form(word)
+    return seen, seen.lower()
 
 
 def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint8]]:

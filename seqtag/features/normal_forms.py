@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from unicodedata import is_normalized, normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 _SINGLE_QUOTES = "‘’‚‛′ʼ´＇\u1ffd"
 _DOUBLE_QUOTES = "“”„‟″＂"
@@ -100,17 +100,10 @@ def note_of_spellings(words: Iterable[tuple[str, int]]) -> str:
     )
 
 
-def _normal_forms(texts: Sequence[str]) -> Sequence[str]:
+def normal_forms(texts: Sequence[str]) -> list[str]:
+    """Return the normal form of each text, in which attributes see it.
+
+    >>> normal_forms(["can’t", "be"])
+    ["can't", 'be']
+    """
     return [text if text.isascii() else normal_form(text) for text in texts]
-
-
-def _as_written(texts: Sequence[str]) -> Sequence[str]:
-    return texts
-
-
-FORMS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
-    "normal": _normal_forms,
-    "written": _as_written,
-}
-"""Functions to the form in which a model sees values, by their names in model files; models trained
-before there were normal forms see values as they are written."""

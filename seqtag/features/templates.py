@@ -21,7 +21,7 @@ from seqtag.features.attributes import (
     is_attribute,
     resolve,
 )
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 from seqtag.settings import SETTINGS, Value, check_setting
 from seqtag.tables.table import bind, text_columns, token_columns
 
@@ -38,7 +38,7 @@ STRING = r'"(?:\\.|[^"\\])*"'
 """Regular expression of a string with its quotes."""
 
 KEY_BITS = 48
-"""Number of bits of the feature keys of new models: of 250,000 features, one has the key of a given
+"""Number of bits of feature keys: of 250,000 features, one has the key of a given
 unknown feature with a probability of 1 in 10**9."""
 
 MOST_COLUMNS = 10_000
@@ -399,20 +399,13 @@ class TemplateSet:
             ),
         )
 
-    def compile(
-        self, columns: Sequence[str], forms: str = "normal", key_bits: int = KEY_BITS
-    ) -> CompiledTemplates:
+    def compile(self, columns: Sequence[str]) -> CompiledTemplates:
         r"""Bind the templates to the columns of a corpus.
 
         Parameters
         ----------
         columns
             Names of the columns, in their order.
-        forms
-            The form in which attributes see values, one of
-            `seqtag.features.normal_forms.FORMS`: ``normal``, or ``written`` as in old models.
-        key_bits
-            Number of bits of feature keys: 48, or 64 as in old models.
 
         Raises
         ------
@@ -463,8 +456,6 @@ class TemplateSet:
             edges=tuple(compiled[1]),
             bigram=(-1,) in plain or (-2, -1) in plain,
             trigram=(-2, -1) in plain,
-            forms=forms,
-            key_bits=key_bits,
             functions=tuple(functions),
             tables={name: self.tables[name] for name in self.table_names},
         )
@@ -534,10 +525,6 @@ class CompiledTemplates:
         bigrams for the first two words of a sentence.
     trigram
         Whether there are label trigrams.
-    forms
-        The form in which attributes see values, one of `seqtag.features.normal_forms.FORMS`.
-    key_bits
-        Number of bits of feature keys.
     functions
         Per attribute, its function: column value -> attribute value or None.
     tables
@@ -550,8 +537,6 @@ class CompiledTemplates:
     edges: tuple[tuple[tuple[int, int], ...], ...]
     bigram: bool
     trigram: bool
-    forms: str
-    key_bits: int
     functions: tuple[Attribute, ...] = field(compare=False, repr=False)
     tables: Mapping[str, WordTable] = field(default_factory=dict, compare=False, repr=False)
 
@@ -571,8 +556,8 @@ class CompiledTemplates:
         columns = [number[use.column] for use in self.attributes]
         first = len(self.templates)
         return (
-            key_plan(self.templates, columns, bits=self.key_bits),
-            key_plan(self.edges, columns, first, self.key_bits),
+            key_plan(self.templates, columns, bits=KEY_BITS),
+            key_plan(self.edges, columns, first, KEY_BITS),
         )
 
     @property
@@ -598,7 +583,7 @@ class CompiledTemplates:
         """Return the plan of one template of all `tag_terms`; of none if there are none."""
         columns = [self.columns.index(use.column) for use in self.attributes]
         terms = [self.tag_terms] if self.tag_terms else []
-        return key_plan(terms, columns, bits=self.key_bits)
+        return key_plan(terms, columns, bits=KEY_BITS)
 
     def functions_of(self, column: str) -> dict[int, Attribute]:
         """Return the functions of the attributes of a column, by the attribute's number."""
@@ -625,4 +610,4 @@ class CompiledTemplates:
         >>> parse("suffix(2)[0]").compile(["form"]).apply_many(0, ["Tagged", "a"])
         ['ed', None]
         """
-        return self.functions[attribute_index].many(FORMS[self.forms](values))
+        return self.functions[attribute_index].many(normal_forms(values))

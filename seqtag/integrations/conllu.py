@@ -47,7 +47,7 @@ def tag_token_lists(
     >>> import io, conllu, seqtag
     >>> rows = "1\tHello\t_\t_\t_\t_\t_\t_\t_\t_\n2\t!\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     >>> stream = conllu.parse_incr(io.StringIO(rows * 2))
-    >>> for tokens in tag_token_lists(seqtag.load("en-ewt-upos"), stream):
+    >>> for tokens in tag_token_lists(seqtag.load("en").tagger("upos"), stream):
     ...     print([token["upos"] for token in tokens])
     ['INTJ', 'PUNCT']
     ['INTJ', 'PUNCT']

@@ -409,13 +409,13 @@ def check_settings(settings: Settings) -> None:
     Raises
     ------
     SeqtagError
-        If `known_labels` or `recall_bias` is set, or there are two passes.
+        If `tag_dictionary` or `recall_bias` is set, or there are two passes.
     """
     settings.in_one_pass("feature dicts", "give words, or leave it out")
-    if settings.known_labels:
+    if settings.tag_dictionary:
         msg = (
-            f"expected known_labels=0 for feature dicts, found {settings.known_labels}; features "
-            "do not identify the word; give words, or leave it out"
+            f"expected tag_dictionary=0 for feature dicts, found {settings.tag_dictionary}; "
+            "features do not identify the word; give words, or leave it out"
         )
         raise SeqtagError(msg)
     if settings.recall_bias:

@@ -36,7 +36,7 @@ class _Adapter:
 
     @classmethod
     def load(cls: type[Self], path_or_name: str | PathLike[str]) -> Self:
-        """Load a model file, or an embedded model by name, of one column, as `seqtag.load` does."""
+        """Load a model file of one column, as `seqtag.Tagger.load` does."""
         return cls(path_or_name)
 
     def save(self, path: str | PathLike[str]) -> int:
@@ -56,7 +56,7 @@ class SeqtagTagger(_Adapter, TaggerI):
     Parameters
     ----------
     tagger_or_name
-        A `seqtag.Tagger`, the path of a model file, or the name of an embedded model.
+        A `seqtag.Tagger`, such as ``seqtag.load("en").tagger("xpos")``, or the path of a model.
 
     Attributes
     ----------
@@ -138,8 +138,8 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
     Parameters
     ----------
     tagger_or_name
-        A `seqtag.Tagger`, the path of a model file, or the name of an embedded model. Its labels
-        are chunk labels in any scheme; its input columns are form and pos, or one of them.
+        A `seqtag.Tagger`, or the path of a model file. Its labels are chunk labels in any scheme;
+        its input columns are form and pos, or one of them.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ class SequencePerceptron(BaseEstimator):
     order
         Number of previous labels that a label depends on. By default 1 for feature dicts, and that
         of the templates for others; templates of a higher order are left out.
-    epochs, update, step, margin, min_count, encoding, dropout, label_parts, known_labels
+    epochs, update, step, margin, min_count, encoding, dropout, label_parts, tag_dictionary
         Settings of training, see `seqtag.settings.SETTINGS`; None uses those of the templates, and
         ``update="adaptive", step=0.2, margin=1`` for feature dicts.
     recall_bias
@@ -154,7 +154,7 @@ class SequencePerceptron(BaseEstimator):
         encoding: str | None = None,
         dropout: float | str | None = None,
         label_parts: str | None = None,
-        known_labels: int | str | None = None,
+        tag_dictionary: int | str | None = None,
         recall_bias: float | str | None = None,
         passes: int | None = None,
         constrain: bool = True,
@@ -175,7 +175,7 @@ class SequencePerceptron(BaseEstimator):
         self.encoding = encoding
         self.dropout = dropout
         self.label_parts = label_parts
-        self.known_labels = known_labels
+        self.tag_dictionary = tag_dictionary
         self.recall_bias = recall_bias
         self.passes = passes
         self.constrain = constrain
@@ -248,7 +248,7 @@ class SequencePerceptron(BaseEstimator):
         The complete state of the weights is kept between calls, the average included: passing the
         sentences piece by piece is identical, to the last bit, to one epoch over all of them
         without shuffling, with ``min_count=1`` and ``encoding="keep"``. Features count from their
-        first occurrence, so `min_count`, `dropout`, `known_labels`, `epochs` and `runs` have no
+        first occurrence, so `min_count`, `dropout`, `tag_dictionary`, `epochs` and `runs` have no
         effect.
 
         After `fit` it starts from its averaged weights; of words and tuples, each call then starts
@@ -593,7 +593,7 @@ class SequencePerceptron(BaseEstimator):
         values = Settings().with_values(templates.settings).with_values(self._settings())
         values.in_one_pass("learning online", "leave it out, or call fit")
         values = replace(
-            values.without_auto(), min_count=1, dropout=0.0, known_labels=0, encoding="keep"
+            values.without_auto(), min_count=1, dropout=0.0, tag_dictionary=0, encoding="keep"
         )
         needed = templates.looks_at(self._columns)
         examples = _training_data(sentences, self._columns, gold, needed)

@@ -10,7 +10,7 @@ from seqtag.engine import backend
 from seqtag.features import builtin  # noqa: F401  the attribute is there
 from seqtag.features.attributes import resolve
 from seqtag.features.native import hash_attributes
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,10 +82,10 @@ class AttestedLemmas(NamedTuple):
 
 def _hashes(lemmas: Sequence[str]) -> NDArray[np.uint32]:
     lower, words = resolve("normal"), list(lemmas)
-    in_kernel = hash_attributes({0: lower}, "normal", words)
+    in_kernel = hash_attributes({0: lower}, words)
     if in_kernel:
         return _short(in_kernel[0])
-    return _short(backend.hash_strings(cast("list[str]", lower.many(FORMS["normal"](words)))))
+    return _short(backend.hash_strings(cast("list[str]", lower.many(normal_forms(words)))))
 
 
 def _short(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:

@@ -1,11 +1,9 @@
 """Bundles: the models of a file, one or those of a pipeline, in the order in which they run.
 
 A file has the configuration ``{"parts": [CONFIG, ...]}`` and the tensors of model n as
-``pN.NAME``, counted from 0. A file of format 1 is a single model without list and prefix. Word
-tables (`seqtag.tables.model_io`) and stacked models exist since format 3. Files are written in the
-latest format, 4, that of seqtag 0.3.0: arrays are stored as `seqtag.model.compact` describes, and
-known words once for all models that have the same: the entry ``known`` of the others is the number
-of the model that has them.
+``pN.NAME``, counted from 0. Word tables are stored as `seqtag.tables.model_io` describes, arrays as
+`seqtag.model.compact` does, and known words once for all models that have the same: the entry
+``known`` of the others is the number of the model that has them.
 
 A *stacked* model tags a sentence after its *first-pass* models, whose labels are input columns of
 its templates, including those to the right, which no label chain can see. The labels that a
@@ -74,20 +72,16 @@ def digest(model: Model) -> str:
 
 
 def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
-    """Build the models of a file, in any format version that this program reads.
-
-    A later format that declares this program able to read it is read as the latest known.
+    """Build the models of a file.
 
     Raises
     ------
     ModelFileError
         If the file is not a model, or its models are inconsistent.
     """
-    tables: list[WordTable] = []
-    if contents.format >= 3:
-        with fitting(source):
-            contents, tables = model_io.unpacked(contents, source)
-    each = [contents] if contents.format == 1 else _split(contents, source)
+    with fitting(source):
+        contents, tables = model_io.unpacked(contents, source)
+    each = _split(contents, source)
     _check_number(len(each), source)
     models: list[Model] = []
     for number, one in enumerate(each):
@@ -182,7 +176,7 @@ def _check_dense(models: Sequence[Model], source: str | None) -> None:
 
 
 def _split(contents: Contents, source: str) -> list[Contents]:
-    """Split a file of format 2 or later into the contents of each model."""
+    """Split a file into the contents of each model."""
     if contents.config.get("kind") == "checkpoint":
         msg = (
             "expected a model, found a checkpoint of a training; resume that one: seqtag train "
@@ -294,7 +288,7 @@ def standalone(models: Sequence[Model], name: str) -> Model:
         model,
         templates=templates,
         columns=columns,
-        compiled=templates.compile(columns, model.compiled.forms, model.compiled.key_bits),
+        compiled=templates.compile(columns),
         first=tuple(first),
     )
 

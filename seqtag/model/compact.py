@@ -1,4 +1,4 @@
-"""Compact storage of a model's arrays, since format 4.
+"""Compact storage of a model's arrays.
 
 - Integers have the narrowest type that holds all of an array.
 - Instead of the number of cells of each row, ``ROWS.cells``, a file has a bit per cell, 1 for the
@@ -7,8 +7,6 @@
 - Many keys of up to 48 bits are split: ``ROWS.keys.low`` are their lowest 32 bits, in the order of
   the keys; ``ROWS.keys.high`` are bits: for each value of the bits above, from 0 on, a 1 for each
   key that has it, then a 0.
-
-Arrays that are stored as they are used, as in older formats, are read as well.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-ROWS = ("emission", "edge", "trigram", "known_labels", "by_tags")
+ROWS = ("emission", "edge", "trigram", "tag_dictionary", "by_tags")
 
 _LOW = 32  # bits of a split key that are stored as a number
 _HIGH = 16  # bits above, of which each value takes a bit
@@ -89,7 +87,7 @@ def unpacked(
     """
     found = dict(tensors)
     for name in ROWS:
-        if f"{name}.ends" in found:
+        if f"{name}.labels" in found:
             cells = found[f"{name}.labels"].size
             ends = _checked(found.pop(f"{name}.ends"), cells)
             found[f"{name}.cells"] = backend.count_cells(ends, cells)

@@ -7,17 +7,16 @@ The layout is that of safetensors, so that its library and viewers can open the 
     the rest   tensor data, little-endian, C order, without holes
 
     ENTRY      {"dtype": "F32", "shape": [3, 2], "data_offsets": [begin, end]}
-    TEXT       JSON {"config": {}, "format": 4, "reader": 4, "sha256": "", "writer": "seqtag 0.3.0"}
+    TEXT       JSON {"config": {}, "format": 5, "sha256": "", "writer": "seqtag 0.3.0"}
 
-``reader`` is the oldest format version a program must support to read the file. ``sha256`` covers
-the rest of TEXT and name, dtype, shape and data of every tensor, in the order of the names.
+``format`` is the version of the format: only this one is read. ``sha256`` covers the rest of TEXT
+and name, dtype, shape and data of every tensor, in the order of the names.
 All JSON is canonical (sorted keys, no spaces, ASCII) and nothing depends on time, place or
 machine: the same model gives the same bytes. A file holds data only; loading executes nothing.
 
 This module defines the container and its limits. The entries of the configuration and the tensors
 of a model are listed in `seqtag.model.model` (`_CONFIG`, `TENSORS`); those of several models in
-one file are numbered by `seqtag.model.bundle`. A new format version is a number in
-`FORMAT_VERSION` and a branch in `seqtag.model.bundle.models_of`.
+one file are numbered by `seqtag.model.bundle`. A change of either is a new `FORMAT_VERSION`.
 
 Messages show foreign data shortened and in ASCII, with advice; `located` adds the file name.
 """
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-FORMAT_VERSION = 4  # the one that is written; all up to it are read
+FORMAT_VERSION = 5  # the one that is written and read
 MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
 MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times a usual model
 MAX_DIMENSIONS = 8
@@ -113,7 +112,6 @@ class Metadata(NamedTuple):
     """Metadata of a file."""
 
     config: dict[str, Any]
-    format: int
     writer: str
     sha256: str
     signed: bytes  # the text that the checksum covers
@@ -145,15 +143,15 @@ def read_metadata(metadata: Any) -> Metadata:
     if not (isinstance(writer, str) and writer.isprintable() and len(writer) <= 100):
         msg = f'expected the name of a program as "writer", found {show(writer)}'
         raise damaged(msg)
-    for key in ("format", "reader"):
-        found = fields.get(key)
-        if type(found) is not int or found < 1:
-            msg = f'expected a positive integer as "{key}", found {show(found)}'
-            raise damaged(msg)
-    if fields["reader"] > FORMAT_VERSION:
+    version = fields.get("format")
+    if type(version) is not int or version < 1:
+        msg = f'expected a positive integer as "format", found {show(version)}'
+        raise damaged(msg)
+    if version != FORMAT_VERSION:
+        advice = "upgrade seqtag" if version > FORMAT_VERSION else "train the model again"
         msg = (
-            f"made by {writer}, needs reader >= {fields['reader']}, this seqtag is reader "
-            f"{FORMAT_VERSION}; upgrade seqtag"
+            f"expected a file of format {FORMAT_VERSION}, found format {version}, made by "
+            f"{writer}; {advice}"
         )
         raise ModelFileError(msg)
     if not isinstance(sha256, str):
@@ -165,7 +163,7 @@ def read_metadata(metadata: Any) -> Metadata:
     if is_deep(config):
         msg = f"expected a configuration of at most {MAX_DEPTH} levels, found more"
         raise damaged(msg)
-    return Metadata(config, fields["format"], writer, sha256, signed)
+    return Metadata(config, writer, sha256, signed)
 
 
 def is_deep(value: Any) -> bool:
@@ -422,15 +420,12 @@ class Contents(NamedTuple):
         The configuration.
     tensors
         Arrays by name, in the order of their names, read-only.
-    format
-        The format version it is written in.
     writer
-        The program that wrote it: ``seqtag 0.2.0``.
+        The program that wrote it: ``seqtag 0.3.0``.
     """
 
     config: dict[str, Any]
     tensors: dict[str, NDArray[Any]]
-    format: int = FORMAT_VERSION
     writer: str = f"seqtag {__version__}"
 
 
@@ -441,7 +436,6 @@ def save(
     path: str | os.PathLike[str],
     config: Mapping[str, Any],
     tensors: Mapping[str, NDArray[Any]],
-    format: int = FORMAT_VERSION,
 ) -> int:
     """Write a model file atomically.
 
@@ -454,7 +448,7 @@ def save(
     ----------
     path
         Where to write.  The folder must exist and be writable.
-    config, tensors, format
+    config, tensors
         What `to_bytes` takes; arrays may have any memory layout and byte order.
 
     Returns
@@ -480,7 +474,7 @@ def save(
     ({'order': 1}, [1, -1])
     """
     with located(os.fspath(path)):
-        data = to_bytes(config, tensors, format)
+        data = to_bytes(config, tensors)
     target = Path(path)
     if target.exists() and not target.is_file():
         # Replacing /dev/null or a folder is never intended.
@@ -521,7 +515,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
     Raises
     ------
     ModelFileError
-        The file is empty, truncated, damaged, no seqtag model, or needs a newer seqtag.
+        The file is empty, truncated, damaged, no seqtag model, or of another format.
     OSError
         The file cannot be read: missing, a folder, no permission.
 
@@ -590,9 +584,7 @@ def _read(path: str | os.PathLike[str]) -> bytes | memoryview:
 # ---- bytes
 
 
-def to_bytes(
-    config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], format: int = FORMAT_VERSION
-) -> bytes:
+def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> bytes:
     """Encode a model; the bytes depend on the values and the seqtag version only.
 
     Parameters
@@ -604,8 +596,6 @@ def to_bytes(
         Arrays by name: integers of 8 to 64 bits, float32 or float64 without NaN and infinity, at
         most 8 dimensions, any size including 0.  Names are ASCII letters, digits, ``_`` and
         ``.``, and start with a letter.  May be empty.
-    format
-        The format version, which is also the oldest reader that understands the file.
 
     Raises
     ------
@@ -636,8 +626,7 @@ def to_bytes(
         }
     metadata = {
         "config": _checked_config(config),
-        "format": format,
-        "reader": format,
+        "format": FORMAT_VERSION,
         "writer": f"seqtag {__version__}",
     }
     metadata["sha256"] = _checksum(canonical(metadata), header, pieces)
@@ -711,7 +700,7 @@ the file is damaged, copy or save it again
                 raise damaged(msg)
             for name, array in tensors.items():
                 _check_finite(name, array)
-    return Contents(about.config, tensors, about.format, about.writer)
+    return Contents(about.config, tensors, about.writer)
 
 
 # ---- checks while writing

@@ -20,13 +20,11 @@ MODELS = next(  # inside the package if installed, next to it in a source tree
 DEFAULT_MODELS = ("en",)
 LICENSE = "CC BY-SA 4.0"
 """License of the embedded models: that of the treebank that they were learned from."""
-COMPONENTS = {"en-ewt-upos": ("en", "upos"), "en-ewt-xpos": ("en", "xpos")}
-"""Names of taggers that are components of embedded pipelines: the pipeline, the component."""
 
 
 def embedded_models() -> list[str]:
     """Return the names of the models that come with seqtag, sorted."""
-    return sorted([*(path.stem for path in MODELS.glob("*.seqtag")), *COMPONENTS])
+    return sorted(path.stem for path in MODELS.glob("*.seqtag"))
 
 
 def find_model(path_or_name: str | PathLike[str]) -> Path:
@@ -35,19 +33,9 @@ def find_model(path_or_name: str | PathLike[str]) -> Path:
     A folder called ``en`` does not hide the model of that name.
     """
     path = Path(path_or_name)
-    name, _ = COMPONENTS.get(str(path_or_name), (path_or_name, ""))
-    embedded = MODELS / f"{name}.seqtag"
-    return embedded if not _is_taken(path) and embedded.is_file() else path
-
-
-def _is_taken(path: Path) -> bool:
-    return path.exists() and not path.is_dir()
-
-
-def component_of(path_or_name: str | PathLike[str]) -> str | None:
-    """Return the component that an embedded name means; None for all of the file."""
-    name = str(path_or_name)
-    return None if _is_taken(Path(name)) else COMPONENTS.get(name, (None, None))[1]
+    embedded = MODELS / f"{path_or_name}.seqtag"
+    is_taken = path.exists() and not path.is_dir()
+    return embedded if not is_taken and embedded.is_file() else path
 
 
 class MissingModelError(FileNotFoundError):
@@ -71,7 +59,7 @@ def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
     near = nearest(stem, known)
     what += f" (did you mean {known[near]!r}?)" if near else ""
     embedded = ", ".join(embedded_models())
-    return MissingModelError(errno.ENOENT, f"{what}; the embedded models are {embedded}", name)
+    return MissingModelError(errno.ENOENT, f"{what}; embedded models: {embedded}", name)
 
 
 def training_advice(language: str) -> str:

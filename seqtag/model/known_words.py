@@ -9,7 +9,7 @@ import numpy as np
 from seqtag.caching import BoundedCache
 from seqtag.engine import backend
 from seqtag.errors import LabelError
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 from seqtag.features.templates import AttributeUse, CompiledTemplates
 
 if TYPE_CHECKING:
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
 class KnownWords:
     """Set of the words of the training data, kept as hashes: ``word in tagger.known_words``.
 
-    It takes about 8 bytes per word. The probability that an unknown word counts as known is
-    len / 2**64.
+    Words are compared in their normal form. The set takes about 8 bytes per word. The probability
+    that an unknown word counts as known is len / 2**64.
 
     Parameters
     ----------
     hashes
         (words,) uint64, ascending.
-    forms
-        The form in which words are compared, one of `seqtag.features.normal_forms.FORMS`.
 
     Examples
     --------
@@ -38,24 +36,22 @@ class KnownWords:
     (True, False, True, 2)
     """
 
-    def __init__(self, hashes: NDArray[np.uint64], forms: str = "normal"):
+    def __init__(self, hashes: NDArray[np.uint64]):
         self.hashes = hashes
-        self._name, self._forms = forms, FORMS[forms]
         self._answers = BoundedCache(self._look_up)
 
     @classmethod
     def of(cls, words: Iterable[str]) -> KnownWords:
         """Hash some words."""
-        return cls(np.unique(backend.hash_strings(sorted(FORMS["normal"]([*words])))))
+        return cls(np.unique(backend.hash_strings(sorted(normal_forms([*words])))))
 
     def with_words(self, words: Iterable[str]) -> KnownWords:
-        """Return the set with more words, compared in the same form.
+        """Return the set with more words.
 
         >>> "or" in KnownWords.of(["to", "be"]).with_words(["or"])
         True
         """
-        more = backend.hash_strings(sorted(self._forms([*words])))
-        return KnownWords(np.union1d(self.hashes, more), self._name)
+        return KnownWords(np.union1d(self.hashes, KnownWords.of(words).hashes))
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -72,7 +68,7 @@ class KnownWords:
         >>> KnownWords.of(["to", "be"]).among(["be", "or"]).tolist()
         [True, False]
         """
-        wanted = backend.hash_strings(self._forms(words))
+        wanted = backend.hash_strings(normal_forms(words))
         if not len(self.hashes):
             return np.zeros(len(wanted), bool)
         at = np.searchsorted(self.hashes, wanted)
@@ -92,7 +88,7 @@ def known_attribute(compiled: CompiledTemplates) -> int:
         return compiled.attributes.index(AttributeUse("form", "normal"))
     except ValueError:
         msg = (
-            "expected a template with the attribute normal, by which the setting known-labels "
+            "expected a template with the attribute normal, by which the setting tag-dictionary "
             "identifies words, found none; add normal[0] or leave the setting out"
         )
         raise LabelError(msg) from None

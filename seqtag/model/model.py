@@ -28,7 +28,6 @@ from seqtag.engine.arrays import (
 from seqtag.errors import ModelFileError, SeqtagError, TemplateError
 from seqtag.features.attributes import is_attribute
 from seqtag.features.language import parse
-from seqtag.features.normal_forms import FORMS
 from seqtag.features.templates import MOST_COLUMNS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn, is_column_name
@@ -164,23 +163,14 @@ class Model:
             "scheme": self.coding.scheme,
             "encoding": self.coding.encoding,
             "constrain": self.coding.constrained,
+            "coding": self.coding.name,
             "columns": list(self.columns),
-            "forms": self.compiled.forms,
-            "key_bits": self.compiled.key_bits,
             "templates": str(self.templates),
+            "own_forms": self.attested is not None and self.attested.own_forms,
             "training": dict(self.training),
+            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "sentence_lengths": list(self.sentence_lengths),
         }
-        for name in ("forms", "key_bits"):
-            if config[name] == _OLD_CONFIG[name]:
-                del config[name]
-        if self.coding.name != LabelCoding.name:  # old files do not have this entry
-            config["coding"] = self.coding.name
-        if self.calibration is not None:
-            config["calibration"] = self.calibration.to_dict()
-        if self.sentence_lengths:
-            config["sentence_lengths"] = list(self.sentence_lengths)
-        if self.attested is not None:
-            config["own_forms"] = self.attested.own_forms
         if self.tables:  # shown by `seqtag info`; a file lists numbers of tables instead
             config["tables"] = [
                 {**facts_of(table), "entries": len(table), "values": len(table.values)}
@@ -210,15 +200,15 @@ class Model:
         tensors["stop"] = weights.stop.astype(np.int32)
         tensors["parts.counts"] = np.diff(parts.ptr if parts else []).astype(np.uint16)
         tensors["parts.parts"] = (parts.part if parts else np.zeros(0)).astype(np.int32)
-        tensors["known_labels.keys"] = tag_dictionary.keys
-        tensors["known_labels.cells"] = np.diff(tag_dictionary.row_ptr).astype(np.uint16)
-        tensors["known_labels.labels"] = tag_dictionary.labels
+        tensors["tag_dictionary.keys"] = tag_dictionary.keys
+        tensors["tag_dictionary.cells"] = np.diff(tag_dictionary.row_ptr).astype(np.uint16)
+        tensors["tag_dictionary.labels"] = tag_dictionary.labels
         by_tags = self.by_tags
         tensors["by_tags.keys"] = by_tags.keys if by_tags else np.zeros(0, np.uint64)
         tensors["by_tags.cells"] = np.diff(by_tags.row_ptr if by_tags else []).astype(np.uint16)
         tensors["by_tags.labels"] = by_tags.labels if by_tags else np.zeros(0, np.uint16)
-        if self.attested is not None:
-            tensors["attested"] = self.attested.hashes
+        attested = self.attested
+        tensors["attested"] = attested.hashes if attested else np.zeros(0, np.uint32)
         return tensors
 
     @classmethod
@@ -234,13 +224,9 @@ class Model:
         ModelFileError
             If the contents are not those of a model, or are inconsistent.
         """
-        tensors = dict(contents.tensors)
-        for absent in _OLD_TENSORS:
-            if not absent.keys() & contents.tensors.keys():
-                tensors |= absent
+        config, tensors = contents.config, contents.tensors
         expect(tensors, TENSORS, source=source)
         with fitting(source):
-            config = {**_OLD_CONFIG, **contents.config}
             for name, (expected, fits) in _CONFIG.items():
                 if not fits(config[name]):
                     _refuse(
@@ -255,8 +241,7 @@ class Model:
             templates = _parsed(config["templates"], config["columns"], source).with_tables(
                 chosen(config.get("tables", []), tables, source)
             )
-            forms, key_bits = config["forms"], config["key_bits"]
-            compiled = templates.compile(config["columns"], forms, key_bits)
+            compiled = templates.compile(config["columns"])
 
             scheme, encoding, constrain = (
                 config[name] for name in ("scheme", "encoding", "constrain")
@@ -290,7 +275,7 @@ class Model:
             counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
             # Each component is listed, so that a damaged file cannot ask for more.
             components = min(int(part.max(initial=-1)) + 1, len(part))
-            tag_rows = _rows(tensors, "known_labels")
+            tag_rows = _rows(tensors, "tag_dictionary")
             by_tags = _rows(tensors, "by_tags")
             attribute = known_attribute(compiled) if len(tag_rows.keys) else -1
             return cls(
@@ -301,7 +286,7 @@ class Model:
                 config["columns"],
                 compiled,
                 _weights(tensors, len(labels), compiled.order),
-                KnownWords(tensors["known"], forms),
+                KnownWords(tensors["known"]),
                 LabelComponents(pointers(counts), part, components) if len(counts) else None,
                 TagDictionary(attribute, *tag_rows[:3]),
                 LabelsByTags(compiled.tag_plan(), *by_tags[:3])
@@ -378,35 +363,15 @@ TENSORS = {
     "transition.weights": ("i4", 1),
     "parts.counts": ("u2", 1),
     "parts.parts": ("i4", 1),
-    "known_labels.keys": ("u8", 1),
-    "known_labels.cells": ("u2", 1),
-    "known_labels.labels": ("u2", 1),
+    "tag_dictionary.keys": ("u8", 1),
+    "tag_dictionary.cells": ("u2", 1),
+    "tag_dictionary.labels": ("u2", 1),
     "by_tags.keys": ("u8", 1),
     "by_tags.cells": ("u2", 1),
     "by_tags.labels": ("u2", 1),
     "attested": ("u4", 1),
 }
 """Data type and number of dimensions of each array of a file."""
-
-_OLD_CONFIG: Mapping[str, Any] = {
-    "forms": "written",
-    "key_bits": 64,
-    "coding": LabelCoding.name,
-    "calibration": None,
-    "sentence_lengths": [],
-    "own_forms": False,
-}
-"""Default values of entries of the configuration that old files lack."""
-
-_OLD_TENSORS: tuple[Tensors, ...] = (
-    {
-        "by_tags.keys": np.zeros(0, np.uint64),
-        "by_tags.cells": np.zeros(0, np.uint16),
-        "by_tags.labels": np.zeros(0, np.uint16),
-    },
-    {"attested": np.zeros(0, np.uint32)},
-)
-"""Groups of arrays that old files lack; a file has all arrays of a group or none."""
 
 _LARGEST = 2**24
 """Weights of labels and label bigrams: all up to this are numbers of float32."""
@@ -422,8 +387,6 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
     "coding": (" or ".join(_CODINGS), lambda value: isinstance(value, str) and value in _CODINGS),
     "columns": ("a list of at most 10,000 distinct names", lambda value: _are_names(value)),
-    "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
-    "key_bits": ("48 or 64", lambda value: type(value) is int and value in (48, 64)),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "own_forms": ("true or false", lambda value: isinstance(value, bool)),
     "training": ("an object of facts about the training", lambda value: _is_training(value)),

@@ -114,7 +114,7 @@ def analyze(
     >>> import io, seqtag
     >>> from seqtag.labels.column import LabelColumn
     >>> text = seqtag.read(io.BytesIO(b"Stop NOUN\n! PUNCT\n"), columns=["form", "upos"])
-    >>> found = analyze([seqtag.load("en-ewt-upos")], text, LabelColumn("upos"))
+    >>> found = analyze([seqtag.load("en").tagger("upos")], text, LabelColumn("upos"))
     >>> [(each.gold, each.predicted) for each in found.mistakes]
     [('NOUN', 'VERB')]
     """

@@ -50,7 +50,7 @@ import numpy as np
 
 from seqtag.caching import cached
 from seqtag.engine import backend
-from seqtag.features.native import describe, is_composed, speller
+from seqtag.features.native import describe, is_composed, spell
 from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.tables.table import text_columns
@@ -569,7 +569,7 @@ class Numbering:
         return _VALUE_BYTES * sum(len(numbers) * len(view) for numbers, view in pairs)
 
     def new_hashes(
-        self, view: int, calls: Sequence[Sequence[AttributeCall]], forms: str
+        self, view: int, calls: Sequence[Sequence[AttributeCall]]
     ) -> tuple[int, list[NDArray[np.uint64]]] | None:
         """Return hashes of attributes of the values that `new_values` would return next.
 
@@ -581,9 +581,6 @@ class Numbering:
             Number of the view.
         calls
             Attributes of each of its columns, the same at each call.
-        forms
-            Normal form in which attributes see values, a key of
-            `seqtag.features.normal_forms.FORMS`.
 
         Returns
         -------
@@ -595,7 +592,7 @@ class Numbering:
         if self._native is None:
             return None
         first = self.reported[view]
-        hashes = self._native.new_hashes(view, calls, forms == "normal", describe, speller(forms))
+        hashes = self._native.new_hashes(view, calls, describe, spell)
         self.reported[view] += hashes[0].shape[1]
         return first, hashes
 

@@ -222,11 +222,11 @@ class Segmenter:
         """
         rows, types = workspace.numbering.read(text)
         latest = types.max(axis=1, initial=-1).tolist()
-        numbering, encoder, forms = *workspace[:2], self._compiled.forms
+        numbering, encoder = workspace[:2]
         for number, (view, calls) in enumerate(zip(self._views, self._calls, strict=True)):
             if latest[number] < numbering.reported[number]:
                 continue
-            new = calls and numbering.new_hashes(number, calls, forms)
+            new = calls and numbering.new_hashes(number, calls)
             if new:
                 for name, hashes in zip(view, new[1], strict=True):
                     encoder.extend_hashes(name, new[0], hashes)

@@ -36,9 +36,9 @@ class ServedModels:
     Examples
     --------
     >>> import seqtag
-    >>> models = ServedModels([("some/en-ewt-upos.seqtag", seqtag.load("en-ewt-upos"))])
+    >>> models = ServedModels([("some/en-upos.seqtag", seqtag.load("en").tagger("upos"))])
     >>> models.default, models.abilities()
-    ('en-ewt-upos', {'en-ewt-upos': ['tokenizer', 'tagger']})
+    ('en-upos', {'en-upos': ['tokenizer', 'tagger']})
     """
 
     def __init__(self, loaded: Iterable[tuple[str, Loaded]]):
@@ -124,7 +124,7 @@ class ModelRegistry:
     Examples
     --------
     >>> import seqtag
-    >>> en = seqtag.load("en-ewt-upos")
+    >>> en = seqtag.load("en").tagger("upos")
     >>> registry = ModelRegistry(lambda: ServedModels([("en", en)]), print, print)
     >>> registry.models.default
     'en'

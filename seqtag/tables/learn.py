@@ -27,7 +27,7 @@ from seqtag.engine.clustering import UNIT, entropies
 from seqtag.errors import CorpusError, OptionError
 from seqtag.features import builtin  # noqa: F401  the attribute is there
 from seqtag.features.attributes import resolve
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 from seqtag.parallel import in_order
 from seqtag.tables.table import WordTable
 from seqtag.tables.tsv import write_word_table
@@ -56,7 +56,7 @@ def looked_up(words: Sequence[str]) -> list[str]:
     >>> looked_up(["Don’t", "1984", "İ"])
     ["don't", '0000', 'i̇']
     """
-    forms = resolve("normal").many(FORMS["normal"](words))
+    forms = resolve("normal").many(normal_forms(words))
     return cast("list[str]", forms)  # never None
 
 

@@ -13,7 +13,7 @@ from seqtag.errors import CorpusError, TemplateError
 from seqtag.features.attributes import resolve
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse, preset_names
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 from seqtag.features.templates import NAME
 from seqtag.tables.table import KINDS, WORDS, WordTable
 from seqtag.tables.tsv import read_word_table
@@ -253,7 +253,7 @@ def build_lexicon(
     label = corpus.label_column(column)
     found, lengths = corpus.gather_columns(("form", *label.columns))
     forms, *values = found.values()
-    looked_up = resolve(WORDS[words]).many(FORMS["normal"](forms.types))
+    looked_up = resolve(WORDS[words]).many(normal_forms(forms.types))
     names = Column.of(map(str, looked_up))
     ids = names.ids[forms.ids]
     counts = np.bincount(ids, minlength=len(names.types))

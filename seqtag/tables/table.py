@@ -22,7 +22,7 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import MAX_LENGTH, BoundAttribute, resolve
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -170,7 +170,7 @@ class WordTable:
         (1, ('NOUN|VERB',), ['NOUN|VERB', None])
         """
         pairs = list(rows)
-        seen = _looked_up_by(words).many(FORMS["normal"]([word for word, _ in pairs]))
+        seen = _looked_up_by(words).many(normal_forms([word for word, _ in pairs]))
         found: dict[str, set[str]] = {}
         for form, (_, values) in zip(seen, pairs, strict=True):
             found.setdefault(str(form), set()).update(values)

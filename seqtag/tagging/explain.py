@@ -85,7 +85,7 @@ class Explanation:
     Examples
     --------
     >>> import seqtag
-    >>> why = seqtag.load("en-ewt-upos").explain(["Birds", "sing", "."], 1)
+    >>> why = seqtag.load("en").tagger("upos").explain(["Birds", "sing", "."], 1)
     >>> why.label, why.rival, why.margin > 0
     ('VERB', 'NOUN', True)
     >>> sum(row.label_weight - row.rival_weight for row in why.rows) == why.margin
@@ -339,7 +339,7 @@ def names_of(model: Model, sentences: Iterable[AnySentence]) -> dict[int, str]:
     Examples
     --------
     >>> import seqtag
-    >>> names = names_of(seqtag.load("en-ewt-upos").model, [["Birds", "sing"]])
+    >>> names = names_of(seqtag.load("en").tagger("upos").model, [["Birds", "sing"]])
     >>> "suffix(2)[0]=ng" in names.values()
     True
     """

@@ -117,8 +117,8 @@ class Pipeline:
     def load(cls, path_or_name: str | PathLike[str]) -> Pipeline:
         """Return the models of a file as a pipeline, even if there is only one; see `seqtag.load`.
 
-        >>> Pipeline.load("en-ewt-upos")
-        <seqtag.Pipeline of upos>
+        >>> Pipeline.load("en")
+        <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma>
         """
         return cls(load_models(path_or_name), str(path_or_name))
 
@@ -513,8 +513,6 @@ Loaded: TypeAlias = "Tagger | Pipeline"
 @overload
 def load(path_or_name: Literal["en"]) -> Pipeline: ...
 @overload
-def load(path_or_name: Literal["en-ewt-upos", "en-ewt-xpos"]) -> Tagger: ...
-@overload
 def load(path_or_name: str | PathLike[str]) -> Loaded: ...
 def load(path_or_name: str | PathLike[str]) -> Loaded:
     """Load a model file: a tagger, or a pipeline if it contains several models or a segmenter.
@@ -524,13 +522,12 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     Parameters
     ----------
     path_or_name
-        Path of a ``.seqtag`` file, or the name of an embedded model: ``en``, or one of its
-        components, ``en-ewt-upos`` and ``en-ewt-xpos``.
+        Path of a ``.seqtag`` file, or the name of an embedded model: ``en``.
 
     Raises
     ------
     ModelFileError
-        If the file is not a model, damaged, or made by a newer seqtag.
+        If the file is not a model, damaged, or of another format.
     FileNotFoundError
         If there is no such file; the message lists the embedded models.
     OSError
@@ -538,8 +535,6 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
 
     Examples
     --------
-    >>> load("en-ewt-xpos").label
-    'xpos'
     >>> load("en")
     <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma>
     """

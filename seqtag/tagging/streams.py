@@ -224,7 +224,7 @@ class FilledSentence:
             msg = (
                 f"the model needs the column {name}, found {', '.join(self.sentence.columns)}; "
                 "name the columns with --columns, or run a model that fills it first, as in "
-                "-m en-ewt-xpos -m chunks.seqtag"
+                "-m en -m chunks.seqtag"
             )
             raise CorpusError(msg, source=self.sentence.source, line=self.sentence.line)
         return filled[found] if found in filled else self.sentence.column(found)
@@ -324,7 +324,7 @@ def tag_stream(
     --------
     >>> import io, seqtag
     >>> stream = seqtag.read(io.BytesIO(b"Stop !\n"), "tokens")
-    >>> [tagged] = tag_stream([seqtag.load("en-ewt-upos")], stream)
+    >>> [tagged] = tag_stream([seqtag.load("en").tagger("upos")], stream)
     >>> tagged.text("tagged")
     'Stop/VERB !/PUNCT\n'
     """
@@ -456,7 +456,7 @@ def tag_text(
     --------
     >>> import io, seqtag
     >>> stream = seqtag.read(io.BytesIO(b"Stop _\n! _\n"), columns=["form", "upos"])
-    >>> b"".join(tag_text([seqtag.load("en-ewt-upos")], stream))
+    >>> b"".join(tag_text([seqtag.load("en").tagger("upos")], stream))
     b'Stop VERB\n! PUNCT\n'
     """
     fields = fields or OutputFields()

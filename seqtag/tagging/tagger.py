@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from seqtag import hooks
 from seqtag.corpus.datasets import is_dataset, sentences_in
-from seqtag.deprecation import renamed, renamed_keyword
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
-from seqtag.model.embedded import COMPONENTS, component_of, find_model, no_such_model
+from seqtag.model.embedded import find_model, no_such_model
 from seqtag.model.model import fitting
 from seqtag.settings import SETTINGS
 from seqtag.tagging.arrays import arrays_of
@@ -62,7 +61,7 @@ class Tagger(ModelRuntime):
     Examples
     --------
     >>> import seqtag
-    >>> tagger = seqtag.load("en-ewt-upos")
+    >>> tagger = seqtag.load("en").tagger("upos")
     >>> tagger.tag(["Birds", "sing", "."])
     ['NOUN', 'VERB', 'PUNCT']
     >>> tagger.label, tagger.columns
@@ -86,7 +85,10 @@ class Tagger(ModelRuntime):
 
         Examples
         --------
-        >>> Tagger.load("en-ewt-upos").label
+        >>> import seqtag, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = seqtag.load("en").tagger("upos").save(f"{folder}/upos.seqtag")
+        ...     Tagger.load(f"{folder}/upos.seqtag").label
         'upos'
         """
         models = load_models(path_or_name)
@@ -94,11 +96,9 @@ class Tagger(ModelRuntime):
             names = [model.column.name for model in models]
             load = f"seqtag.load({str(path_or_name)!r})"
             uses = [f"{load}.tagger({each!r})" for each in names if each not in (TOKENS, WORDS)]
-            file = find_model(path_or_name)
-            same = [each for each in COMPONENTS if find_model(each) == file]
             msg = (
                 f"{path_or_name}: expected a model of one column, found a pipeline of "
-                f"{', '.join(names)}; use {' or '.join([*(uses or [load])[:1], *same])}"
+                f"{', '.join(names)}; use {(uses or [load])[0]}"
             )
             raise SeqtagError(msg)
         return cls(models[0], str(path_or_name))
@@ -184,7 +184,6 @@ class Tagger(ModelRuntime):
         *,
         scores: Literal[True],
     ) -> ScoredLabels: ...
-    @renamed_keyword("given", "fixed_labels")
     def tag(
         self,
         sentence: AnySentence,
@@ -223,7 +222,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> tagger = seqtag.load("en-ewt-xpos")
+        >>> tagger = seqtag.load("en").tagger("xpos")
         >>> tagger.tag("The cat sat on the mat .".split())
         ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
         >>> tagger.tag(["Fish", "swim"], fixed_labels=["NN", None])
@@ -249,7 +248,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> seqtag.load("en-ewt-upos").tag_words(["Birds", "sing", "."])
+        >>> seqtag.load("en").tagger("upos").tag_words(["Birds", "sing", "."])
         ['NOUN', 'VERB', 'PUNCT']
         """
         self._check_uses_words_only()
@@ -275,7 +274,6 @@ class Tagger(ModelRuntime):
     ) -> list[ScoredLabels]: ...
     @overload
     def tag_many(self, sentences: Any, threads: int = 1, *, offsets: Any = None) -> Any: ...
-    @renamed_keyword("given", "fixed_labels")
     def tag_many(
         self,
         sentences: Any,
@@ -317,7 +315,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> seqtag.load("en-ewt-upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
+        >>> seqtag.load("en").tagger("upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
         [['VERB', 'PUNCT'], [], ['INTJ', 'PUNCT', 'INTJ', 'PUNCT']]
         """
         if is_dataset(sentences):
@@ -359,7 +357,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> document = seqtag.load("en-ewt-upos").tag_text("Time flies. Why?")
+        >>> document = seqtag.load("en").tagger("upos").tag_text("Time flies. Why?")
         >>> [(word.text, word.upos, word.start) for word in document.sentences[1]]
         [('Why', 'ADV', 12), ('?', 'PUNCT', 15)]
         """
@@ -369,7 +367,6 @@ class Tagger(ModelRuntime):
         schemes = {self.label: self.label_scheme} if self.label_scheme else {}
         return Document(text, with_columns(sentences, labels), self.label_columns, schemes)
 
-    @renamed_keyword("given", "fixed_labels")
     def nbest(
         self, sentence: AnySentence, k: int, fixed_labels: FixedLabels | None = None
     ) -> list[tuple[float, list[str]]]:
@@ -399,7 +396,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> best, second = seqtag.load("en-ewt-upos").nbest(["Go", "!"], 2)
+        >>> best, second = seqtag.load("en").tagger("upos").nbest(["Go", "!"], 2)
         >>> best[1], best[0] >= second[0]
         (['VERB', 'PUNCT'], True)
         """
@@ -449,7 +446,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> why = seqtag.load("en-ewt-upos").explain(["Birds", "sing"], 0, rival="VERB")
+        >>> why = seqtag.load("en").tagger("upos").explain(["Birds", "sing"], 0, rival="VERB")
         >>> why.label, why.rival
         ('NOUN', 'VERB')
         """
@@ -459,7 +456,7 @@ class Tagger(ModelRuntime):
         """Return the values of each of `label_columns` for the labels of a sentence.
 
         >>> import seqtag
-        >>> seqtag.load("en-ewt-upos").split_label(["NOUN", "VERB"])
+        >>> seqtag.load("en").tagger("upos").split_label(["NOUN", "VERB"])
         {'upos': ['NOUN', 'VERB']}
         """
         return self.model.column.split(labels)
@@ -499,7 +496,7 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> tagger = seqtag.load("en-ewt-upos")
+        >>> tagger = seqtag.load("en").tagger("upos")
         >>> tagger.tag(["Zorb", "!"])
         ['PROPN', 'PUNCT']
         >>> tagger.partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3).tag(["Zorb", "!"])
@@ -518,46 +515,13 @@ class Tagger(ModelRuntime):
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_bytes, (bundle.to_bytes([self.model]),)
 
-    # ----------------------------------------------------------------- old names
-    @renamed("tag(sentence, scores=True).margins")
-    def margins(self, sentence: AnySentence, given: FixedLabels | None = None) -> list[float]:
-        """Return the margins of one sentence."""
-        return self.tag(sentence, given, scores=True).margins
-
-    @renamed("tag(sentence, scores=True).probabilities")
-    def probabilities(self, sentence: AnySentence, given: FixedLabels | None = None) -> list[float]:
-        """Return the probabilities of one sentence; an error if there is no calibration."""
-        self.check_calibrated()
-        return self.tag(sentence, given, scores=True).probabilities or []
-
-    @renamed("tag_many(sentences, scores=True)")
-    def tag_with_margins(
-        self,
-        sentences: Iterable[AnySentence],
-        threads: int = 1,
-        given: Iterable[FixedLabels | None] | None = None,
-    ) -> list[ScoredLabels]:
-        """Return labels and margins of many sentences."""
-        return self.tag_many(sentences, threads, given, scores=True)
-
-    @renamed("nbest(sentence, k) for each sentence")
-    def nbest_many(
-        self,
-        sentences: Iterable[AnySentence],
-        n: int,
-        threads: int = 1,
-        given: Iterable[FixedLabels | None] | None = None,
-    ) -> list[list[tuple[float, list[str]]]]:
-        """Return the n best label sequences of many sentences."""
-        return self._nbest_many(sentences, n, threads, given)
-
 
 # ----------------------------------------------------------------- summaries
 def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
     """Return names and values of the main facts about a tagger, for ``seqtag info``.
 
     >>> import seqtag
-    >>> dict(facts_of(seqtag.load("en-ewt-upos")))["label"]
+    >>> dict(facts_of(seqtag.load("en").tagger("upos")))["label"]
     'upos (17 labels)'
     """
     info, sizes = tagger.info, tagger.sizes
@@ -568,9 +532,6 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         learned = "" if is_same else f", learned as {info['encoding']}"
         free = "valid sequences only" if info["constrain"] else "free"
         scheme = f"{info['scheme']}{learned}, {free}"
-    forms = "normal (quotes, dashes, width and accents do not matter)"
-    if info.get("forms", "written") == "written":
-        forms = "as written"
     settings = [*(setting.attribute for setting in SETTINGS.values()), "seed", "runs"]
     cut_short = " (interrupted)" if training.get("interrupted") else ""
     facts = [
@@ -580,7 +541,6 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         ("scheme", scheme),
         ("features", f"{sizes['features']:,} with {sizes['weights']:,} weights"),
         ("known words", f"{len(tagger.known_words):,}"),
-        ("forms", forms),
         ("trained on", training_size(tagger.model)),
         ("corpus", f"sha256 {training.get('corpus_sha256', '')[:16] or 'unknown'}..."),
         ("settings", ", ".join(f"{n} {training[n]}" for n in settings if n in training)),
@@ -640,7 +600,7 @@ def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
     Raises
     ------
     ModelFileError
-        If the file is not a model, damaged, or made by a newer seqtag.
+        If the file is not a model, damaged, or of another format.
     FileNotFoundError
         If there is no such file; the message lists the embedded models.
     OSError
@@ -648,11 +608,9 @@ def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
     """
     source = str(path_or_name)
     try:
-        models = bundle.load(find_model(path_or_name), source)
+        return bundle.load(find_model(path_or_name), source)
     except FileNotFoundError as error:
         raise no_such_model(source, error) from error
-    component = component_of(path_or_name)
-    return models if component is None else (bundle.standalone(models, component),)
 
 
 def is_tagger(models: Sequence[Model]) -> bool:

@@ -63,7 +63,7 @@ class TrialScores(NamedTuple):
     Attributes
     ----------
     scores
-        Scores, 0 to 1, by what was tried: values of ``known-labels`` in a trial of one problem,
+        Scores, 0 to 1, by what was tried: values of ``tag-dictionary`` in a trial of one problem,
         names of templates, or numbers of passes.
     metric
         Metric of the scores.
@@ -72,7 +72,7 @@ class TrialScores(NamedTuple):
     recall_bias
         The value of ``recall-bias`` to choose; None if none were tried.
     biases
-        Scores by value of ``recall-bias``, with the best value of ``known-labels``.
+        Scores by value of ``recall-bias``, with the best value of ``tag-dictionary``.
     """
 
     scores: Mapping[int | str, float]
@@ -141,7 +141,7 @@ def resolve_auto(
     quick: bool = False,
     trial: TrialScores | None = None,
 ) -> Problem:
-    """Return the problem with definite values of ``known-labels`` and ``recall-bias``.
+    """Return the problem with definite values of ``tag-dictionary`` and ``recall-bias``.
 
     Parameters
     ----------
@@ -165,9 +165,9 @@ def resolve_auto(
     settings, origin = problem.settings, problem.origin
     if settings == settings.without_auto():
         return problem
-    if settings.known_labels == "auto" and not _knows_words(problem):
+    if settings.tag_dictionary == "auto" and not _knows_words(problem):
         _log.info("tag-dictionary auto: no template uses normal, which identifies known words: 0")
-        settings = replace(settings, known_labels=0)
+        settings = replace(settings, tag_dictionary=0)
     if settings.recall_bias == "auto" and not _finds_chunks(problem):
         settings = replace(settings, recall_bias=0.0)
     problem = replace(problem, settings=settings)
@@ -178,9 +178,9 @@ def resolve_auto(
     found: dict[str, Any] = {}
     if trial is not None:
         chosen = dict(origin.get("chosen", {}))
-        if settings.known_labels == "auto":
-            found["known_labels"] = trial.best
-            chosen["known_labels"] = trial.facts(trial.scores)
+        if settings.tag_dictionary == "auto":
+            found["tag_dictionary"] = trial.best
+            chosen["tag_dictionary"] = trial.facts(trial.scores)
             _log_choice("tag-dictionary", trial.best, trial, trial.scores)
         if settings.recall_bias == "auto":
             found["recall_bias"] = trial.recall_bias
@@ -189,7 +189,7 @@ def resolve_auto(
         origin = {**origin, "chosen": chosen}
     settings = settings.with_values(found).without_auto()
     tag_dictionary = problem.tag_dictionary
-    if problem.settings.known_labels == "auto":
+    if problem.settings.tag_dictionary == "auto":
         tag_dictionary = tag_dictionary_of(
             problem.compiled,
             [examples.columns[name] for name in problem.compiled.columns],
@@ -298,8 +298,8 @@ def run_trial(
 ) -> TrialScores | None:
     """Train on some of the sentences and score on others; None if there are too few.
 
-    It scores the value of ``known-labels``, or all values if it is ``auto``, and with the best one
-    the values of ``recall-bias`` if that is ``auto``.
+    It scores the value of ``tag-dictionary``, or all values if it is ``auto``, and with the best
+    one the values of ``recall-bias`` if that is ``auto``.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def run_trial(
         for name in problem.compiled.columns
     ]
     y = problem.y[tokens]
-    values: list[int | str] = [problem.settings.known_labels]
+    values: list[int | str] = [problem.settings.tag_dictionary]
     if values == ["auto"]:  # first that of `Settings.without_auto`, which wins ties
         values = [1, 0] if problem.settings.label_parts == "split" else [0, 1]
         labels = problem.labels
@@ -386,7 +386,7 @@ def _accuracies(
     y
         Label id of each token, (N,) int32; tokens with a negative one are not counted.
     dictionaries
-        The tag dictionaries, by value of ``known-labels``.
+        The tag dictionaries, by value of ``tag-dictionary``.
     """
     free = Tagger(model)
     workspace = free.new_workspace()

@@ -85,7 +85,7 @@ def partial_fit(
     Examples
     --------
     >>> import seqtag
-    >>> tagger = seqtag.load("en-ewt-upos")
+    >>> tagger = seqtag.load("en").tagger("upos")
     >>> better = partial_fit(tagger, [["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3)
     >>> better.tag(["Zorb", "!"])
     ['INTJ', 'PUNCT']
@@ -191,7 +191,7 @@ class OnlineTagger:
     problem
         The problem of the first sentences, for its templates, columns, coding and labels; the
         sentences are not learned yet. Each feature counts from its first occurrence: ``min_count``,
-        ``known_labels`` and ``dropout`` have no effect. No label can be added later.
+        ``tag_dictionary`` and ``dropout`` have no effect. No label can be added later.
     """
 
     def __init__(self, problem: Problem):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import LIMITS, ReadOptions
 from seqtag.corpus.sentence import has_column
-from seqtag.deprecation import renamed_keyword
 from seqtag.errors import CorpusError, did_you_mean
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
@@ -86,7 +85,6 @@ _GOLD = tuple(map(gold_name, ("lemma", *TAG_COLUMNS)))
 _log = logging.getLogger("seqtag")
 
 
-@renamed_keyword("on_part", "on_component")
 def train_parts(
     data: Source,
     labels: Sequence[str] | None = None,
@@ -297,7 +295,7 @@ def train_parts(
                 model = _fit(partial(tasks_of, name), seen, own, settings, seen_dev, quick=quick)
                 yield model
                 if any(name in later.columns for each in tasks[number + 1 :] for later in each):
-                    chosen = {**settings, "known_labels": model.training["known_labels"]}
+                    chosen = {**settings, "tag_dictionary": model.training["tag_dictionary"]}
                     tags = _jackknifed(partial(tasks_of, name), seen, own, chosen)
                     seen = seen.with_columns({name: tags})
                     if seen_dev:

@@ -370,8 +370,7 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     if not coding.needs_forms:
         warn_about_many_labels(len(learned.labels), labeled, column)
     task = replace(task, coding=coding, templates=task.templates_for(len(labels)))
-    as_before = (init.compiled.forms, init.compiled.key_bits) if init else ()
-    compiled = task.templates.compile(task.available, *as_before)
+    compiled = task.templates.compile(task.available)
     if init:
         check_columns(init, compiled)
     y, choices = learned.numbered(labels)
@@ -453,7 +452,7 @@ def tag_dictionary_of(
 
     It is empty while the setting is still automatic.
     """
-    setting = settings.known_labels
+    setting = settings.tag_dictionary
     if setting in (0, "auto"):
         return NO_TAG_DICTIONARY
     found = labels_of_words(compiled, columns, *gold)
@@ -560,11 +559,11 @@ class WordLabels(NamedTuple):
     row_ptr: NDArray[np.int64]
     labels: NDArray[np.uint16]
 
-    def kept_to(self, known_labels: int | str, labels: Sequence[str]) -> TagDictionary:
-        """Return the tag dictionary for a value of ``known-labels`` other than ``auto``."""
-        if isinstance(known_labels, str):
+    def kept_to(self, setting: int | str, labels: Sequence[str]) -> TagDictionary:
+        """Return the tag dictionary for a value of ``tag-dictionary`` other than ``auto``."""
+        if isinstance(setting, str):
             return to_first_parts(self.often(1), labels)
-        return self.often(known_labels) if known_labels else NO_TAG_DICTIONARY
+        return self.often(setting) if setting else NO_TAG_DICTIONARY
 
     def often(self, min_count: int) -> TagDictionary:
         """Return the labels of words seen at least `min_count` times."""

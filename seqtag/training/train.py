@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from seqtag.corpus import LIMITS, ReadOptions
-from seqtag.deprecation import warn_renamed
 from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
@@ -80,11 +79,9 @@ class Options(TypedDict, total=False):
     encoding: str | None
     dropout: float | str | None
     label_parts: str | None
-    known_labels: int | str | None
+    tag_dictionary: int | str | None
     recall_bias: float | str | None
     passes: int | str | None
-    skip_unlabelled: bool
-    unlabelled: str | None
 
 
 @overload  # a literal is a string, of which others train a tagger
@@ -220,8 +217,8 @@ def train(
     **settings
         Those of `seqtag.settings.SETTINGS`, which describes them: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts``,
-        ``known_labels``, ``recall_bias`` and ``passes``. They override those of the templates; None
-        keeps the value of the templates.
+        ``tag_dictionary``, ``recall_bias`` and ``passes``. They override those of the templates;
+        None keeps the value of the templates.
 
     Returns
     -------
@@ -259,7 +256,7 @@ def train(
     >>> train(sentences, labels, label="tag", epochs=3, min_count=1).tag(["the", "dog"])
     ['DT', 'NN']
     """
-    words_without = unlabeled_words(unlabeled, unlabeled_mark, settings)
+    words_without = Unlabeled.of(unlabeled, unlabeled_mark)
     begin = None if init is None else loaded(init)
     tables = tables_of(tables)
     reading = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
@@ -352,16 +349,3 @@ def train(
             return Tagger(fit_stacked(problem, task, examples, schedule, held_out))
         del examples, corpus, tasks  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))
-
-
-def unlabeled_words(policy: str, mark: str, settings: dict[str, Any]) -> Unlabeled:
-    """Return the treatment of words without a label, also by the options of 0.2.0 in `settings`."""
-    found = Unlabeled.of(policy, mark)
-    skip = settings.pop("skip_unlabelled", False)
-    old_mark = settings.pop("unlabelled", None)
-    if skip or old_mark is not None:
-        given = "skip_unlabelled" if skip else "unlabelled"
-        instead = 'unlabeled="skip"' if skip else 'unlabeled="learn_around", unlabeled_mark=...'
-        warn_renamed(f"the argument {given}", instead, stacklevel=4)
-        found = Unlabeled(found.skip or bool(skip), found.mark if old_mark is None else old_mark)
-    return found

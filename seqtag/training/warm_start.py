@@ -332,7 +332,7 @@ def settings_of(
     }
     begun = Settings().with_values(old)
     values = begun.with_values(templates or {}).with_values(settled).with_values(settings or {})
-    kept = [name for name in ("known_labels", "recall_bias") if getattr(values, name) == "auto"]
+    kept = [name for name in ("tag_dictionary", "recall_bias") if getattr(values, name) == "auto"]
     return replace(values, **{name: getattr(begun, name) for name in kept})
 
 

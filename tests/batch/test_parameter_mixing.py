@@ -38,13 +38,13 @@ def learn(shards, **options) -> Tagger:
         (TRAINING, {"update": "pa", "step": 0.2, "seed": 7}),
         (TRAINING, {"update": "adaptive", "step": 0.2, "dropout": 0.3}),
         (TRAINING, {"update": "adaptive", "templates": SEEING, "min_count": 2}),
-        (TRAINING, {"known_labels": 2}),
+        (TRAINING, {"tag_dictionary": 2}),
         (TRAINING, {"dev": DEV, "epochs": 6}),
         (TRAINING, {"dev": DEV, "epochs": 9, "patience": 1}),
         (CHUNKS, {"encoding": "iobes", "constrain": False}),
         (CHUNKS, {"encoding": "iobes", "update": "adaptive"}),
         (LEMMAS, {"label": "lemma"}),
-        (FACTORED, {"label": "upos+feats", "label_parts": "split", "known_labels": 1}),
+        (FACTORED, {"label": "upos+feats", "label_parts": "split", "tag_dictionary": 1}),
     ],
 )
 def test_one_shard_is_plain_training(data, options):
@@ -141,7 +141,7 @@ def test_there_must_be_a_shard():
 
 @pytest.mark.parametrize("least", [1, 7, 40])
 def test_how_often_the_driver_merges_does_not_matter(least, monkeypatch):
-    settings = {"margin": 0.5, "update": "adaptive", "min_count": 2, "known_labels": 1}
+    settings = {"margin": 0.5, "update": "adaptive", "min_count": 2, "tag_dictionary": 1}
     shards = [[sentence] for sentence in TRAINING] * 3
     once = learn(shards, **settings)
     monkeypatch.setattr(Fold.__init__, "__defaults__", (least,))

@@ -635,7 +635,7 @@ def test_what_cannot_be_is_said_before_anything_begins(place, fake, call):
         ),
         (("in/none.conllu",), 1, "in/none.conllu: No such file or directory"),
         (("in",), 1, "in: expected files, found a folder"),
-        (("-m", "none"), 1, "none: No such file or directory; the embedded models are"),
+        (("-m", "none"), 1, "none: No such file or directory; embedded models: en"),
         (
             ("-o", "in"),
             2,

@@ -108,7 +108,7 @@ def actors(monkeypatch) -> Actors:
 
 
 # ----------------------------------------------------------------- the driver
-@pytest.mark.parametrize("known_labels", [0, 1])
+@pytest.mark.parametrize("tag_dictionary", [0, 1])
 @pytest.mark.parametrize(
     "lose",
     [
@@ -117,12 +117,12 @@ def actors(monkeypatch) -> Actors:
         lambda name, what, time: what == "round" and time % 3,  # two of three times
     ],
 )
-def test_the_model_is_that_of_shards_in_one_process(lose, known_labels, actors, shards):
-    here = seqtag.train_shards(shards, known_labels=known_labels, **HOW)
+def test_the_model_is_that_of_shards_in_one_process(lose, tag_dictionary, actors, shards):
+    here = seqtag.train_shards(shards, tag_dictionary=tag_dictionary, **HOW)
     actors.lose = lose
     lost = []
     workers = partial(ray_shard_workers, ray=actors, on_lost=lambda *each: lost.append(each))
-    there = seqtag.train_shards(shards, shard_workers=workers, known_labels=known_labels, **HOW)
+    there = seqtag.train_shards(shards, shard_workers=workers, tag_dictionary=tag_dictionary, **HOW)
     assert weights_of(there) == weights_of(here)
     assert there.info == here.info
     assert actors.made == 2 + len(lost)  # of as many as there are cores
@@ -219,12 +219,12 @@ def test_the_command_prints_json_and_goes_on_from_checkpoints(actors, shards, ca
     with open("list", "w") as file:  # noqa: PTH123
         file.write("\n".join(shards))
     actors.lose = lambda name, what, time: what == "round" and time > 2
-    done = call(*train, "-m", "a.seqtag", "--epochs", 4)
+    done = call(*train, "-o", "a.seqtag", "--epochs", 4)
     assert done.code == 1
     assert "found its worker lost 3 times" in done.err
     actors.lose = lambda *_: False
     actors.asked.clear()
-    done = call(*train, "-m", "a.seqtag", "--epochs", 4, "--resume")
+    done = call(*train, "-o", "a.seqtag", "--epochs", 4, "--resume")
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["training"]["shards"] == 3
@@ -255,7 +255,7 @@ def test_options_that_do_not_fit(options, said, actors, shards, call):
 def test_any_number_of_workers_gives_the_same_model(workers, shards):
     seqtag.train_shards(shards, **HOW).save("here.seqtag")
     command = [
-        *(sys.executable, "-m", "seqtag", "cluster", "train", *shards, "-m", "there.seqtag"),
+        *(sys.executable, "-m", "seqtag", "cluster", "train", *shards, "-o", "there.seqtag"),
         *(*OPTIONS, "--rounds", "4", "--workers", str(workers), "-q"),
     ]
     env = os.environ | {"PYTHONPATH": str(ROOT)}

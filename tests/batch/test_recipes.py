@@ -126,7 +126,8 @@ def test_ray_data(place, ray, lost):
     source = RECIPES["Ray Data"].replace("/shared/", f"{place}/").replace("8 * 2**20", "4096")
     rows = f'ray.data.read_parquet("{place}/rows")'
     source = source.replace(rows, f'{rows}.map_batches(kill_once, batch_format="pyarrow")')
-    source = source.replace('"en"', '"en-ewt-upos"')
+    source = source.replace('"en"', '"en", TagOptions(only=["upos"])')
+    source = f"from seqtag.tagging import TagOptions\n{source}"
     program = [sys.executable, "-c", KILL_ONCE.format(place / lost, lost) + source]
     environment = os.environ | {"RAY_ADDRESS": ray.get_runtime_context().gcs_address}
 

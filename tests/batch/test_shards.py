@@ -124,7 +124,7 @@ def test_labels_of_words_add_up(sizes):
     examples = open_corpus(WORDS, None).gather(["form"], plain.column)
     column = examples.columns["form"]
     every = labels_of_words(plain.compiled, [column], plain.y)
-    shards = [Shard(sentences, reading(known_labels=1)) for sentences in split(sizes)]
+    shards = [Shard(sentences, reading(tag_dictionary=1)) for sentences in split(sizes)]
     _, plan = planned(shards)
     found = [shard.encode(plan, number).words for number, shard in enumerate(shards, 1)]
     assert bits(tuple(WordLabels.sum(found))) == bits(tuple(every))

@@ -190,7 +190,7 @@ ends = st.sampled_from(["\n", "\r\n", "\n\n", "\n \n"])
 @settings(max_examples=25)
 @given(lines, ends, st.booleans(), st.integers(1, 60))
 def test_any_lines(lines, end, ended, size):
-    tagger = seqtag.load("en-ewt-upos")
+    tagger = seqtag.load("en").tagger("upos")
     data = (end.join(lines) + end * ended).encode()
     for format in ("tokens", "text"):
         compared(data, tagger, size, format=format)
@@ -205,7 +205,7 @@ def test_any_lines(lines, end, ended, size):
     st.integers(1, 200),
 )
 def test_any_rows(lengths, between, end, size):
-    tagger = seqtag.load("en-ewt-upos")
+    tagger = seqtag.load("en").tagger("upos")
     text = ""
     for number, length in enumerate(lengths):
         text += between[number % len(between)]
@@ -324,7 +324,7 @@ def test_a_part_that_is_missing_or_of_another_model(place, model):
     with pytest.raises(FileNotFoundError, match=f"in.conllu.parts/{found[0].start}-"):
         join(model, found, done)
     assert sorted(path.name for path in Path("out").iterdir()) == ["in.conllu.parts"]
-    done[0] = tag("en-ewt-upos", found[0])
+    done[0] = tag("en", found[0])
     with pytest.raises(FileNotFoundError):
         join(model, found, done)
 

@@ -98,7 +98,7 @@ def test_a_model_at_an_address(memory, home, tmp_path):
     assert first.status == "tagged"
     again = tag_file(tmp_path / "in.conllu", target, home / "upos.seqtag", before=first)
     assert again.status == "skipped"
-    with pytest.raises(FileNotFoundError, match="the embedded models are en"):
+    with pytest.raises(FileNotFoundError, match="embedded models: en"):
         tag_file(tmp_path / "in.conllu", target, f"{memory}/none.seqtag")
 
 

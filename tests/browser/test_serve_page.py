@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import seqtag
 from tests.browser.contrast import faint_text
 from tests.serve.served import server
 
@@ -12,8 +13,10 @@ pytest.importorskip("starlette", reason="starlette is not installed")
 
 
 @pytest.fixture(scope="module")
-def address(chromium):
-    with server("-m", "en", "-m", "en-ewt-upos") as (_, where):
+def address(chromium, tmp_path_factory):
+    upos = tmp_path_factory.mktemp("models") / "upos.seqtag"
+    seqtag.load("en").tagger("upos").save(upos)
+    with server("-m", "en", "-m", str(upos)) as (_, where):
         yield where
 
 
@@ -54,7 +57,7 @@ def test_other_parts_and_models(page):
     assert page.locator(".word").first.locator(".shown").inner_text() == "NOUN"
     page.select_option("#part", "xpos")
     assert page.locator(".word").first.locator(".shown").inner_text() == "NN"
-    page.select_option("#model", "en-ewt-upos")
+    page.select_option("#model", "upos")
     assert page.locator(".word").count() == 0
     tag(page, "Stop it.")
     assert page.locator(".word").first.inner_text().split() == ["Stop", "VERB"]

@@ -29,10 +29,10 @@ def test_train_says_what_it_chose(path, tmp_path, capsys):
     assert len(LINE.findall(err)) == 1
     assert main(["info", model, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["training"]
-    assert f"tag-dictionary {told['known_labels']}, by" in err
+    assert f"tag-dictionary {told['tag_dictionary']}, by" in err
     assert main(["info", model]) == 0
-    assert re.search(r"chosen by trial +known_labels\n", capsys.readouterr().out)
-    assert {*told["chosen"]["known_labels"]} == {"scores", "metric", "tokens"}
+    assert re.search(r"chosen by trial +tag_dictionary\n", capsys.readouterr().out)
+    assert {*told["chosen"]["tag_dictionary"]} == {"scores", "metric", "tokens"}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_pipeline_is_quick_too(path, tmp_path, capsys, monkeypatch):
     assert main(args) == 0
     assert capsys.readouterr().err.count("note: tag-dictionary ") == 2
     assert main([*args, "--quick", "--force"]) == 0
-    assert "known-labels" not in capsys.readouterr().err
+    assert "tag-dictionary" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["cv", "curve", "tune"])
@@ -88,6 +88,6 @@ def test_templates_auto(path, tmp_path, capsys):
 def test_the_value_is_a_number_or_a_word(path, tmp_path, capsys):
     assert main(["train", path, "-o", str(tmp_path / "m"), "--tag-dictionary", "some"]) == 2
     assert (
-        "the setting known-labels expects an integer from 0, at most 1,000,000,000, first or "
+        "the setting tag-dictionary expects an integer from 0, at most 1,000,000,000, first or "
         "auto, found 'some'"
     ) in capsys.readouterr().err

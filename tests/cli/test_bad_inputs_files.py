@@ -244,12 +244,12 @@ def test_48_model_of_odd_sizes_offsets_or_types(bench, tensor, message):
 
 def test_49_model_of_a_newer_version(bench):
     bench.write(GOOD)
-    newer = metadata(writer="seqtag 9", reader=9)
+    newer = metadata(writer="seqtag 9", format=9)
     bench.write(craft({"__metadata__": newer, "w": entry("F32", [2], 0, 8)}, bytes(8)), "9.seqtag")
     done = bench.tag(model="9")
     assert (done.code, done.out) == (1, b"")
     assert done.err == (
-        "seqtag: 9.seqtag: made by seqtag 9, needs reader >= 9, this seqtag is reader 4; upgrade "
+        "seqtag: 9.seqtag: expected a file of format 5, found format 9, made by seqtag 9; upgrade "
         "seqtag\n"
     )
 

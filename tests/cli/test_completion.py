@@ -55,8 +55,8 @@ def folder(tmp_path, monkeypatch):
         ("train ud:fr", [*FRENCH, FILES]),
         ("train x --dev conll", ["conll2000", "conll2000/train", "conll2000/test", FILES]),
         ("train --threads 2 x -o en", [FILES]),
-        ("tag -m en", ["en", "en-ewt-upos", "en-ewt-xpos", FILES]),
-        ("info en-ewt-x", ["en-ewt-xpos", FILES]),
+        ("tag -m en", ["en", FILES]),
+        ("info x", [FILES]),
         ("bundle en -o ", [FILES]),
         ("tag --to js", ["jsonl"]),
         ("tag --to=js", ["--to=jsonl"]),
@@ -123,7 +123,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         (
             "seqtag info en",
             ["seqtag", "info", "en"],
-            ["en", "en-ewt-upos", "en-ewt-xpos", "english.seqtag"],
+            ["en", "english.seqtag"],
         ),
         # bash breaks words at colons, and wants the piece behind the last
         (

@@ -285,12 +285,6 @@ def test_options_of_weights_need_the_option(home, call):
     assert "expected --weights with --top, found --top alone; add it" in done.err
 
 
-def test_inspect_is_info_with_weights(home, call):
-    old, new = (call(*args, home / "upos.seqtag") for args in (["inspect"], ["info", "--weights"]))
-    assert old.out == new.out
-    assert "seqtag inspect is deprecated and will be removed in the next release" in old.err
-
-
 def test_weights_need_names_for_features(home, call):
     done = call("info", "--weights", home / "upos.seqtag", "--feature", "form*")
     assert done.code == 2

@@ -253,7 +253,7 @@ def test_no_command_shows_the_help(call):
     [
         (
             "missing",
-            "No such file or directory; the embedded models are en, en-ewt-upos, en-ewt-xpos",
+            "No such file or directory; embedded models: en",
         ),
         ("folder", "folder: Is a directory; name a file"),
         (
@@ -310,7 +310,7 @@ def test_a_model_that_does_not_fit_the_input(folder, call):
         call("tag", "-m", "chunk.seqtag", "raw.txt"),
         1,
         "raw.txt:1: the model needs the column pos, found form, misc; name the columns with "
-        "--columns, or run a model that fills it first, as in -m en-ewt-xpos",
+        "--columns, or run a model that fills it first, as in -m en -m",
     )
     check(
         call("tag", "-m", "chunk.seqtag", "train.conllu", "--to", "conll2000", "-o", "folder"),

@@ -102,5 +102,5 @@ def test_only_names_columns_of_every_model(folder, call):
 
 
 def test_a_tagger_can_be_called(folder):
-    tagger = seqtag.load("en-ewt-upos")
+    tagger = seqtag.load("en").tagger("upos")
     assert [word.upos for word in tagger("Time flies.").words] == ["NOUN", "VERB", "PUNCT"]

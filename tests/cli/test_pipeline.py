@@ -104,7 +104,7 @@ def test_only_some_parts_run(call):
     assert done.err == (
         "seqtag: expected one of the components tokens, words, upos, lemma, found 'ner'\n"
     )
-    done = call("tag", "-m", "en-ewt-upos", "text.txt", "--only", "upos")
+    done = call("tag", "-m", "en", "text.txt", "--only", "upos")
     assert b"\n1\tEr\t_\tNOUN\t" in done.out, done
 
 
@@ -218,13 +218,14 @@ def test_bundles(call, tmp_path):
     assert "expected models of different columns in a file, found 2 for 'upos'" in done.err
 
 
-def test_raw_text_is_scored(call):
+def test_raw_text_is_scored(call, tmp_path):
     done = call("eval", "-m", "all.seqtag", "train.conllu", "--raw", "--json")
     found = json.loads(done.out)
     assert found["metrics"]["words"]["f1"] == found["metrics"]["lemma"]["f1"] == 1.0
     done = call("eval", "-m", "all.seqtag", "train.conllu")
     assert b"Lemmas" in done.out and b"100.00" in done.out
-    done = call("eval", "-m", "en-ewt-upos", "train.conllu", "--raw")
+    call("train", "train.conllu", "-o", tmp_path / "upos.seqtag", "-q")
+    done = call("eval", "-m", tmp_path / "upos.seqtag", "train.conllu", "--raw")
     assert done.code == 1
     assert done.err.endswith(
         "expected a pipeline with a tokenizer for --raw, found upos; train one with --label all\n"

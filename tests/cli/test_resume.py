@@ -46,8 +46,8 @@ def written():
     newest = dict(path.stem.rsplit("-", 1) for path in files_of(folder))
     return sum(map(int, newest.values()))
 
-resume = ["-m", str(model), "--force", "--checkpoint", str(folder), "--resume", *every]
-assert os.waitpid(begin("-m", "straight.seqtag"), 0)[1] == 0, Path("log").read_text()
+resume = ["-o", str(model), "--force", "--checkpoint", str(folder), "--resume", *every]
+assert os.waitpid(begin("-o", "straight.seqtag"), 0)[1] == 0, Path("log").read_text()
 while facts["kills"] < kills:
     before = written()
     child = begin(*resume)

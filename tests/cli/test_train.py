@@ -51,7 +51,7 @@ def test_train_tag_and_evaluate(folder):
         "train.conllu",
         "--dev",
         "dev.conllu",
-        "-m",
+        "-o",
         "m.seqtag",
         "--epochs",
         4,
@@ -87,7 +87,7 @@ def test_json_is_one_document_and_quiet_is_quiet(folder, call):
     done = call(
         "train",
         "train.conllu",
-        "-m",
+        "-o",
         "m.seqtag",
         "--epochs",
         2,
@@ -164,7 +164,7 @@ def test_odd_but_legal_data(folder, call):
         ]
 
 
-def test_skip_unlabelled(folder, call):
+def test_skip_unlabeled(folder, call):
     (folder / "part.txt").write_text("a\tX\nb\tY\n\na\t_\n\n")
     refused = call("train", "part.txt", "-o", "m", "--epochs", 1)
     assert refused.code == 1
@@ -176,6 +176,33 @@ def test_skip_unlabelled(folder, call):
     done = call("train", "part.txt", "-o", "m", "--epochs", 1, "--unlabeled", "skip")
     assert done.code == 0
     assert "note: 1 sentences with unannotated words were skipped" in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        (
+            "train",
+            ["--unlabeled-mark", "?"],
+            "expected --unlabeled learn-around with --unlabeled-mark, found error",
+        ),
+        (
+            "train",
+            ["--unlabeled", "learn-around", "--unlabeled-mark="],
+            "expected a label for --unlabeled-mark, found ''",
+        ),
+        (
+            "cv",
+            ["--unlabeled", "learn-around"],
+            "expected --unlabeled error or skip here, found learn-around",
+        ),
+    ],
+)
+def test_options_about_unlabeled_words_go_together(command, options, message, folder, call):
+    output = ["-o", "m"] if command == "train" else []
+    done = call(command, "train.conllu", *output, *options)
+    assert (done.code, done.out) == (2, b"")
+    assert message in done.err
 
 
 def test_a_model_is_overwritten_by_force_only(folder, call):
@@ -203,9 +230,9 @@ def test_info(home, call):
     assert facts["labels"] == ["B-NP", "B-VP", "I-NP", "O"]
     assert facts["training"]["sentences"] == 8
     assert "scheme       none\n" in call("info", home / "upos.seqtag").out.decode()
-    embedded = call("info", "en-ewt-upos")
-    assert embedded.out.startswith(b"model        en-ewt-upos (")
-    assert b" MB, component upos of en)\nlicense      CC BY-SA 4.0\n" in embedded.out
+    embedded = call("info", "en")
+    assert embedded.out.startswith(b"model        en (")
+    assert b" MB)\nlicense      CC BY-SA 4.0\n" in embedded.out
 
 
 def test_templates(call, tmp_path):
@@ -294,15 +321,15 @@ def test_a_pipeline_goes_on_from_a_pipeline(folder, call):
     assert "not kept" not in call(*one[:-2], "upos,xpos", "--epochs", 1, "--force").err
 
 
-def test_a_model_that_does_not_fit_is_refused(folder, call):
+def test_a_model_that_does_not_fit_is_refused(folder, home, call):
     how = ["train", "train.conllu", "-o", "m.seqtag"]
     done = call(*how, "--init", "")
     assert done.code == 2
     assert "expected a name for --init, found ''" in done.err
     done = call(*how, "--init", "none.seqtag")
     assert done.code == 1
-    assert "none.seqtag: No such file or directory; the embedded models are en" in done.err
-    done = call(*how, "--init", "en-ewt-xpos", "--label", "upos")
+    assert "none.seqtag: No such file or directory; embedded models: en" in done.err
+    done = call(*how, "--init", home / "xpos.seqtag", "--label", "upos")
     assert done.code == 1
     assert "expected a column that the model to continue from labels (xpos), found upos" in done.err
     assert not (folder / "m.seqtag").exists()
@@ -312,7 +339,7 @@ def test_a_model_that_does_not_fit_is_refused(folder, call):
 def test_words_without_a_label_are_learnt_around(folder, call):
     whole = (folder / "train.conllu").read_text()
     (folder / "partly.conllu").write_text(whole.replace("\tDET\t", "\t_\t", 3))
-    how = ["-m", "m.seqtag", "--epochs", 3, "--min-count", 1]
+    how = ["-o", "m.seqtag", "--epochs", 3, "--min-count", 1]
     done = call("train", "partly.conllu", *how)
     assert done.code == 1
     assert "or let seqtag train learn from their other words with --unl" in done.err
@@ -321,15 +348,8 @@ def test_words_without_a_label_are_learnt_around(folder, call):
     training = json.loads(done.out)["training"]
     assert (training["tokens"], training["labelled"]) == (44, 41)
     assert seqtag.load("m.seqtag").tag(["a", "dog"]) == ["DET", "NOUN"]
-    pipeline = ["--label", "all", "--unlabeled", "learn-around", "-m", "n.seqtag"]
+    pipeline = ["--label", "all", "--unlabeled", "learn-around", "-o", "n.seqtag"]
     done = call("train", "partly.conllu", *pipeline)
     assert done.code == 2
     assert "expected --unlabeled learn-around with one label, found all" in done.err
     assert call("train", "partly.conllu", "--unlabeled-mark", "", *how, "--force").code == 2
-
-
-@pytest.mark.parametrize("option", ["-m", "--model"])
-def test_the_name_of_the_model_is_an_alias_of_output(option, call, folder):
-    done = call("train", "train.conllu", option, "m.seqtag", "--epochs", 1, "-q")
-    assert (done.code, done.err) == (0, "")
-    assert call("tag", "-m", "m.seqtag", "train.conllu").code == 0

@@ -124,15 +124,15 @@ def test_the_training_data(folder, call):
 # -------------------------------------------------------------------------------- training
 def test_a_dev_set_that_is_the_training_data(folder, call):
     (folder / "copy.conllu").write_text(conllu())
-    options = ("-m", "x.seqtag", "--epochs", 1)
+    options = ("-o", "x.seqtag", "--epochs", 1)
     expected = (
         "seqtag: note: the dev set is the training data: its scores show how well the training "
         "data were learned, and are no basis for early stopping; give other sentences"
     )
     assert said(call, "train", "train.conllu", "--dev", "copy.conllu", *options) == [expected]
-    options = ("-m", "y.seqtag", "--epochs", 1, "--label", "upos,xpos")
+    options = ("-o", "y.seqtag", "--epochs", 1, "--label", "upos,xpos")
     assert said(call, "train", "train.conllu", "--dev", "copy.conllu", *options) == [expected]
-    options = ("-m", "z.seqtag", "--epochs", 1)
+    options = ("-o", "z.seqtag", "--epochs", 1)
     new = conllu(["the big cat barks ."])
     (folder / "new.conllu").write_text(new)
     assert said(call, "train", "train.conllu", "--dev", "new.conllu", *options) == []
@@ -141,7 +141,7 @@ def test_a_dev_set_that_is_the_training_data(folder, call):
 @pytest.mark.parametrize("label", ["upos", "upos,xpos"])
 def test_a_dev_set_that_overlaps_the_training_data(folder, call, label):
     (folder / "new.conllu").write_text(conllu(["the big cat barks .", SENTENCES[4], "a dog ."]))
-    options = ("--dev", "new.conllu", "-m", "x.seqtag", "--epochs", 1, "--label", label)
+    options = ("--dev", "new.conllu", "-o", "x.seqtag", "--epochs", 1, "--label", label)
     assert said(call, "train", "train.conllu", *options) == [
         "seqtag: note: 1 of the 3 sentences of the dev set is in the training data, too (27.3% of "
         "its words): its scores are too high; remove them from one of the two"
@@ -149,7 +149,7 @@ def test_a_dev_set_that_overlaps_the_training_data(folder, call, label):
 
 
 def test_two_labels(folder, call):
-    options = ("--label", "upos", "--label", "xpos", "-m", "x.seqtag", "--epochs", 1)
+    options = ("--label", "upos", "--label", "xpos", "-o", "x.seqtag", "--epochs", 1)
     assert said(call, "train", "train.conllu", *options) == [
         "seqtag: note: --label was given 2 times; the last one is used, xpos; for a pipeline of "
         "several use --label upos,xpos"
@@ -198,12 +198,7 @@ WORDS = "".join(
 def test_white_space_alone_comes_back_as_it_is(call, tmp_path, text):
     """It may be a column file without rows; as text it has no sentences, in no format."""
     (tmp_path / "white").write_text(text)
-    for models in (("-m", "en-ewt-upos"), ()):
+    for models in (("--only", "upos"), ()):
         assert call("tag", *models, tmp_path / "white").out.decode() == text
         for more in (("--format", "text"), ("--to", "conllu"), ("--to", "tagged")):
             assert call("tag", *models, tmp_path / "white", *more).out == b""
-
-
-def test_info_says_in_which_form_words_are_compared(folder, call):
-    lines = call("info", "upos.seqtag").out.decode().splitlines()
-    assert "forms        normal (quotes, dashes, width and accents do not matter)" in lines

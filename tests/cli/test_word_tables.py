@@ -171,7 +171,7 @@ def test_tables_that_do_not_fit(folder, call, options, message):
 
 def test_templates_that_ask_for_a_table(folder, call):
     (folder / "mine.txt").write_text("form[0]\nclass(en)[0]\n")
-    options = ("train.conllu", "--templates", "mine.txt", *SHORT, "-m", "m.seqtag", "-q")
+    options = ("train.conllu", "--templates", "mine.txt", *SHORT, "-o", "m.seqtag", "-q")
     done = call("train", *options)
     assert done.code == 1 and "mine.txt:2: expected the table 'en'" in done.err
     assert "give its file with --classes en.classes" in done.err

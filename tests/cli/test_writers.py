@@ -165,9 +165,9 @@ def test_an_input_is_not_replaced_with_force_either(writer, folder, call):
 
 BESIDE = {
     "attributes": (*TAG, "--attributes", "mine.py", "-o"),
-    "attributes of a training": (*WRITERS["model"][0][:-1], "--attributes", "mine.py", "-m"),
-    "classes": (*WRITERS["model"][0][:-1], "--classes", "c=mine.py", "-m"),
-    "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-m"),
+    "attributes of a training": (*WRITERS["model"][0][:-1], "--attributes", "mine.py", "-o"),
+    "classes": (*WRITERS["model"][0][:-1], "--classes", "c=mine.py", "-o"),
+    "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-o"),
     "templates": (*WRITERS["picture"][0][:-1], "--templates", "mine.py", "--plot"),
     "tables of a picture": (*WRITERS["picture"][0][:-1], "--lexicon", "c=mine.py", "--plot"),
     "model of classes": (*WRITERS["classes"][0][:-1], "-m", "mine.py", "-o"),
@@ -367,7 +367,7 @@ def test_a_full_disk_leaves_the_old_file(writer, folder):
 @pytest.mark.parametrize("options", [[], ["-q"]])
 def test_checkpoints_on_a_full_disk_are_an_error_after_the_model_is_written(options, folder):
     mount = 'mount -t tmpfs -o size=16k none disk; cat /dev/zero 2>&- >disk/filler; exec "$@"'
-    train = ["train", "train.conllu", "-m", "m.seqtag", "--label", "upos", "--epochs", "2"]
+    train = ["train", "train.conllu", "-o", "m.seqtag", "--label", "upos", "--epochs", "2"]
     command = [*own_mounts(folder), "sh", "-c", mount, "sh", *SEQTAG, *train, *options]
     command += ["--checkpoint", "disk/checkpoints"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

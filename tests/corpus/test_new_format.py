@@ -58,7 +58,8 @@ def own(monkeypatch):
 
 def tagged(data, read_as, to):
     with read(io.BytesIO(data), read_as) as stream:
-        return b"".join(Chain([seqtag.load("en-ewt-upos")]).tagged([stream], TagOptions(to=to)))
+        chain = Chain([seqtag.load("en").tagger("upos")])
+        return b"".join(chain.tagged([stream], TagOptions(to=to)))
 
 
 def test_it_is_read_and_tagged(own):
@@ -76,7 +77,7 @@ def test_it_is_written_with_its_frame_and_joined(own):
 def test_its_files_are_split_and_joined(own, tmp_path):
     source, whole, target = tmp_path / "a.own", tmp_path / "whole", tmp_path / "target"
     source.write_bytes(b"1=It 2=works\n" * 50)
-    options, model = TagOptions(format="own", to="own"), seqtag.load("en-ewt-upos")
+    options, model = TagOptions(format="own", to="own"), seqtag.load("en").tagger("upos")
     found = cut_file(source, model, options, size=200).ranges
     assert len(found) > 2
     assert all(each.end % 13 == 0 for each in found)

@@ -111,7 +111,7 @@ def test_each_command_has_a_page_with_its_options():
         command = importlib.import_module(f"seqtag.cli.{name}").command
         page = (SITE / "reference" / "commands" / f"{name}.html").read_text("utf-8")
         for parameter in command.params:
-            if parameter.param_type_name == "option" and not parameter.hidden:
+            if parameter.param_type_name == "option":
                 assert f'id="cmdoption-seqtag-{name}-{parameter.opts[-1].lstrip("-")}"' in page
 
 

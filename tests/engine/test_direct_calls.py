@@ -135,16 +135,16 @@ def test_hashes_that_were_interrupted_can_be_repeated(column):
 
     def nested(word):
         with pytest.raises(RuntimeError, match="another call is using this object"):
-            again.new_hashes(0, calls, False, describe, spell)
+            again.new_hashes(0, calls, describe, spell)
         return spell(word)
 
     def spell(word):
         return word, word.lower()
 
-    again, wanted = table(), table().new_hashes(0, calls, False, describe, spell)
+    again, wanted = table(), table().new_hashes(0, calls, describe, spell)
     with pytest.raises(KeyboardInterrupt):
-        again.new_hashes(0, calls, False, describe, interrupted)
-    same_bits(again.new_hashes(0, calls, False, describe, nested), wanted)
+        again.new_hashes(0, calls, describe, interrupted)
+    same_bits(again.new_hashes(0, calls, describe, nested), wanted)
 
 
 @needs_native
@@ -172,13 +172,13 @@ def test_weights_are_not_used_while_they_learn():
 def test_words_may_leave_their_list_while_it_is_read():
     words = [f"{'x' * n}Σ" for n in range(2000)]
     uses = [("lower", 0, [])]
-    wanted = native.hash_attributes(words, uses, False, describe, lambda w: (w, w.lower()))
+    wanted = native.hash_attributes(words, uses, describe, lambda w: (w, w.lower()))
 
     def spell(word):
         words.clear()
         return word, word.lower()
 
-    same_bits([native.hash_attributes(words, uses, False, describe, spell)], [wanted])
+    same_bits([native.hash_attributes(words, uses, describe, spell)], [wanted])
     assert words == []
 
 

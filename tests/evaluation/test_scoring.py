@@ -111,4 +111,4 @@ def test_what_is_no_tagger_is_refused():
 @pytest.mark.parametrize("wrong", ["dev.conllu", [["a", "b"]]])
 def test_what_are_no_sentences_is_refused(wrong):
     with pytest.raises(TypeError, match=r"expected sentences as seqtag\.read yields them, found"):
-        score(seqtag.load("en-ewt-upos"), wrong)
+        score(seqtag.load("en").tagger("upos"), wrong)

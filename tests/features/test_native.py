@@ -18,7 +18,7 @@ from seqtag.features import attributes, builtin, native
 from seqtag.features.attributes import MAX_LENGTH, attribute, attribute_names, resolve
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 from tests.strategies import NATIVE, REFERENCE, needs_native
 
 pytestmark = needs_native
@@ -48,9 +48,9 @@ def _the_kernel(monkeypatch):
     monkeypatch.setattr(backend, "hash_attributes", NATIVE.hash_attributes)
 
 
-def by_python(form, words):
+def by_python(words):
     """Hashes of the values of all USES, as the Encoder has them without a kernel."""
-    seen = FORMS[form](words)
+    seen = normal_forms(words)
     for use in USES:
         values = use.many(seen)
         hashes = NATIVE.hash_strings([value or "" for value in values])
@@ -58,19 +58,19 @@ def by_python(form, words):
         yield hashes
 
 
-def assert_same(words, form="normal"):
+def assert_same(words):
     """The kernel has the hashes of all attributes of the words."""
-    found = native.hash_attributes(dict(enumerate(USES)), form, words)
+    found = native.hash_attributes(dict(enumerate(USES)), words)
     assert sorted(found) == list(range(len(USES)))
-    for number, expected in enumerate(by_python(form, words)):
+    for number, expected in enumerate(by_python(words)):
         different = np.flatnonzero(found[number] != expected)
-        assert different.size == 0, (USES[number], form, ascii(words[different[0]]))
+        assert different.size == 0, (USES[number], ascii(words[different[0]]))
 
 
 def test_all_built_in_attributes_but_regular_expressions():
     of_builtin = [f for f in attributes._REGISTRY.values() if f.__module__ == builtin.__name__]
     assert len({use.function for use in USES}) == len(of_builtin) - len(REGEX) >= 20
-    assert native.hash_attributes({3: resolve("test", ("a",))}, "normal", ["a"]) == {}
+    assert native.hash_attributes({3: resolve("test", ("a",))}, ["a"]) == {}
 
 
 @functools.cache
@@ -91,9 +91,8 @@ each_density = pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.ma
 
 
 @each_density
-@pytest.mark.parametrize("form", FORMS)
-def test_every_assigned_code_point(form, every):
-    assert_same(list(map(chr, code_points(every))), form)
+def test_every_assigned_code_point(every):
+    assert_same(list(map(chr, code_points(every))))
 
 
 @each_density
@@ -114,17 +113,15 @@ def test_every_pair_that_composes():
 
 @given(st.lists(st.text(AWKWARD, max_size=9) | st.text(max_size=9)))
 def test_any_words(words):
-    for form in FORMS:
-        assert_same(words, form)
+    assert_same(words)
 
 
 def test_long_words_are_cut():
     long = ["a", "É", "Σ", "👍", "’", "ax-", "İ", "가", "\u00ad", "Aa£"]
     words = [piece * length for piece in long for length in (333, MAX_LENGTH, MAX_LENGTH + 1, 2500)]
-    for form in FORMS:
-        assert_same(words, form)
+    assert_same(words)
     far = [resolve("prefix", (MAX_LENGTH + 7,)), resolve("suffix", (999_999_999,))]
-    found = native.hash_attributes(dict(enumerate(far)), "normal", ["b" * (MAX_LENGTH + 7), "b"])
+    found = native.hash_attributes(dict(enumerate(far)), ["b" * (MAX_LENGTH + 7), "b"])
     assert found[0].tolist() == [NATIVE.hash_strings(["b" * MAX_LENGTH])[0], 0]
     assert found[1].tolist() == [0, 0]
 
@@ -166,7 +163,7 @@ def test_the_reference_has_only_python(registry, monkeypatch):
     attribute("vowels", replace=True)(lambda word: None)
     expected = hashes_of(["Don’t", "ΟΔΟΣ"])
     monkeypatch.setattr(backend, "hash_attributes", None)
-    assert native.hash_attributes({0: resolve("form")}, "normal", ["a"]) == {}
+    assert native.hash_attributes({0: resolve("form")}, ["a"]) == {}
     assert hashes_of(["Don’t", "ΟΔΟΣ"]) == expected
 
 
@@ -174,7 +171,7 @@ def test_the_reference_has_only_python(registry, monkeypatch):
 
 
 def hash_of(words, uses=(("form", 0, ()),), describe=native.describe):
-    return NATIVE.hash_attributes(words, list(uses), False, describe, lambda word: (word, word))
+    return NATIVE.hash_attributes(words, list(uses), describe, lambda word: (word, word))
 
 
 def refuse(block):
@@ -263,9 +260,7 @@ def test_threads_learn_the_same_blocks():
     sys.setswitchinterval(1e-5)
     try:
         with ThreadPoolExecutor(4) as pool:
-            found = list(
-                pool.map(lambda _: native.hash_attributes(numbered, "normal", words), range(8))
-            )
+            found = list(pool.map(lambda _: native.hash_attributes(numbered, words), range(8)))
     finally:
         sys.setswitchinterval(interval)
     for each in found:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.features.normal_forms import FORMS, PLAIN_CHARACTERS, normal_form
+from seqtag.features.normal_forms import PLAIN_CHARACTERS, normal_form
 
 odd = st.sampled_from(
     [*map(chr, PLAIN_CHARACTERS), *"aAé-'\"\u0301\u0300\u0323\u00ad\ufe0f\u200dᄀ각"]
@@ -89,8 +89,3 @@ def test_every_character_alone_is_a_part_of_it(text):
 def test_no_plain_character_counts_as_another():
     assert not {*PLAIN_CHARACTERS.values()} & {*PLAIN_CHARACTERS}
     assert {chr(to) for to in PLAIN_CHARACTERS.values() if not chr(to).isalnum()} == {*"'\"- "}
-
-
-def test_forms_by_name():
-    assert FORMS["normal"](["a’", "b"]) == ["a'", "b"]
-    assert FORMS["written"](["a’", "b"]) == ["a’", "b"]

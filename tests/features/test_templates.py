@@ -101,7 +101,7 @@ settings = st.fixed_dictionaries(
         "encoding": st.sampled_from(SETTINGS["encoding"].choices),
         "dropout": st.floats(0, 1, exclude_max=True) | st.sampled_from(["rare", "auto"]),
         "label-parts": st.sampled_from(["whole", "split"]),
-        "known-labels": st.integers(0, 10**9),
+        "tag-dictionary": st.integers(0, 10**9),
     },
 )
 template_sets = st.builds(
@@ -266,8 +266,8 @@ def test_order(text, order):
             "my.txt:1: the setting label-parts expects whole or split, found 'all'",
         ),
         (
-            "set known-labels -1",
-            "my.txt:1: the setting known-labels expects an integer from 0, at most 1,000,000,000, "
+            "set tag-dictionary -1",
+            "my.txt:1: the setting tag-dictionary expects an integer from 0, at most 1,000,000,000, "
             "first or auto, found -1",
         ),
         (
@@ -396,7 +396,7 @@ def test_preset(name, columns):
     assert compiled.bigram
     assert compiled.trigram == (template_set.order == 2)
     assert list(template_set.settings) == list(SETTINGS)  # nothing is left to the trainer
-    if template_set.settings["known-labels"]:
+    if template_set.settings["tag-dictionary"]:
         assert AttributeUse("form", "normal") in compiled.attributes
     assert parse(str(template_set)) == template_set
     with pytest.raises(TemplateError, match=rf"^{name}\.txt:\d+: unknown column"):

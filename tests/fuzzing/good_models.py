@@ -48,7 +48,7 @@ def good_files() -> tuple[bytes, ...]:
         label="tag",
         templates=parse(f'{words}\nlabel[-2] + label[-1]\nnormal[0]\nmatch("^m.*n$")[0]'),
         label_parts="split",
-        known_labels=1,
+        tag_dictionary=1,
         **options,
     )
     calibration = Calibration((0.0, 10.0), (0.5, 0.9), 100)

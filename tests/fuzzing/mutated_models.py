@@ -266,7 +266,6 @@ def _change_config(choices: Choices, fields: dict[str, Any], tensors: Tensors) -
                     "x",
                     "",
                     "parts",
-                    "forms",
                     "coding",
                     "calibration",
                     "tables",
@@ -275,7 +274,6 @@ def _change_config(choices: Choices, fields: dict[str, Any], tensors: Tensors) -
                     "kind",
                     "first",
                     "known",
-                    "key_bits",
                 ]
             )
         ] = choices.pick(VALUES)
@@ -324,7 +322,7 @@ def _parts(fields: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _change_fields(choices: Choices, fields: dict[str, Any], tensors: Tensors) -> None:
     """What the file says of itself."""
-    name = choices.pick(["format", "reader", "writer", "more"])
+    name = choices.pick(["format", "writer", "more"])
     fields[name] = choices.pick([1, 2, 3, "seqtag 9", *VALUES])
 
 

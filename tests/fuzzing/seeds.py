@@ -236,7 +236,7 @@ PIECES: dict[str, list[bytes]] = {
         b"stem_pos(l)",
         b"first.upos[+1]",
         b"set passes 2\n",
-        b"set known-labels auto\n",
+        b"set tag-dictionary auto\n",
         b"set dropout ",
         b"%x[0,0]",
         b"U0:",

@@ -30,7 +30,7 @@ from seqtag.corpus.table import DOCSTART
 from seqtag.errors import CatalogueError, CorpusError, LabelError, SeqtagError, TemplateError
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse
-from seqtag.features.normal_forms import FORMS
+from seqtag.features.normal_forms import normal_forms
 from seqtag.labels import lemmas, schemes
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import characters, multiword
@@ -294,7 +294,7 @@ def word_tables(data: bytes) -> str:
         except (CorpusError, TemplateError) as error:
             return str(error)
     assert 0 < len(table) <= len(rows)
-    words = FORMS["normal"]([word for word, _ in rows])
+    words = normal_forms([word for word, _ in rows])
     for found, (_, values) in zip(table.of_words(words), rows, strict=True):
         assert found is not None
         assert {*values} <= {*found.split("|")} or any("|" in value for value in values)

@@ -410,11 +410,11 @@ def test_words_have_no_names_of_features():
             "expected templates=None for feature",
         ),
         (
-            {"known_labels": 2},
+            {"tag_dictionary": 2},
             [[{"a": 1}]],
             [["A"]],
             SeqtagError,
-            "expected known_labels=0 for feature",
+            "expected tag_dictionary=0 for feature",
         ),
         (
             {"recall_bias": 0.5},

@@ -203,7 +203,7 @@ def test_literal_bytes():
     assert header == {"a": entry("U16", [1], 0, 2), "b": entry("U8", [2], 2, 4)}
     assert len(inner.pop("sha256")) == 64
     writer = f"seqtag {seqtag.__version__}"
-    assert inner == {"config": {"k": "é"}, "format": 4, "reader": 4, "writer": writer}
+    assert inner == {"config": {"k": "é"}, "format": 5, "writer": writer}
     assert data[8 : 8 + length].isascii()
 
 

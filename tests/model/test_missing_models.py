@@ -56,7 +56,7 @@ def test_similar_names_are_named():
         Path(name).touch()
     assert "did you mean 'fr.seqtag'?" in message("fr")
     assert "did you mean 'models/french-news.seqtag'?" in message("models/french-new")
-    assert "(did you mean 'en-ewt-upos'?); the embedded models are en, " in message("en-ewt-upso")
+    assert message("en1").endswith("(did you mean 'en'?); embedded models: en")
     assert "did you mean" not in message("models/zzz")
 
 
@@ -67,11 +67,10 @@ def test_the_command_line_says_the_same(capsys):
     assert capsys.readouterr().err.endswith(" s)\n")
 
 
-@pytest.mark.parametrize("name", ["en", "en-ewt-upos"])
-def test_a_folder_does_not_hide_an_embedded_model(name):
-    loaded = repr(seqtag.load(name))
-    Path(name).mkdir()
-    assert repr(seqtag.load(name)) == loaded
+def test_a_folder_does_not_hide_an_embedded_model():
+    loaded = repr(seqtag.load("en"))
+    Path("en").mkdir()
+    assert repr(seqtag.load("en")) == loaded
     Path("fr").mkdir()
     with pytest.raises(IsADirectoryError):
         seqtag.load("fr")

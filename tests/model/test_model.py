@@ -32,7 +32,7 @@ def test_a_file_of_lemmas_says_so(tmp_path):
     loaded = seqtag.load(tmp_path / "m.seqtag")
     assert loaded.model.coding == NormalLemmaCoding()
     assert loaded.info["coding"] == "normal-lemmas"
-    assert "coding" not in seqtag.load("en-ewt-upos").info
+    assert seqtag.load("en").tagger("upos").info["coding"] == "labels"
 
 
 def test_lemmas_without_forms_are_refused(small):
@@ -92,8 +92,6 @@ def small(tmp_path_factory):
             [f"c{n}" for n in range(10_001)],
             "at most 10,000 distinct names, found ['c0'",
         ),
-        ("forms", "odd", "expected a model whose forms is normal or written, found 'odd'"),
-        ("forms", ["normal"], "expected a model whose forms is normal or written, found ["),
         ("templates", [], "expected a model whose templates is a text, found []"),
         ("scheme", "zzz", "bmes, bmewo or null, found 'zzz'"),
         ("training", {"sentences": "x"}, "found {'sentences': 'x'}"),
@@ -127,7 +125,7 @@ def learned(text: str, **settings):
     return seqtag.train(sentences, label="tag", epochs=9, min_count=1, **settings)
 
 
-@pytest.mark.parametrize("settings", [{"templates": "pos"}, {"known_labels": 1}])
+@pytest.mark.parametrize("settings", [{"templates": "pos"}, {"tag_dictionary": 1}])
 def test_spellings_that_count_as_one_are_tagged_as_one(settings):
     words = ["Ti\u1ebfng", "vi\u1ec7t", "k\u00ednh", "don't", "10"]
     others = ["Ti\u00ea\u0301ng", "vie\u0323\u0302t", "ki\u0301nh", "don’t", "１０"]
@@ -157,18 +155,6 @@ def test_attributes_of_users_see_normal_forms(monkeypatch):
     tagger.tag(["“Ｏｋ”"])
     assert {"k\u00ednh", '"Ok"'} <= {*seen}
     assert seen == [unicodedata.normalize("NFC", word) for word in seen]
-
-
-def test_a_model_without_normal_forms_sees_words_as_they_are():
-    tagger = learned("don't A\ndont B\ndon’t B\n", templates=parse("form[0]"))
-    config = tagger.model.config()
-    assert config.pop("forms") == "normal"
-    old = Model.of(Contents(config, tagger.model.tensors()), "m.seqtag")
-    assert old.config() == config
-    assert "don't" in old.known_words and "don’t" not in old.known_words
-    assert "don’t" in tagger.known_words
-    new = Model.of(Contents(tagger.model.config(), tagger.model.tensors()), "m.seqtag")
-    assert new.compiled.forms == "normal" and "don’t" in new.known_words
 
 
 # ----------------------------------------------------------------------------- numbers of labels

@@ -161,13 +161,6 @@ def test_too_many_tables(monkeypatch):
         bundle.to_bytes([trained().model])
 
 
-def test_an_older_program_says_that_it_is_too_old():
-    data = bundle.to_bytes([trained().model])
-    newer = data.replace(b'\\"reader\\":4', b'\\"reader\\":5')
-    with pytest.raises(ModelFileError, match="needs reader >= 5, this seqtag is reader 4; upgrade"):
-        container.from_bytes(newer)
-
-
 def test_a_model_that_needs_an_attribute_of_somebody():
     from seqtag.features.attributes import attribute, unregister
 

@@ -8,6 +8,7 @@ import conllu
 import numpy as np
 import pytest
 
+import seqtag
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
@@ -30,7 +31,7 @@ def taggers() -> dict[str, Tagger]:
         "order 1": trained(),
         "order 2": trained(templates=TRIGRAMS),
         "parts": trained(INFLECTED, TRIGRAMS, label_parts="split"),
-        "known": trained(templates=f"{TRIGRAMS}\nnormal[0]", known_labels=1),
+        "known": trained(templates=f"{TRIGRAMS}\nnormal[0]", tag_dictionary=1),
         "chunks": trained(CHUNKS, encoding="iobes"),
         "free chunks": trained(CHUNKS, encoding="iobes", constrain=False),
     }
@@ -155,8 +156,7 @@ def test_probabilities_need_a_calibration(tmp_path):
     assert calibrated.tag(SENTENCE, scores=True).probabilities == learned.of(margins)
     assert calibrated.tag(SENTENCE, ["DT", None, None, None], scores=True).probabilities[0] == 1.0
     plain, more = tagger.model.config(), calibrated.model.config()
-    assert more.pop("calibration") == learned.to_dict()
-    assert plain == more
+    assert more == plain | {"calibration": learned.to_dict()}
     with pytest.raises(ModelFileError) as failure:
         damaged(calibrated, "calibration", lambda _: {"margins": []})
     assert str(failure.value) == (
@@ -259,7 +259,7 @@ def test_an_unknown_rival_of_many_labels_is_refused_with_some():
     from seqtag.training.train import train
 
     with pytest.raises(SeqtagError) as error:
-        Tagger.load("en-ewt-xpos").explain(["Birds", "sing", "."], 1, "ZZZZ")
+        seqtag.load("en").tagger("xpos").explain(["Birds", "sing", "."], 1, "ZZZZ")
     assert str(error.value).endswith("HYPH, IN, JJR, JJS, LS and 28 more")
     with pytest.raises(SeqtagError) as error:  # labels are edit scripts
         train(LEMMAS, label="lemma", epochs=4, min_count=1).explain(["dogs"], 0, "zzz")

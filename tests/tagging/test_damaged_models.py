@@ -121,9 +121,9 @@ COMPLETE = "expected a complete seqtag model, found a damaged one"
         ("transition.cells", lambda a: a + 25, f"{COMPLETE} ("),
         ("trigram.cells", lambda a: np.ones(1, np.uint16), f"{COMPLETE} (row_ptr must ascend"),
         ("parts.counts", lambda a: np.ones(5, np.uint16), f"{COMPLETE} (part_ptr must ascend"),
-        ("known_labels.cells", lambda a: np.ones(1, np.uint16), f"{COMPLETE} (row_ptr must"),
+        ("tag_dictionary.cells", lambda a: np.ones(1, np.uint16), f"{COMPLETE} (row_ptr must"),
         (
-            "known_labels.keys",
+            "tag_dictionary.keys",
             lambda a: np.ones(1, np.uint64),
             "the model is inconsistent: expected a template with the attribute normal, ",
         ),

@@ -137,7 +137,7 @@ def test_columns_by_name_are_a_sentence():
 @pytest.mark.parametrize("text", ["BZh91AY&SY is it", "BZh9\x17rE8P\x90", "a\0b\0c\0d\0"])
 def test_a_text_is_no_file_however_it_begins(text):
     """Neither compressed nor UTF-16."""
-    for document in (seqtag.load("en")(text), seqtag.load("en-ewt-upos").tag_text(text)):
+    for document in (seqtag.load("en")(text), seqtag.load("en").tagger("upos").tag_text(text)):
         assert document.words[0].text[0] == text[0]
 
 

@@ -22,7 +22,7 @@ from tests.strategies import each_backend, install
 def tagger(sample_dir):
     """Two passes over the sample, of XPOS and UPOS."""
     train = sample_dir / "en-sample-train.conllu"
-    return seqtag.train(train, label="xpos", passes=2, epochs=3, known_labels=0)
+    return seqtag.train(train, label="xpos", passes=2, epochs=3, tag_dictionary=0)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_features_are_named_by_what_the_first_pass_says(tagger):
 def test_two_of_them_in_a_pipeline(tagger, sample_dir, tmp_path, dev):
     """Each sees its own first pass; parts are named and chosen as ever."""
     train = sample_dir / "en-sample-train.conllu"
-    upos = seqtag.train(train, label="upos", passes=2, epochs=2, known_labels=0)
+    upos = seqtag.train(train, label="upos", passes=2, epochs=2, tag_dictionary=0)
     Pipeline([tagger.model, upos.model]).save(tmp_path / "both.seqtag")
     both = load(tmp_path / "both.seqtag")
     assert both.parts == ("xpos", "upos")

@@ -227,9 +227,7 @@ def test_a_name_that_no_model_has_is_answered_with_those_there_are(tmp_path):
         with pytest.raises(FileNotFoundError) as error:
             seqtag.load(name)
         assert error.value.filename == str(name)
-        assert error.value.strerror == (
-            "No such file or directory; the embedded models are en, en-ewt-upos, en-ewt-xpos"
-        )
+        assert error.value.strerror == ("No such file or directory; embedded models: en")
 
 
 def test_a_file_of_one_tagger_is_a_tagger(pipeline, tmp_path):
@@ -368,7 +366,7 @@ def test_lists_of_words_are_tagged_as_their_text_is():
 
 @pytest.mark.parametrize("words", ["one string", ["a", 3], [("a", "b")]])
 def test_what_is_no_list_of_words_is_refused(words):
-    for model in (seqtag.load("en"), seqtag.load("en-ewt-upos")):
+    for model in (seqtag.load("en"), seqtag.load("en").tagger("upos")):
         with pytest.raises(TypeError, match=r"expected (words as strings|a list of words)"):
             model.tag_words(words)
 
@@ -388,17 +386,17 @@ def test_a_tagger_of_several_columns_takes_no_list_of_words_alone():
 
 
 # ----------------------------------------------------------------- loading
-def test_a_class_loads_what_it_is():
-    assert seqtag.Tagger.load("en-ewt-upos").label == "upos"
+def test_a_class_loads_what_it_is(tmp_path):
+    seqtag.load("en").tagger("upos").save(tmp_path / "upos.seqtag")
+    assert seqtag.Tagger.load(tmp_path / "upos.seqtag").label == "upos"
     assert seqtag.Pipeline.load("en").parts == seqtag.load("en").parts
-    assert seqtag.Pipeline.load("en-ewt-upos").parts == ("upos",)
+    assert seqtag.Pipeline.load(tmp_path / "upos.seqtag").parts == ("upos",)
     with pytest.raises(SeqtagError) as refused:
         seqtag.Tagger.load("en")
     assert str(refused.value) == (
         "en: expected a model of one column, found a pipeline of tokens, words, upos, xpos, feats, "
-        "lemma; use seqtag.load('en').tagger('upos') or en-ewt-upos or en-ewt-xpos"
+        "lemma; use seqtag.load('en').tagger('upos')"
     )
-    assert seqtag.load("en").tagger("upos").label == "upos"
 
 
 def test_a_pipeline_in_a_file_is_refused_with_a_tagger_of_it(tmp_path):
@@ -418,14 +416,14 @@ def test_components_label_words_as_their_pipeline_does():
     found = pipeline.tag_many(sentences)
     for name in ("upos", "xpos"):
         expected = [[getattr(word, name) for word in sentence] for sentence in found]
-        for tagger in (pipeline.tagger(name), seqtag.load(f"en-ewt-{name}")):
-            assert isinstance(tagger, Tagger)
-            assert (tagger.label, tagger.columns) == (name, ("form",))
-            assert tagger.tag_many(sentences) == expected
+        tagger = pipeline.tagger(name)
+        assert isinstance(tagger, Tagger)
+        assert (tagger.label, tagger.columns) == (name, ("form",))
+        assert tagger.tag_many(sentences) == expected
 
 
 def test_a_component_is_saved_with_what_it_needs(tmp_path):
-    tagger = seqtag.load("en-ewt-xpos")
+    tagger = seqtag.load("en").tagger("xpos")
     tagger.save(tmp_path / "xpos.seqtag")
     words = ["Time", "flies", "like", "an", "arrow"]
     for again in (seqtag.load(tmp_path / "xpos.seqtag"), pickle.loads(pickle.dumps(tagger))):
@@ -442,7 +440,7 @@ def test_components_that_cannot_be_alone_are_refused():
             find("xops")
 
 
-def test_a_file_with_the_name_of_a_component_is_used(tmp_path, monkeypatch):
+def test_a_file_with_the_name_of_a_model_is_used(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    seqtag.load("en-ewt-xpos").save("en-ewt-upos")
-    assert seqtag.load("en-ewt-upos").label == "xpos"
+    seqtag.load("en").tagger("xpos").save("en")
+    assert seqtag.load("en").label == "xpos"

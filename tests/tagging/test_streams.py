@@ -50,7 +50,7 @@ def test_a_missing_column_is_an_error_with_a_remedy():
         tagged_of("the dog\n", "tokens").column("pos")
     assert str(error.value) == (
         "<stream>:1: the model needs the column pos, found form; name the columns with --columns, "
-        "or run a model that fills it first, as in -m en-ewt-xpos -m chunks.seqtag"
+        "or run a model that fills it first, as in -m en -m chunks.seqtag"
     )
 
 
@@ -151,7 +151,7 @@ def test_two_columns_at_once():
 @cache
 def embedded() -> seqtag.Tagger:
     """An embedded model."""
-    return seqtag.load("en-ewt-upos")
+    return seqtag.load("en").tagger("upos")
 
 
 WORDS = st.text(

@@ -56,7 +56,10 @@ def pair_tagger() -> Tagger:
 def rich_tagger() -> Tagger:
     """Second order, labels of parts, known words."""
     return trained(
-        INFLECTED, f"{WORDS}\nlabel[-2] + label[-1]\nnormal[0]", label_parts="split", known_labels=1
+        INFLECTED,
+        f"{WORDS}\nlabel[-2] + label[-1]\nnormal[0]",
+        label_parts="split",
+        tag_dictionary=1,
     )
 
 

@@ -84,12 +84,12 @@ def parts():
 
 def trained(data, **options):
     return train(
-        data, **({"label": "tag", "templates": TEMPLATES, "known_labels": "auto"} | options)
+        data, **({"label": "tag", "templates": TEMPLATES, "tag_dictionary": "auto"} | options)
     )
 
 
 def chosen(tagger):
-    return tagger.info["training"]["chosen"]["known_labels"]
+    return tagger.info["training"]["chosen"]["tag_dictionary"]
 
 
 # ----------------------------------------------------------------- what is chosen
@@ -108,7 +108,7 @@ def test_a_corpus_in_bundles_is_tried_as_any_other(monkeypatch, data):
 def test_known_words_keep_to_their_labels_where_they_gain(caplog):
     caplog.set_level(logging.INFO, "seqtag")
     tagger = trained(gains())
-    assert tagger.info["training"]["known_labels"] == 1
+    assert tagger.info["training"]["tag_dictionary"] == 1
     scores = chosen(tagger)["scores"]
     assert scores["1"] == 1.0 > scores["0"] > 0.6
     assert {name: chosen(tagger)[name] for name in ("metric", "tokens")} == {
@@ -124,14 +124,14 @@ def test_known_words_keep_to_their_labels_where_they_gain(caplog):
 
 def test_known_words_are_free_where_they_lose():
     tagger = trained(loses())
-    assert tagger.info["training"]["known_labels"] == 0
+    assert tagger.info["training"]["tag_dictionary"] == 0
     assert chosen(tagger)["scores"]["0"] == 1.0 > chosen(tagger)["scores"]["1"]
     assert not len(tagger.model.tag_dictionary.keys)
 
 
 def test_known_words_keep_to_their_first_part():
     tagger = trained(parts(), templates=parse(SPLIT))
-    assert tagger.info["training"]["known_labels"] == "first"
+    assert tagger.info["training"]["tag_dictionary"] == "first"
     scores = chosen(tagger)["scores"]
     assert [*scores] == ["1", "0", "first"]
     assert scores["first"] == 1.0 > max(scores["0"], scores["1"])
@@ -147,14 +147,14 @@ def test_what_would_make_a_model_large_is_left_out(monkeypatch):
 
 def test_of_equals_the_usual_value_is_chosen():
     sentences = corpus("; ".join(["a X, b Y, c Z"] * 60))
-    assert trained(sentences).info["training"]["known_labels"] == 0
+    assert trained(sentences).info["training"]["tag_dictionary"] == 0
     both = trained(sentences, label_parts="split")
-    assert both.info["training"]["known_labels"] == 1
+    assert both.info["training"]["tag_dictionary"] == 1
 
 
 def test_the_model_is_that_of_the_value_that_was_chosen():
     for data, value in ((gains(), 1), (loses(), 0)):
-        auto, plain = trained(data), trained(data, known_labels=value)
+        auto, plain = trained(data), trained(data, tag_dictionary=value)
         for name, tensor in plain.model.tensors().items():
             assert np.array_equal(auto.model.tensors()[name], tensor)
 
@@ -170,8 +170,8 @@ def test_the_same_bytes_for_a_seed_and_any_number_of_threads(tmp_path):
 
 def test_what_is_given_wins():
     for value in (0, 1, 2, "first"):
-        tagger = trained(gains(), known_labels=value)
-        assert tagger.info["training"]["known_labels"] == value
+        tagger = trained(gains(), tag_dictionary=value)
+        assert tagger.info["training"]["tag_dictionary"] == value
         assert "chosen" not in tagger.info["training"]
 
 
@@ -181,14 +181,14 @@ def test_words_without_a_label_are_learnt_around():
         for i, s in enumerate(gains(), 1)
     ]
     tagger = trained([s for s in data if s.column("tag")[0] != "_"], unlabeled="learn_around")
-    assert tagger.info["training"]["known_labels"] == 1
+    assert tagger.info["training"]["tag_dictionary"] == 1
 
 
 # ----------------------------------------------------------------- no trial
 @pytest.mark.parametrize(("label_parts", "value"), [("whole", 0), ("split", 1)])
 def test_quick_takes_the_usual_value(label_parts, value):
     tagger = trained(loses(), quick=True, label_parts=label_parts)
-    assert tagger.info["training"]["known_labels"] == value
+    assert tagger.info["training"]["tag_dictionary"] == value
     assert "chosen" not in tagger.info["training"]
     assert len(tagger.model.tag_dictionary.keys) > 0 or not value
 
@@ -196,13 +196,13 @@ def test_quick_takes_the_usual_value(label_parts, value):
 def test_a_small_corpus_says_nothing(monkeypatch):
     monkeypatch.setattr(auto_settings, "_TOO_FEW", 10_000)
     assert "chosen" not in trained(gains()).info["training"]
-    assert trained(gains()[:5]).info["training"]["known_labels"] == 0
+    assert trained(gains()[:5]).info["training"]["tag_dictionary"] == 0
 
 
 def test_templates_that_do_not_know_words(caplog):
     caplog.set_level(logging.INFO, "seqtag")
     tagger = trained(gains(), templates=parse("form[0]\nset epochs 1\nset label-parts split"))
-    assert tagger.info["training"]["known_labels"] == 0
+    assert tagger.info["training"]["tag_dictionary"] == 0
     assert caplog.messages == [
         "tag-dictionary auto: no template uses normal, which identifies known words: 0"
     ]
@@ -211,17 +211,17 @@ def test_templates_that_do_not_know_words(caplog):
 def test_a_model_to_go_on_from_keeps_to_what_it_has():
     first = trained(gains())
     again = trained(loses(), init=first)
-    assert again.info["training"]["known_labels"] == 1
+    assert again.info["training"]["tag_dictionary"] == 1
     assert "chosen" not in again.info["training"]
-    free = trained(gains(), init=trained(gains(), known_labels=0))
-    assert free.info["training"]["known_labels"] == 0
+    free = trained(gains(), init=trained(gains(), tag_dictionary=0))
+    assert free.info["training"]["tag_dictionary"] == 0
 
 
 def test_first_parts_of_a_model_to_go_on_from():
     """A new label of an old word's part is the word's too."""
     how = {"templates": parse("normal[0]\nlabel[-1]\nset epochs 1"), "label_parts": "split"}
-    first = trained(corpus("a N|x, b V|x"), known_labels="first", **how)
-    again = trained(corpus("c N|y, d A"), init=first, known_labels="first")
+    first = trained(corpus("a N|x, b V|x"), tag_dictionary="first", **how)
+    again = trained(corpus("c N|y, d A"), init=first, tag_dictionary="first")
     rows = zip(
         again.model.tag_dictionary.row_ptr, again.model.tag_dictionary.row_ptr[1:], strict=False
     )
@@ -234,8 +234,8 @@ def test_partial_fit_keeps_to_what_was_chosen():
     sklearn = pytest.importorskip("seqtag.integrations.sklearn")
     X = [s.words for s in gains()]
     y = [s.column("tag") for s in gains()]
-    model = sklearn.SequencePerceptron(templates=TEMPLATES, known_labels="auto").fit(X, y)
-    assert model.tagger_.info["training"]["known_labels"] == 1
+    model = sklearn.SequencePerceptron(templates=TEMPLATES, tag_dictionary="auto").fit(X, y)
+    assert model.tagger_.info["training"]["tag_dictionary"] == 1
     model.partial_fit([["it", "new"]], [["A", "B"]])
     assert list(model.predict([["it", "wb"]])[0]) == ["A", "C"]
 
@@ -245,14 +245,14 @@ def test_shards_take_the_usual_value():
         [gains()[:200], gains()[200:]],
         label="tag",
         templates=TEMPLATES,
-        known_labels="auto",
+        tag_dictionary="auto",
     )
-    assert tagger.info["training"]["known_labels"] == 0
+    assert tagger.info["training"]["tag_dictionary"] == 0
 
 
 def test_shards_keep_to_first_parts():
     """As one training does."""
-    how = {"label": "tag", "templates": parse(SPLIT), "known_labels": "first"}
+    how = {"label": "tag", "templates": parse(SPLIT), "tag_dictionary": "first"}
     shards = seqtag.train_shards([parts()[:200], parts()[200:]], **how)
     plain = train(parts(), **how)
     for found, wanted in zip(shards.model.tag_dictionary, plain.model.tag_dictionary, strict=True):
@@ -275,7 +275,7 @@ NAMES = parse("form[0]\nform[-1]\nlabel[-1]\nset epochs 3\nset update adaptive\n
 
 def test_recall_is_raised_until_it_equals_precision(caplog):
     caplog.set_level(logging.INFO, "seqtag")
-    tagger = trained(names(), templates=NAMES, known_labels=0, recall_bias="auto")
+    tagger = trained(names(), templates=NAMES, tag_dictionary=0, recall_bias="auto")
     info = tagger.info["training"]
     facts = info["chosen"]["recall_bias"]
     assert facts["metric"] == "conlleval-f1"
@@ -328,13 +328,13 @@ def test_recall_bias_is_for_chunks():
 def test_recall_bias_finds_more_chunks():
     found = []
     for bias in (-100, 0, 100):
-        tagger = trained(names(), templates=NAMES, known_labels=0, recall_bias=bias)
+        tagger = trained(names(), templates=NAMES, tag_dictionary=0, recall_bias=bias)
         found.append(sum(tagger.tag(["at", "w", "so"]).count("O") for _ in range(2)))
     assert found[0] == 6 >= found[1] >= found[2] == 0
 
 
 def test_training_goes_on_without_the_recall_bias_and_adds_it_again():
-    how = {"templates": NAMES, "known_labels": 0}
+    how = {"templates": NAMES, "tag_dictionary": 0}
     plain, biased = (trained(names(), recall_bias=bias, **how) for bias in (0, 8))
     learned = [trained(names(), init=tagger, **how) for tagger in (plain, biased)]
     assert "recall_bias" not in learned[0].info["training"]
@@ -396,7 +396,7 @@ def posed(data, problem, examples, **options):
 
 # ----------------------------------------------------------------- folds and parts
 def test_each_fold_decides_inside_its_own_part():
-    fit = tagger_fit(label="tag", templates=TEMPLATES, known_labels="auto")
+    fit = tagger_fit(label="tag", templates=TEMPLATES, tag_dictionary="auto")
     assert fit(gains())(gains()) > fit(loses())(gains())
 
 
@@ -409,7 +409,7 @@ def test_parts_of_a_pipeline_choose_for_themselves(caplog):
         for s in gains()
     ]
     parts = train_parts(data, ["upos", "xpos"], epochs=2, min_count=2)
-    assert ["known_labels" in part.training["chosen"] for part in parts] == [True, True]
+    assert ["tag_dictionary" in part.training["chosen"] for part in parts] == [True, True]
     assert sum(message.startswith("tag-dictionary") for message in caplog.messages) == 2
     quick = train_parts(data, ["upos", "xpos"], epochs=2, quick=True)
     assert ["chosen" in part.training for part in quick] == [False, False]
@@ -450,7 +450,7 @@ def test_a_trial_learns_from_the_others_only():
 def test_a_trial_of_a_setting_that_is_given():
     examples, problems = [], []
     problem = posed(gains(), problems, examples)
-    given = replace(problem, settings=replace(problem.settings, known_labels=1))
+    given = replace(problem, settings=replace(problem.settings, tag_dictionary=1))
     schedule = Schedule(1, 1, None, 1, None)
     auto, one = (run_trial(p, examples[0], schedule) for p in (problem, given))
     assert one.scores == {1: auto.scores[1]}
@@ -467,7 +467,7 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
     found = run_trial(problem, examples[0], schedule)
     cut = holdout_split(examples[0].lengths)
     for value, score in found.scores.items():
-        given = replace(problem.settings, known_labels=value)
+        given = replace(problem.settings, tag_dictionary=value)
         tokens = np.repeat(cut.training, examples[0].lengths)
         columns = [Column(c.types, c.ids[tokens]) for c in examples[0].columns.values()]
         known = tag_dictionary_of(
@@ -532,16 +532,16 @@ def test_first_parts():
 
 
 def test_the_setting_is_a_number_or_a_word():
-    setting = SETTINGS["known-labels"]
+    setting = SETTINGS["tag-dictionary"]
     assert [setting.parse(text) for text in ("2", "first", "auto")] == [2, "first", "auto"]
     with pytest.raises(TemplateError) as error:
         setting.parse("some")
     assert str(error.value) == (
-        "the setting known-labels expects an integer from 0, at most 1,000,000,000, first or "
+        "the setting tag-dictionary expects an integer from 0, at most 1,000,000,000, first or "
         "auto, found 'some'"
     )
-    assert parse("normal[0]\nset known-labels auto").settings == {"known-labels": "auto"}
-    assert Settings(known_labels=3).without_auto().known_labels == 3
+    assert parse("normal[0]\nset tag-dictionary auto").settings == {"tag-dictionary": "auto"}
+    assert Settings(tag_dictionary=3).without_auto().tag_dictionary == 3
 
 
 def test_equals_go_to_the_first():

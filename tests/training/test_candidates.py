@@ -94,7 +94,7 @@ def test_presets_are_tried_against_each_other(small, caplog):
     caplog.set_level(logging.INFO, "seqtag")
     tagger = train(TAGS, label="tag", templates="auto", epochs=2)
     told = tagger.info["training"]["chosen"]
-    assert [*told] == ["templates", "known_labels"]
+    assert [*told] == ["templates", "tag_dictionary"]
     assert [*told["templates"]["scores"]] == ["pos", "morph"]
     assert presets_of(tagger) == ["pos"]  # of equals the usual one
     assert caplog.messages[0] == (
@@ -127,9 +127,9 @@ def test_chunks_are_tried_with_and_without_parts_of_speech(small):
 
 
 def test_settings_given_hold_for_all(small):
-    tagger = train(TAGS, label="tag", templates="auto", epochs=1, known_labels=2)
+    tagger = train(TAGS, label="tag", templates="auto", epochs=1, tag_dictionary=2)
     assert [*tagger.info["training"]["chosen"]] == ["templates"]
-    assert tagger.info["training"]["known_labels"] == 2
+    assert tagger.info["training"]["tag_dictionary"] == 2
 
 
 def test_quick_small_corpora_and_models_to_go_on_from_try_nothing():

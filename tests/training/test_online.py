@@ -61,7 +61,7 @@ def test_rows_may_come_as_they_are_met(rule, values, backend, monkeypatch):
 def test_taggers_learn_more_whichever_module_was_imported(module):
     code = f"""
 import {module} as home
-better = home.load("en-ewt-upos").partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3)
+better = home.load("en").tagger("upos").partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3)
 print(*better.tag(["Zorb", "!"]))
 """
     command = [sys.executable, "-c", code]

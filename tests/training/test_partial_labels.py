@@ -99,7 +99,7 @@ def test_both_backends_learn_alike(templates, monkeypatch):
     found = []
     for backend in (REFERENCE, NATIVE):
         install(backend, monkeypatch)
-        for how in ({}, {"margin": 0.5, "update": "pa", "dropout": 0.1, "known_labels": 2}):
+        for how in ({}, {"margin": 0.5, "update": "pa", "dropout": 0.1, "tag_dictionary": 2}):
             found.append(to_bytes([model(corpus(PARTLY), templates, **how).model]))
     assert found[:2] == found[2:]
 
@@ -145,7 +145,7 @@ def test_lemmas_that_nobody_gave():
 
 def test_known_words_keep_to_the_labels_that_were_given():
     tagger = model(
-        corpus("the DT, man NN; the _, man _; the _, man VB; the _, zorb NN"), known_labels=2
+        corpus("the DT, man NN; the _, man _; the _, man VB; the _, zorb NN"), tag_dictionary=2
     )
     known = tagger.model.tag_dictionary
     assert known.keys.tolist() == backends.hash_strings(["man"]).tolist()
@@ -232,24 +232,6 @@ def test_sentences_that_are_left_out_could_be_used(caplog):
         "words were skipped; seqtag train --unlabeled learn-around learns from their other words"
         in caplog.text
     )
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"skip_unlabelled": True}, {"unlabeled": "skip"}),
-        ({"unlabelled": "?"}, {"unlabeled": "learn_around", "unlabeled_mark": "?"}),
-    ],
-)
-def test_the_options_of_0_2_are_deprecated(old, new):
-    data = corpus(FULL + ("; the DT, dog _" if "skip_unlabelled" in old else "; the DT, dog ?"))
-    how = {"label": "tag", "epochs": 1}
-    with pytest.warns(
-        DeprecationWarning,
-        match=r"^the argument \w+ is deprecated and will be removed in the next release; use unlab",
-    ):
-        found = train(data, **how, **old)
-    assert to_bytes([found.model]) == to_bytes([train(data, **how, **new).model])
 
 
 def test_the_policy_is_one_of_three_words():

@@ -156,12 +156,12 @@ def test_settings_hang_on_the_corpus(monkeypatch):
     """Small corpora hide rare features; words keep to their features if these are many."""
     small = train_parts(treebank())
     assert [model.training["dropout"] for model in small[:2]] == ["rare", "rare"]
-    assert small[2].training["known_labels"] == 0
+    assert small[2].training["tag_dictionary"] == 0
     monkeypatch.setattr(settings, "_MANY_TOKENS", 5)
     monkeypatch.setattr(pipeline, "_FEW_LABELS", 2)
     large = train_parts(treebank())
     assert [model.training["dropout"] for model in large[:2]] == [0.0, 0.0]
-    assert large[2].training["known_labels"] == 1
+    assert large[2].training["tag_dictionary"] == 1
     asked = train_parts(treebank(), ["upos"], min_count=3)
     assert asked[0].training["min_count"] == 3
 

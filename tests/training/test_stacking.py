@@ -199,16 +199,16 @@ def test_tables_dropout_and_runs_go_through_both_passes():
     assert [len(each.model.tables) for each in (asking, *asking.first)] == [1, 0]
 
 
-def test_known_labels_are_chosen_once_and_hold_for_both(monkeypatch):
+def test_tag_dictionary_are_chosen_once_and_hold_for_both(monkeypatch):
     monkeypatch.setattr(auto_settings, "_TOO_FEW", 1)
     tagger = train(treebank() * 4, label="upos", passes=2)
     chosen = tagger.info["training"]["chosen"]
     assert chosen == tagger.first[0].info["training"]["chosen"]
-    values = {each.info["training"]["known_labels"] for each in (tagger, tagger.first[0])}
+    values = {each.info["training"]["tag_dictionary"] for each in (tagger, tagger.first[0])}
     assert len(values) == 1
     assert "chosen" not in tagger.first[1].info["training"]
-    given = train(treebank(), label="upos", known_labels=1, passes=2)
-    assert [e.info["training"]["known_labels"] for e in (given, *given.first)] == [1, 1, 1]
+    given = train(treebank(), label="upos", tag_dictionary=1, passes=2)
+    assert [e.info["training"]["tag_dictionary"] for e in (given, *given.first)] == [1, 1, 1]
 
 
 def test_templates_that_choose_themselves():

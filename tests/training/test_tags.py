@@ -127,17 +127,6 @@ def reloaded(model) -> container.Contents:
     return container.from_bytes(bundle.to_bytes([model]))
 
 
-def test_files_without_labels_by_tags_restrict_none():
-    model = trained().model
-    contents = reloaded(model)
-    tensors = {n: array for n, array in contents.tensors.items() if ".by_tags." not in n}
-    assert len(tensors) == len(contents.tensors) - 3
-    data = container.to_bytes(contents.config, tensors, format=3)
-    [old] = bundle.models_of(container.from_bytes(data))
-    assert old.by_tags is None
-    assert model.by_tags is not None
-
-
 @pytest.mark.parametrize("name", ["keys", "ends", "labels"])
 def test_files_with_a_part_of_the_labels_by_tags_are_refused(name, tmp_path):
     contents = reloaded(trained().model)
@@ -146,7 +135,7 @@ def test_files_with_a_part_of_the_labels_by_tags_are_refused(name, tmp_path):
     kept = {each: array for each, array in contents.tensors.items() if each != full}
     path = tmp_path / "damaged.seqtag"
     for tensors in (kept, {**kept, full: contents.tensors[full][:0]}):
-        path.write_bytes(container.to_bytes(contents.config, tensors, format=contents.format))
+        path.write_bytes(container.to_bytes(contents.config, tensors))
         with pytest.raises(ModelFileError, match=r"expected (the tensors|a complete seqtag model)"):
             seqtag.load(path)
 

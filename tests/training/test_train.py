@@ -221,14 +221,14 @@ def test_labels_that_differ_in_the_order_of_their_parts_only():
 def test_known_words_keep_to_their_labels():
     """Endings and neighbours speak for VB; "man" has only been NN and VB, "the" only DT."""
     templates = parse("suffix(1)[0]\nnormal[0]\nlabel[-1]")
-    free, known = (model(templates=templates, known_labels=n) for n in (0, 1))
+    free, known = (model(templates=templates, tag_dictionary=n) for n in (0, 1))
     seen: dict[str, set[str]] = {}
     for sentence in TRAINING:
         for word, label in zip(sentence.words, sentence.column("tag"), strict=True):
             seen.setdefault(word, set()).add(label)
-    assert len(known.model.tensors()["known_labels.keys"]) == len(seen)
-    assert known.model.tensors()["known_labels.cells"].sum() == sum(map(len, seen.values()))
-    assert not len(free.model.tensors()["known_labels.keys"])
+    assert len(known.model.tensors()["tag_dictionary.keys"]) == len(seen)
+    assert known.model.tensors()["tag_dictionary.cells"].sum() == sum(map(len, seen.values()))
+    assert not len(free.model.tensors()["tag_dictionary.keys"])
     vocabulary = sorted(seen)
     odd = [[*vocabulary[n:], "Unseen", *vocabulary[:n]] for n in range(len(vocabulary))]
     for words in odd:
@@ -238,7 +238,7 @@ def test_known_words_keep_to_their_labels():
 
 def test_a_known_word_has_no_other_label_whatever_the_weights():
     templates = parse("normal[0]\nlabel[-1]")
-    trained = model(templates=templates, known_labels=2, epochs=1)
+    trained = model(templates=templates, tag_dictionary=2, epochs=1)
     weights = np.zeros_like(trained.model.tensors()["start"])
     weights[trained.model.labels.index("PR")] = (
         10**6
@@ -266,12 +266,12 @@ def test_labels_of_words(span, monkeypatch):
 
 
 @pytest.mark.parametrize("templates", ["form[0]", "normal(pos)[0]", "lower[0]\nlabel[-1]"])
-def test_known_labels_need_a_template_with_normal(templates):
+def test_tag_dictionary_need_a_template_with_normal(templates):
     data = corpus("the DT X", "form pos tag")
     with pytest.raises(LabelError) as error:
-        model(data, templates=parse(templates), known_labels=1)
+        model(data, templates=parse(templates), tag_dictionary=1)
     assert str(error.value) == (
-        "expected a template with the attribute normal, by which the setting known-labels "
+        "expected a template with the attribute normal, by which the setting tag-dictionary "
         "identifies words, found none; add normal[0] or leave the setting out"
     )
 
@@ -297,7 +297,7 @@ def test_same_data_and_seed_same_bytes_in_any_process_on_any_backend(tmp_path):
         tmp_path,
         f"{TEMPLATES}label[-1] + suffix(1)[0]\nlabel[-2] + label[-1]\nnormal[0]\n"
         "set update adaptive\nset step 0.1\nset margin 1\n"
-        "set dropout 0.1\nset epochs 4\nset label-parts split\nset known-labels 2\n",
+        "set dropout 0.1\nset epochs 4\nset label-parts split\nset tag-dictionary 2\n",
         "t.txt",
     )
     found = []

@@ -17,7 +17,6 @@ from seqtag.engine.arrays import RULES
 from seqtag.errors import LabelError, ModelFileError, TemplateError
 from seqtag.features.language import parse
 from seqtag.labels.column import component_names
-from seqtag.model import container
 from seqtag.model.bundle import digest, to_bytes
 from seqtag.model.freeze import freeze, thaw
 from seqtag.tagging.pipeline import Pipeline
@@ -186,7 +185,7 @@ def test_both_backends_go_on_alike_and_from_files_too(templates, monkeypatch, tm
     found = []
     for backend in (REFERENCE, NATIVE):
         install(backend, monkeypatch)
-        first = model(templates=templates, dropout=0.1, known_labels=2)
+        first = model(templates=templates, dropout=0.1, tag_dictionary=2)
         first.save(tmp_path / "first.seqtag")
         how = {"dropout": 0.2, "runs": 2, "epochs": 3, "update": "adaptive", "step": 0.5}
         once = to_bytes([train(NEW, init=first, **how).model])
@@ -213,7 +212,7 @@ def test_new_templates_join_those_of_the_model():
 
 
 def test_words_keep_to_the_labels_of_both_trainings():
-    first = model(known_labels=2)  # the, man, runs, old, men, run, a, boat
+    first = model(tag_dictionary=2)  # the, man, runs, old, men, run, a, boat
     new = "man AA; man AA; run ZZ; is ZZ; is ZZ; zorb ZZ; zorb ZZ; plonk ZZ"
     again = train(corpus(new), init=first)
 
@@ -237,7 +236,7 @@ def test_words_keep_to_the_labels_of_both_trainings():
         "boat": {"NN"},
         "zorb": {"ZZ"},  # and plonk is not frequent, "is" had labels that nobody knows any more
     }
-    assert not len(train(corpus(new), init=first, known_labels=0).model.tag_dictionary.keys)
+    assert not len(train(corpus(new), init=first, tag_dictionary=0).model.tag_dictionary.keys)
 
 
 CHUNKS = corpus(
@@ -276,20 +275,6 @@ def test_lemmas_go_on():
     again = train(lemmas(zorbs="zorb", geese="goose"), init=first, epochs=5)
     assert again.label == "lemma"
     assert again.tag(["geese", "was", "dogs"]) == ["goose", "be", "dog"]
-
-
-def test_old_models_see_words_as_they_are_written(tmp_path):
-    found = model().model
-    config = {key: value for key, value in found.config().items() if key != "forms"}
-    (tmp_path / "old.seqtag").write_bytes(container.to_bytes(config, found.tensors(), format=1))
-    old = seqtag.load(tmp_path / "old.seqtag")
-    assert old.model.compiled.forms == "written"
-    again = old.partial_fit([["don’t"]], [["ZZ"]])
-    assert again.model.compiled.forms == "written"
-    assert "don’t" in again.known_words
-    written, normal = backends.hash_strings(["don’t", "don't"])
-    assert written in again.known_words.hashes
-    assert normal not in again.known_words.hashes
 
 
 # ----------------------------------------------------------------- pipelines, partial_fit

@@ -41,7 +41,7 @@ def tag(model: Path) -> None:
     assert_type(document.ents, list[DocumentSpan])
     assert_type(document.spans("chunk")[0].start, int)
     assert_type([word.lemma for sentence in document for word in sentence], list[str])
-    assert_type(seqtag.load("en-ewt-upos"), seqtag.Tagger)
+    assert_type(seqtag.load("en").tagger("upos"), seqtag.Tagger)
     assert_type(tagger.tag(["Stop", "!"]), list[str])
     assert_type(tagger.tag(("Stop", "!")), list[str])
     assert_type(tagger.tag([("Stop", "VB"), ("!", ".")]), list[str])
@@ -86,7 +86,7 @@ def read_and_train(path: Path) -> seqtag.Tagger:
     partly: list[list[str | None]] = [["VERB", None]]
     seqtag.train([{"form": ["Stop", "!"]}], partly)
     seqtag.train([[("Stop", "VB"), ("!", ".")]], labels, columns=["form", "pos"], init=tagger)
-    seqtag.train(path, init="en-ewt-upos", unlabeled="learn_around")
+    seqtag.train(path, init="en", unlabeled="learn_around")
     assert_type(tagger.partial_fit(words, partly, epochs=3), seqtag.Tagger)
     tagger.partial_fit(sentences)
     return seqtag.train(path, dev=str(path), label="upos", seed=2, runs=2, threads=2)
@@ -144,5 +144,5 @@ def errors(path: Path) -> str:
 
 
 def nltk_tagger() -> None:
-    for _word, label in SeqtagTagger("en-ewt-xpos").tag(["The", "cat"]):
+    for _word, label in SeqtagTagger(seqtag.load("en").tagger("xpos")).tag(["The", "cat"]):
         assert_type(label, str)

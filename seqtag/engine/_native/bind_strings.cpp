@@ -134,11 +134,11 @@ nb::list label_lists(nb::list names, In<int32_t> ids, In<int64_t> ptr) {
 }
 
 // Hash of each attribute's value per word, 0 if absent: (attributes, words).
-nb::object hash_attributes(nb::list given, const std::vector<PyAttributeUse>& attributes, bool normal,
-                           const nb::callable& describe, const nb::callable& spell) {
+nb::object hash_attributes(nb::list given, const std::vector<PyAttributeUse>& attributes, const nb::callable& describe,
+                           const nb::callable& spell) {
   const std::vector<AttributeUse> uses = uses_of(attributes);
   UnicodeTable& table = process_characters();
-  WordReader reader(table, describe, spell, normal);
+  WordReader reader(table, describe, spell);
   Words read;
   const nb::tuple words(given);  // describe and spell may change the list
   for (nb::handle word : words) reader.read(word, read);
@@ -246,8 +246,8 @@ void bind_strings(nb::module_& m) {
   m.def("hash_strings", &hash_strings, nb::arg("values"));
   m.def("join_keys", &join_keys, nb::arg("low"), nb::arg("high"));
   m.def("count_cells", &count_cells, nb::arg("ends"), nb::arg("cells"));
-  m.def("hash_attributes", &hash_attributes, nb::arg("words"), nb::arg("attributes"), nb::arg("normal"),
-        nb::arg("describe"), nb::arg("spell"));
+  m.def("hash_attributes", &hash_attributes, nb::arg("words"), nb::arg("attributes"), nb::arg("describe"),
+        nb::arg("spell"));
   m.def("longest_probe_of_values", &longest_probe_of_values, nb::arg("blob"), nb::arg("offsets"));
   m.def("longest_probes_of_keys", &longest_probes_of_keys, nb::arg("keys"));
 }

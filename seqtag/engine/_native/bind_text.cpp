@@ -342,14 +342,14 @@ class PyCharacters {
   }
   // Per column of a view, hashes of attributes of its values for the types that were numbered since the last
   // call: (attributes, types).
-  nb::list new_hashes(size_t view, const std::vector<std::vector<PyAttributeUse>>& attributes, bool normal,
+  nb::list new_hashes(size_t view, const std::vector<std::vector<PyAttributeUse>>& attributes,
                       const nb::callable& describe, const nb::callable& spell) {
     require(view < views_.size(), "view out of range");
     require(attributes.size() == views_[view].size(), "a list of attributes per column of the view");
     const OneAtATime::Turn turn(calls_);
     const size_t begin = reported_[view], end = table_.types(table_.view(view));
     inner_[view].resize(attributes.size());
-    WordReader reader(process_characters(), describe, spell, normal);
+    WordReader reader(process_characters(), describe, spell);
     nb::list found;
     for (size_t i = 0; i < attributes.size(); ++i) {
       const size_t column = size_t(views_[view][i]);
@@ -358,7 +358,7 @@ class PyCharacters {
       if (CharacterTable::has_inner_values(column))
         hash_inner_values(table_.view(view), column, inner_[view][i], uses, reader, begin, end, hashes.data());
       else
-        hash_values(table_.view(view), column, uses, normal, reader, begin, end, hashes.data());
+        hash_values(table_.view(view), column, uses, reader, begin, end, hashes.data());
       found.append(to_numpy(std::move(hashes), {uses.size(), end - begin}));
     }
     reported_[view] = end;
@@ -417,8 +417,8 @@ class PyCharacters {
     inner.values = values;  // once all have hashes
   }
   // The same for a column whose values are as many as the types.
-  void hash_values(CharacterTable::View view, size_t column, const std::vector<AttributeUse>& uses, bool normal,
-                   WordReader& reader, size_t begin, size_t end, uint64_t* out) {
+  void hash_values(CharacterTable::View view, size_t column, const std::vector<AttributeUse>& uses, WordReader& reader,
+                   size_t begin, size_t end, uint64_t* out) {
     const size_t n = end - begin;
     std::vector<uint64_t> plain(n);
     std::vector<size_t> left;  // types whose values must be read
@@ -428,7 +428,7 @@ class PyCharacters {
         return use.attribute == Attribute::kForm || use.attribute == Attribute::kValue;
       });
       for (size_t i = 0; i < n; ++i) {
-        plain[i] = as_it_is ? table_.plain_hash(view, column, begin + i, normal) : 0;
+        plain[i] = as_it_is ? table_.plain_hash(view, column, begin + i) : 0;
         if (!plain[i]) left.push_back(i);
       }
       const uint64_t empty = BytesHash().value();
@@ -498,8 +498,8 @@ void bind_text(nb::module_& m) {
       .def("number", &PyCharacters::number)
       .def_prop_ro("nbytes", &PyCharacters::nbytes)
       .def("new_values", &PyCharacters::new_values, nb::arg("view"))
-      .def("new_hashes", &PyCharacters::new_hashes, nb::arg("view"), nb::arg("attributes"), nb::arg("normal"),
-           nb::arg("describe"), nb::arg("spell"));
+      .def("new_hashes", &PyCharacters::new_hashes, nb::arg("view"), nb::arg("attributes"), nb::arg("describe"),
+           nb::arg("spell"));
 }
 
 }  // namespace seqtag

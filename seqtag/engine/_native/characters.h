@@ -358,14 +358,14 @@ class CharacterTable {
     return text;
   }
   // Its hash; 0 if its normal form may be another.
-  uint64_t plain_hash(View view, size_t column, size_t type, bool normal) const {
+  uint64_t plain_hash(View view, size_t column, size_t type) const {
     BytesHash hash;
     bool all_plain = true;
     each_piece(view, column, type, [&](std::string_view piece, bool plain) {
       all_plain &= plain;
       hash.add(piece.data(), piece.size());
     });
-    return all_plain || !normal ? hash.value() : 0;
+    return all_plain ? hash.value() : 0;
   }
 
   // Columns with much fewer values than their view has types: these are numbered too.

@@ -18,8 +18,8 @@ class WordReader {
  public:
   // describe(block): the properties of its code points. spell(word): the form of a word in which
   // attributes see it, and that in lower case; asked of words whose characters do not say so one by one.
-  WordReader(UnicodeTable& table, const nb::callable& describe, const nb::callable& spell, bool normal)
-      : table_(table), describe_(describe), spell_(spell), normal_(normal) {}
+  WordReader(UnicodeTable& table, const nb::callable& describe, const nb::callable& spell)
+      : table_(table), describe_(describe), spell_(spell) {}
 
   void read(nb::handle word, Words& out) {
     const size_t form = out.forms.size(), lower = out.lowers.size();
@@ -58,7 +58,6 @@ class WordReader {
  private:
   UnicodeTable& table_;
   const nb::callable &describe_, &spell_;
-  bool normal_;
 
   static void append(nb::handle word, std::vector<uint32_t>& codes) {
     if (!PyUnicode_Check(word.ptr())) throw nb::type_error("expected words as strings");
@@ -100,10 +99,6 @@ class WordReader {
 
   // Puts a word, from `first` on, into the form in which attributes see it; false if that is not plain.
   bool normalize(nb::handle word, std::vector<uint32_t>& codes, size_t first) {
-    if (!normal_) {
-      learn(codes, first);
-      return true;
-    }
     size_t kept = first;
     for (size_t i = first; i < codes.size(); ++i) {
       const int32_t plain = character(codes[i]).plain;
