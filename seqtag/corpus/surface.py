@@ -33,6 +33,7 @@ _ESCAPED = re.compile(r"\\(?:[\\strnp]|u[0-9A-Fa-f]{4})")
 _ESCAPABLE = str.maketrans(_ESCAPES)
 _MARK = re.compile(r"#\s*new(doc|par)(?:\s|$)")
 _SPACE = re.compile(r"\s*")
+_WITH_SPACE = re.compile(r"(?:^|\|)(?:SpaceAfter|SpacesAfter|SpacesBefore|SpacesInToken)=")
 _TEXT = re.compile(r"#\s*text\s*=\s*(.*)", re.DOTALL)
 
 
@@ -118,7 +119,7 @@ def surface_of(sentence: Sentence) -> Surface:
         count = int(last or first) - done
         tokens.append(Token(form, done, count, *spaces_of(form, note)))
         done += count
-    if texts and not any("Space" in note for note in misc):
+    if texts and not any(map(_WITH_SPACE.search, misc)):
         tokens = _spaced_as(tokens, texts[0])
     return Surface(tokens, "document" if "doc" in marks else "paragraph" if marks else "")
 
