@@ -351,6 +351,7 @@ class ModelRuntime:
     def _ids_written(self, key: tuple[str, str]) -> list[int]:
         """Return the ids of the labels that can be written so; none for an unknown label."""
         form, label = key
+        label = self.model.column.normal(label)
         return self.model.coding.encoded_ids(label, self.model.labels, form)
 
     # ----------------------------------------------------------------- first pass

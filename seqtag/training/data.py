@@ -35,7 +35,7 @@ from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
-from seqtag.labels.column import LabelColumn, is_column_name
+from seqtag.labels.column import FEATS, LabelColumn, is_column_name, sorted_feats
 from seqtag.labels.spelling import odd_labels
 from seqtag.storage.output import is_read_once
 
@@ -616,10 +616,17 @@ class _Gathering:
         if not self._lengths:
             raise _nothing(self._source, self._skipped)
         columns = [
-            Column(list(number), np.frombuffer(ids, np.int32))
-            for number, ids in zip(self._numbers, self._ids, strict=True)
+            _as_sets(Column(list(number), np.frombuffer(ids, np.int32)), name)
+            for name, number, ids in zip(self._names, self._numbers, self._ids, strict=True)
         ]
         return columns, np.frombuffer(self._lengths, np.int64)
+
+
+def _as_sets(column: Column, name: str) -> Column:
+    """Return a column with FEATS in one order; others as they are."""
+    if name != FEATS:
+        return column
+    return Column.of_types(list(map(sorted_feats, column.types)), column.ids)
 
 
 def _nothing(source: str | None, skipped: int = 0) -> CorpusError:
