@@ -115,7 +115,8 @@ def fill(tokens: Tokens, values: Mapping[str, Sequence[str]]) -> None:
 
     for name, column in values.items():
         for token, value in zip(tokens, column, strict=True):
-            token[name] = parse_dict_value(value) if name == "feats" else value
+            is_text = name != "feats" or isinstance(token.get(name), str)
+            token[name] = value if is_text else parse_dict_value(value)
 
 
 # ----------------------------------------------------------------- batches
