@@ -347,7 +347,8 @@ def to_token_list(sentence: Sentence) -> TokenList:
     from conllu import TokenList, parse
 
     if isinstance(sentence, ConlluSentence):
-        text = sentence.raw.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
+        text = sentence.raw.replace("\r\n", "\n")
+        text = re.sub("^\ufeff+", "", text, flags=re.MULTILINE).strip("\n")
         lists = parse(text, fields=sentence.columns)
     else:
         columns = {name: sentence.column(name) for name in sentence.columns}

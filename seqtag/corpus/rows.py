@@ -219,7 +219,7 @@ class _Rows:
 
     def take(self, text: str, number: int) -> Iterator[Sentence]:
         """Take a line; yield the sentence that it ends."""
-        layout, start = self._layout, start_of(text, number)
+        layout, start = self._layout, start_of(text)
         line = text[start:]
         has_rows = bool(self._rows) or self._error is not None
         if not line.strip(_BLANK):

@@ -98,7 +98,7 @@ class Block(NamedTuple):
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of a text in tokens."""
-        return scanner.scan_lines(self.encoded(), self.line == 1)
+        return scanner.scan_lines(self.encoded())
 
     def write_conllu(
         self,

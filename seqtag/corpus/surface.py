@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Opens = Literal["document", "paragraph", ""]
 
 # White space without a short code: a field must not end in a space, nor have two in a row.
-_OTHER_SPACES = "\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+_OTHER_SPACES = "\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
 _ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"} | {

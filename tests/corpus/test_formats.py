@@ -170,7 +170,7 @@ def test_text():
 def test_text_loses_nothing(text):
     found = sentences(text, "text")
     words = "".join("".join(s.words) for s in found)
-    assert words == "".join(text.removeprefix("\ufeff").split())
+    assert words == "".join(text.replace("\ufeff", " ").split())
 
 
 def test_word_spans_survive_any_tokenizer():
