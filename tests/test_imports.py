@@ -25,7 +25,7 @@ errors html_tables hooks deprecation
 lazy
 caching randomness cluster
 parallel
-storage.compression storage.locks storage.strict_json
+storage.compression storage.encodings storage.locks storage.strict_json
 storage.output
 storage
 catalogue.entries
