@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from seqtag.corpus.conllu import check_columns
 from seqtag.corpus.sentence import Span, SpanSentence, split_key, with_values
 from seqtag.corpus.table import DOCSTART, is_comment, shorten
 from seqtag.corpus.text import lines_of, start_of
@@ -236,6 +237,8 @@ class _Rows:
                 yield from self.finish()
             return
         if self._is_comment(line, first=not has_rows):
+            if layout.format == "conllu-plus":
+                check_columns(line, number, layout.columns, self._source)
             self._keep(text)
             return
         if self._header_due:
