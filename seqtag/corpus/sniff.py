@@ -713,6 +713,8 @@ def _is_header(rows: Sequence[tuple[int, list[str]]], lines: Sequence[tuple[int,
     if len(rows) < 2 or not rows[0][1] or len(rows[0][1]) < 2:
         return False
     first, others = [cell.strip().lower() for cell in rows[0][1]], [row for _, row in rows[1:]]
+    if first[:2] == ["sentence", "form"]:  # as written with --to tsv
+        return True
     named = sum(name in _HEADER for name in first)
     values = {cell.strip().lower() for row in others for cell in row[1:]}
     if named and not {*first[1:]} & values and (2 * named >= len(first)):
@@ -745,7 +747,9 @@ def _named(
         return (*_CONLL2009, *map(str, range(15, width + 1))), sentences
     names: list[str] = [""] * width
     for i, column in enumerate(columns[:2]):
-        if width > 1 and (kind := _number_kind(column, blocks)):
+        named = _HEADER.get(header[i].lower(), "") if header else ""
+        kind = named if named in ("id", "sentence") else _number_kind(column, blocks)
+        if width > 1 and kind:
             names[i] = kind
             if kind == "id":
                 break

@@ -165,12 +165,12 @@ class TablePlan:
         has_words_only = stream.is_bare and self.read == ["form"] and "form" not in filled
         self._words_to = (to or stream.format) if has_words_only else ""  # the format to write
         self._columns = [CONLLU.index(name) if name in CONLLU else -1 for name in shown]
-        self._head = ("\t".join(["word", "form", *shown]) + "\n").encode()
+        self._head = ("\t".join(["sentence", "form", *shown]) + "\n").encode()
         if self._words_to in _OF_WORDS:
             self._excluded = FORMATS[self._words_to].excludes
             has_room = {
                 "conllu": all(1 < place < CONLLU.index("misc") for place in self._columns),
-                "tsv": "word" not in shown,
+                "tsv": "sentence" not in shown,
             }.get(self._words_to, True)
         else:
             self._words_to = ""

@@ -75,13 +75,13 @@ class WordRows {
     });
     return out;
   }
-  // A word on each line, after its number if it is wanted, with its labels; `head` is before each sentence.
+  // A word on each line, after a 1 if sentences are numbered later, with its labels; `head` is before each sentence.
   std::string table(const std::vector<WordLabels>& labels, std::string_view head, bool numbered) const {
     std::string out;
     for_each_sentence([&](size_t, size_t first, size_t last) {
       out.append(head);
       for (size_t i = first; i < last; ++i) {
-        if (numbered) append_number(out, int64_t(i - first) + 1).push_back('\t');
+        if (numbered) out.append("1\t");
         out.append(forms[i]);
         for (const WordLabels& each : labels) out.append("\t").append(each.of(i));
         out.push_back('\n');
