@@ -237,7 +237,7 @@ class ColumnReader:
         """Parse one piece of text whose last token line ends at `end`."""
         start = 0
         if raw[0] in " \t\r\n\ufeff":
-            start = len(raw) - len(raw.lstrip(MARK))
+            start = int(line == 1 and raw[0] == MARK)
             blank: str = _BLANK_LINES.match(raw, start)[0]  # type: ignore[index]
             start += len(blank)
             lines = blank.split("\n")[:-1]
@@ -251,6 +251,7 @@ class ColumnReader:
         while True:
             while raw.startswith(MARK, start):  # where files were joined
                 start += 1
+                start += len(_BLANK_LINES.match(raw, start)[0])  # type: ignore[index]
             if not self._is_head(raw, start):
                 break
             start = raw.find("\n", start) + 1 or len(raw)
