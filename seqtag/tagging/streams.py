@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, islice
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import renumbered
-from seqtag.corpus.sentence import find_column, has_column
+from seqtag.corpus.sentence import find_column, has_column, places
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
 from seqtag.parallel import in_order
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from seqtag.corpus.read import AnyStream
     from seqtag.corpus.stream import BlockOfWords
     from seqtag.tagging.tagger import Tagger
+
+_log = logging.getLogger("seqtag")
 
 NO_LABEL = "_"
 """The value of a column where a word has no label."""
@@ -212,13 +215,14 @@ class FilledSentence:
 
     def _by_file_name(self) -> dict[str, list[str]]:
         """Return the filled columns under the names that the file has for them."""
-        columns = self.sentence.columns
-        return {find_column(name, columns) or name: found for name, found in self.filled.items()}
+        place = places(self.filled, self.sentence.columns, self.hidden)
+        return {place[name]: found for name, found in self.filled.items()}
 
     def written(self) -> dict[str, list[str]]:
         """Return the filled columns that are not hidden, under the names of the file."""
-        hidden = {find_column(name, self.sentence.columns) or name for name in self.hidden}
-        return {name: found for name, found in self._by_file_name().items() if name not in hidden}
+        place = places(self.filled, self.sentence.columns, self.hidden)
+        shown = [name for name in self.filled if name not in self.hidden]
+        return {place[name]: self.filled[name] for name in shown}
 
     def fill(self, tagger: Tagger, columns: Mapping[str, list[str]]) -> None:
         """Fill columns for a tagger; the last filled is the last in order."""
@@ -324,7 +328,8 @@ def _tagged_batches(
     for batch in _batches(sentences, threads, ready):
         with_words = [sentence for sentence in batch if len(sentence)]
         for tagger in taggers:
-            fixed = [labels_in(tagger, each) for each in with_words] if fields.keep else None
+            own = [name for each in taggers for name in each.label_columns]
+            fixed = [labels_in(tagger, each, own) for each in with_words] if fields.keep else None
             with_scores = (fields.margin or fields.probability) and not tagger.hidden
             if not with_scores:
                 found = tagger.tag_many(with_words, threads, fixed)
@@ -351,13 +356,18 @@ def _tagged_batches(
         yield batch
 
 
-def labels_in(tagger: Tagger, tagged: FilledSentence) -> list[str | None] | None:
-    """Return the labels that a sentence has for a tagger; None if it has none."""
+def labels_in(
+    tagger: Tagger, tagged: FilledSentence, filled: Sequence[str] = ()
+) -> list[str | None] | None:
+    """Return the labels that a sentence has for a tagger; None if it has none.
+
+    `filled`: all columns that taggers fill, of which only one can be in a column of the file.
+    """
     sentence, column = tagged.sentence, tagger.model.column
-    found = [find_column(name, sentence.columns) for name in column.columns]
-    if None in found:
+    place = places((*filled, *column.columns), sentence.columns)
+    if not all(has_column(place[name], sentence.columns) for name in column.columns):
         return None
-    values = [sentence.column(str(name)) for name in found]
+    values = [sentence.column(place[name]) for name in column.columns]
     rows = zip(*values, strict=True)
     return [None if row[0] == NO_LABEL else column.join(row) for row in rows]
 
@@ -441,6 +451,13 @@ def tag_text(
     b'Stop VERB\n! PUNCT\n'
     """
     fields = fields or OutputFields()
+    names = [name for each in taggers if not each.hidden for name in each.label_columns]
+    for name, place in places(names, stream.columns).items():
+        wanted = find_column(name, stream.columns)
+        if wanted not in (None, place):
+            _log.info(
+                "%s: %s is a new column, because another goes to %s", stream.source, name, wanted
+            )
     ready = stream.ready if flush is None else (lambda: not flush)
     if not taggers and to is None and stream.is_table and counts is None:
         yield from (block.encoded() for block in stream.blocks())

@@ -18,7 +18,7 @@ from seqtag.caching import TAGGERS_BYTES
 from seqtag.corpus import FORMATS, SentenceStream
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
-from seqtag.corpus.sentence import bad_value, find_column, split_key
+from seqtag.corpus.sentence import bad_value, find_column, places, split_key
 from seqtag.features.encoder import Column
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
@@ -129,9 +129,16 @@ class TablePlan:
         self._stream = stream
         self.read: list[str] = []  # columns of the file that are used
         self.sources: list[list[str | _Filled | None]] = []  # per tagger and column
-        filled: dict[str, _Filled] = {}  # by the column name of the file
+        own: dict[str, _Filled] = {}  # by the column name of the tagger
+        hidden: set[str] = set()
+
+        def by_file_name() -> dict[str, _Filled]:
+            place = places(own, stream.columns, hidden)
+            return {place[name]: each for name, each in own.items()}
+
         for number, tagger in enumerate(self.taggers):
             found: list[str | _Filled | None] = []
+            filled = by_file_name()
             for column in tagger.model.compiled.columns:
                 name = find_column(column, (*filled, *stream.columns))
                 source = None if name is None else filled.get(name, name)
@@ -141,15 +148,16 @@ class TablePlan:
             self.sources.append(found)
             if tagger in self._first:
                 predicted = predicted_columns(tagger.model).items()
-                filled |= {name: _Filled(number, values) for name, values in predicted}
+                own |= {name: _Filled(number, values) for name, values in predicted}
                 continue
             for each in tagger.first:
                 for name in predicted_columns(each.model):
-                    del filled[name]  # other taggers do not use it
+                    del own[name]  # other taggers do not use it
             for name, values in tagger.split_label(tagger.outputs).items():
-                place = find_column(name, stream.columns) or name
-                filled.pop(place, None)  # the last filled is the last in order
-                filled[place] = _Filled(number, values)
+                own.pop(name, None)  # the last filled is the last in order
+                own[name] = _Filled(number, values)
+                (hidden.add if tagger.hidden else hidden.discard)(name)
+        filled = by_file_name()
         shown = [name for name, each in filled.items() if not self.taggers[each.tagger].hidden]
         if to == "tagged":
             shown = [name_in_tagged_text(shown)] if shown else []
