@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from seqtag.labels.column import HasColumns
     from seqtag.tagging.workspace import Workspace
 
+NO_LABEL = "_"
+"""The value of a column where a word has no label."""
+
 AnySentence: TypeAlias = (
     "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]] | HasColumns"
     " | TokenList"

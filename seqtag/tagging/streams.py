@@ -15,6 +15,7 @@ from seqtag.corpus.sentence import find_column, has_column, places
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
 from seqtag.parallel import in_order
+from seqtag.tagging.encode import NO_LABEL
 from seqtag.tagging.tables import TableTaggers, TaggedBlock, name_in_tagged_text
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
 _log = logging.getLogger("seqtag")
-
-NO_LABEL = "_"
-"""The value of a column where a word has no label."""
 
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
 _BATCH_CHARACTERS = 1 << 20  # of such sentences; fewer are tagged at once if they are long

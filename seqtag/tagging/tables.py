@@ -22,6 +22,7 @@ from seqtag.corpus.sentence import bad_value, find_column, places, split_key
 from seqtag.features.encoder import Column
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
+from seqtag.tagging.encode import NO_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,7 +127,7 @@ class TablePlan:
     def __init__(self, taggers: Sequence[Tagger], stream: AnyStream, to: str | None = None):
         self.taggers = [each for tagger in taggers for each in (*tagger.first, tagger)]
         self._first = [each for tagger in taggers for each in tagger.first]
-        self._stream = stream
+        self._stream, self.source = stream, stream.source
         self.read: list[str] = []  # columns of the file that are used
         self.sources: list[list[str | _Filled | None]] = []  # per tagger and column
         own: dict[str, _Filled] = {}  # by the column name of the tagger
@@ -351,7 +352,11 @@ class TableTagger:
                     with self._numbering:
                         row[:] = workspace.encoder.number(column, [names], len(names))[ids]
                 else:
-                    row[:] = scanned.types[plan.read.index(str(source))]
+                    at = plan.read.index(str(source))
+                    row[:] = scanned.types[at]
+                    first = self._scanner.values[at][row[0]] if len(row) else ""
+                    if column != "form" and first == NO_LABEL and (row == row[0]).all():
+                        tagger.note_empty(column, str(source), len(row), plan.source)
             forms = None
             if tagger.model.coding.needs_forms:
                 values = self._scanner.values[plan.read.index("form")]
