@@ -747,8 +747,8 @@ def _named(
         return (*_CONLL2009, *map(str, range(15, width + 1))), sentences
     names: list[str] = [""] * width
     for i, column in enumerate(columns[:2]):
-        named = _HEADER.get(header[i].lower(), "") if header else ""
-        kind = named if named in ("id", "sentence") else _number_kind(column, blocks)
+        told = _HEADER.get(header[i].lower(), "") if header else ""
+        kind = told if told in ("id", "sentence") else _number_kind(column, blocks)
         if width > 1 and kind:
             names[i] = kind
             if kind == "id":

@@ -265,3 +265,17 @@ def odd_labels(counts: Mapping[str, int]) -> dict[str, int]:
     typed = sum(n for label, n in counts.items() if parse(label)[1])
     odd = {label: n for label, n in counts.items() if not parse(label)[0]}
     return odd if typed and sum(odd.values()) <= _ODD * sum(counts.values()) else {}
+
+
+def describe_odd(odd: Mapping[str, int], counts: Mapping[str, int]) -> str:
+    """Return the beginning of a message about the most frequent odd label.
+
+    >>> describe_odd({"X": 1}, {"B-PER": 20, "O": 200, "X": 1})
+    "expected chunk labels such as B-PER, O, found 'X' (1 of 221 words)"
+    """
+    worst = max(odd, key=odd.__getitem__)
+    others = ", ".join(sorted({*counts} - {*odd})[:4])
+    total = f"{sum(counts.values()):,}"
+    return (
+        f"expected chunk labels such as {others}, found {worst!r} ({odd[worst]:,} of {total} words)"
+    )

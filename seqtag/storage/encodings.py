@@ -60,9 +60,10 @@ def wide_encoding(start: bytes) -> str:
     counts = [start[i::4].count(0) / len(start[i::4]) for i in range(4)]
     if any(0 < share < _MOST for share in counts):
         return ""
-    return {
+    names: dict[tuple[bool, ...], str] = {
         (False, True, True, True): "UTF-32LE",
         (True, True, True, False): "UTF-32BE",
         (False, True, False, True): "UTF-16LE",
         (True, False, True, False): "UTF-16BE",
-    }.get(tuple(share > 0 for share in counts), "")
+    }
+    return names.get(tuple(share > 0 for share in counts), "")

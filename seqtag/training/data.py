@@ -36,7 +36,7 @@ from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
 from seqtag.labels.column import FEATS, LabelColumn, is_column_name, sorted_feats
-from seqtag.labels.spelling import odd_labels
+from seqtag.labels.spelling import describe_odd, odd_labels
 from seqtag.storage.output import is_read_once
 
 if TYPE_CHECKING:
@@ -399,10 +399,8 @@ class Corpus(NamedTuple):
         odd = odd_labels({k: n for k, n in counts.items() if k != data.unlabeled})
         if odd:
             worst = max(odd, key=odd.__getitem__)
-            others = ", ".join(sorted({*counts} - {*odd})[:4])
             msg = (
-                f"expected chunk labels such as {others} in the column {label}, found {worst!r} "
-                f"({odd[worst]} of {sum(counts.values()):,} words); correct it, or name it with "
+                f"{describe_odd(odd, counts)} in the column {label}; correct it, or name it with "
                 f"--outside {worst} if it means O, or learn all labels as they are with "
                 "--scheme none"
             )
