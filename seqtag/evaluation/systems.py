@@ -16,7 +16,7 @@ from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
-from seqtag.labels.spelling import describe_odd, odd_labels
+from seqtag.labels.spelling import describe_odd, odd_labels, with_outside
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
@@ -240,6 +240,8 @@ def score_file(
         words.append(left.words)
         labels.append(expected.of(left))
         guesses.append(places[1].of(right))
+    labels = with_outside(column.name, labels, gold.source)
+    guesses = with_outside(column.name, guesses, predicted.source)
     scheme = None if gold.layout.scheme == "none" else "auto"
     if scheme:
         expected.check(", or compare all labels as they are with --scheme none")

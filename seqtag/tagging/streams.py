@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import renumbered
-from seqtag.corpus.sentence import find_column, has_column, places
+from seqtag.corpus.sentence import find_column, has_column, places, split_key
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
+from seqtag.labels.schemes import OUTSIDE
 from seqtag.parallel import in_order
 from seqtag.tagging.encode import NO_LABEL
 from seqtag.tagging.tables import TableTaggers, TaggedBlock, name_in_tagged_text
@@ -181,12 +182,13 @@ class FilledSentence:
         The sentence as read.
     """
 
-    __slots__ = ("comments", "filled", "hidden", "sentence")
+    __slots__ = ("comments", "filled", "hidden", "sentence", "sparse")
 
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
         self.filled: dict[str, list[str]] = {}
         self.hidden: set[str] = set()  # columns filled for other taggers, not to be written
+        self.sparse: set[str] = set()  # keys of MISC that words outside lack
         self.comments: list[str] = []  # lines for CoNLL-U
 
     def __len__(self) -> int:
@@ -227,6 +229,8 @@ class FilledSentence:
         for name, values in columns.items():
             self.filled.pop(name, None)
             self.filled[name] = values
+            if tagger.model.training.get("lacks_outside"):
+                self.sparse.add(name)
             (self.hidden.add if tagger.hidden else self.hidden.discard)(name)
 
     def fill_paths(
@@ -264,6 +268,9 @@ class FilledSentence:
     def _text_without_comments(self, to: str | None) -> str:
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
         filled = self.written()
+        for name in self.sparse & filled.keys():
+            if to == "conllu" or (to is None and split_key(name, sentence.columns)):
+                filled[name] = [NO_LABEL if each == OUTSIDE else each for each in filled[name]]
         foreign = [name for name in filled if not has_column(name, sentence.columns)]
         form = FORMATS[to] if to in WRITABLE else None  # which `render` refuses
         if to is None or (form and form.has_comments and is_conllu):
@@ -455,6 +462,13 @@ def tag_text(
         if wanted not in (None, place):
             _log.info(
                 "%s: %s is a new column, because another goes to %s", stream.source, name, wanted
+            )
+    for each in taggers:
+        if each.model.training.get("lacks_outside") and not each.hidden:
+            _log.info(
+                "%s: words outside lack the key %s of MISC, as in the training data",
+                stream.source,
+                each.label.partition(".")[2],
             )
     ready = stream.ready if flush is None else (lambda: not flush)
     if not taggers and to is None and stream.is_table and counts is None:

@@ -36,7 +36,8 @@ from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
 from seqtag.labels.column import FEATS, LabelColumn, is_column_name, sorted_feats
-from seqtag.labels.spelling import describe_odd, odd_labels
+from seqtag.labels.schemes import OUTSIDE
+from seqtag.labels.spelling import describe_odd, lacks_outside, note_outside, odd_labels
 from seqtag.storage.output import is_read_once
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ class TrainingData(NamedTuple):
         formats that name their columns.
     is_flat
         Whether labels are no chunks, even if they look so.
+    lacks_outside
+        Whether words outside lacked a key of MISC.
     """
 
     columns: Mapping[str, Column]
@@ -128,6 +131,7 @@ class TrainingData(NamedTuple):
     unlabeled: str | None = None
     layout: Mapping[str, Any] | None = None
     is_flat: bool = False
+    lacks_outside: bool = False
 
     def select(self, names: Iterable[str]) -> TrainingData:
         """Return the same sentences with these columns alone, in this order."""
@@ -335,9 +339,15 @@ class Corpus(NamedTuple):
             If a label is ``_`` (not annotated) and that is refused, or every label is, or one
             holds a control character.
         """
-        found, lengths = self._gathered(_Gathering(columns, label, unlabeled)).finish()
+        gathered = self._gathered(_Gathering(columns, label, unlabeled))
+        found, lengths = gathered.finish()
         labels, mark = found[len(columns) :], unlabeled.mark
-        both = labels[0]
+        both, lacks = labels[0], False
+        if gathered.missing and (lacks := lacks_outside(label.name, both.types)):
+            note_outside(label.name, self.name)
+            both = _with_outside(both)
+        elif gathered.missing:
+            raise gathered.missing
         if len(labels) > 1:
             width, types = np.int64(len(labels[1].types)), labels[0].types
             pairs, ids = np.unique(both.ids * width + labels[1].ids, return_inverse=True)
@@ -352,6 +362,7 @@ class Corpus(NamedTuple):
         facts = {"columns": list(self.columns), "label": label.columns[0]} if of_rows else None
         is_flat = layout is not None and layout.scheme == "none"
         data = TrainingData(named, both, lengths, unlabeled=mark, layout=facts, is_flat=is_flat)
+        data = data._replace(lacks_outside=lacks)
         if not is_flat:
             self._check_chunks(data, label)
         if mark is None:
@@ -384,6 +395,10 @@ class Corpus(NamedTuple):
         """
         columns, lengths = self._gathered(_Gathering(names, None)).finish()
         found = dict(zip(names, columns, strict=True))
+        for name in names:
+            if lacks_outside(name, found[name].types):
+                note_outside(name, self.name)
+                found[name] = _with_outside(found[name])
         for name in labels:
             check_labels(found[name].types, LabelColumn(name), self.name)
         return found, lengths
@@ -525,6 +540,7 @@ class _Gathering:
     ):
         self._label, self._skip = label, unlabeled.skip
         self._may_lack = label is None or label.may_lack(unlabeled.mark)
+        self.missing: LabelError | None = None  # about the first word without a key of MISC
         self._names = [*columns, *(label.columns if label else ())]
         self._gold = len(columns)  # where the labels' columns begin
         self._numbers: list[dict[str, int]] = [{} for _ in self._names]
@@ -554,7 +570,10 @@ class _Gathering:
                 "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag "
                 "train learn from their other words with --unlabeled learn-around"
             )
-            raise LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
+            error = LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
+            if not self._names[self._gold].startswith("misc."):
+                raise error
+            self.missing = self.missing or error  # raised at the end unless it means O
         for labels in values[self._gold :]:
             for number, label in enumerate(labels):
                 if has_controls(label):
@@ -618,6 +637,11 @@ class _Gathering:
             for name, number, ids in zip(self._names, self._numbers, self._ids, strict=True)
         ]
         return columns, np.frombuffer(self._lengths, np.int64)
+
+
+def _with_outside(column: Column) -> Column:
+    """Return a column with ``O`` for words without a label."""
+    return Column.of_types([OUTSIDE if v == "_" else v for v in column.types], column.ids)
 
 
 def _as_sets(column: Column, name: str) -> Column:
