@@ -69,7 +69,7 @@ corpus.layout
 corpus.rows
 corpus.sniff
 corpus.read
-corpus.scanner
+corpus.withheld corpus.scanner
 corpus
 tables.learn tables.lexicon
 model.known_words model.attested model.embedded model.freeze model.calibration

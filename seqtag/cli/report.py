@@ -20,6 +20,7 @@ from seqtag.cli.options import (
     seed_option,
     threads_option,
 )
+from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, printable
 from seqtag.evaluation.significance import compare
 from seqtag.evaluation.systems import column_in, taggers_of
@@ -125,6 +126,7 @@ def command(
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with reading.open(gold) as stream:
+        check_words(stream)
         columns = [column_in(stream, LabelColumn(label or each[-1].label)) for each in chains]
         sentences = [each for each in notes.progress(stream, " sentences") if len(each)]
     if not sentences:

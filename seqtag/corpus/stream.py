@@ -279,15 +279,16 @@ class ByteStream:
         64 kB only if the line is longer than the limit; reading refuses it later. Less if a pipe
         or terminal has given at least a line and then pauses.
         """
-        size, has_line = 0, False
-        for chunk in self._chunks:
+        size, has_line = sum(map(len, self._seen)), any(b"\n" in chunk for chunk in self._seen)
+        while size <= self.limits.line or has_line:
+            if has_line and (size >= HEAD or first_line or not self.ready(_MOMENT)):
+                break
+            chunk = next(self._chunks, b"")
+            if not chunk:
+                break
             self._seen.append(chunk)
             size += len(chunk)
             has_line = has_line or b"\n" in chunk
-            if size > self.limits.line and not has_line:
-                break
-            if has_line and (size >= HEAD or first_line or not self.ready(_MOMENT)):
-                break
         head = b"".join(self._seen)
         return head[: max(HEAD, head.find(b"\n") + 1)]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.sentence import find_column, has_column
 from seqtag.corpus.surface import raw_text_of
+from seqtag.corpus.withheld import check_words
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
@@ -94,6 +95,7 @@ def score_system(
     CorpusError
         If there are no sentences, the texts differ, or a column or component is missing.
     """
+    check_words(gold)
     found: Report | AlignedReport
     if isinstance(system, SentenceStream):
         if aligned:

@@ -29,6 +29,7 @@ from seqtag.corpus import (
 from seqtag.corpus.datasets import is_dataset, named_values, sentences_in
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
+from seqtag.corpus.withheld import withheld
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
@@ -632,6 +633,9 @@ class _Gathering:
             )
         if not self._lengths:
             raise _nothing(self._source, self._skipped)
+        forms = self._numbers[self._names.index("form")] if "form" in self._names else {}
+        if list(forms) == ["_"] and sum(self._lengths) > 1:
+            raise withheld(self._source)
         columns = [
             _as_sets(Column(list(number), np.frombuffer(ids, np.int32)), name)
             for name, number, ids in zip(self._names, self._numbers, self._ids, strict=True)
