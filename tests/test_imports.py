@@ -25,7 +25,7 @@ errors html_tables hooks
 lazy
 caching randomness
 parallel
-storage.compression storage.locks storage.strict_json
+storage.compression storage.encodings storage.locks storage.strict_json
 storage.output
 storage
 catalogue.entries
@@ -70,7 +70,7 @@ corpus.rows
 corpus.column_files
 corpus.sniff
 corpus.read
-corpus.scanner
+corpus.withheld corpus.scanner
 corpus
 tables.learn tables.lexicon
 model.known_words model.attested model.embedded model.freeze model.calibration

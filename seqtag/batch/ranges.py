@@ -139,7 +139,7 @@ def ranges_of(
             if stream.is_raw and cuts and options.tokenizer == "model":
                 text, mode = stream.head(), options.paragraphs
                 if mode == "auto":
-                    mode = find_mode(text.removeprefix(_MARK)).mode
+                    mode = find_mode(text.replace(_MARK, " ")).mode
                 at = next((i for i, char in enumerate(text) if code_kind(char) == BASE), None)
                 if at is None:
                     return Ranges([], "only white space at the start")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.catalogue.locate import locate
 from seqtag.cli.base import ADVANCED, Command, option
 from seqtag.cli.common import (
     Notes,
@@ -109,6 +110,7 @@ def command(
     check_stdin(context, [gold, a, b])
     check_stdout()
     notes = Notes(quiet)
+    [gold] = locate([gold], progress=notes.fetching)
     loaded: list[Loaded | None] = []
     for name in (a, b):
         path = find_model(name)
@@ -134,7 +136,7 @@ def command(
             source = held.again() if held else gold
             stream, *others = (
                 files.enter_context(reading.open(each))
-                for each in (source, *([name] if model is None else []))
+                for each in (source, *(locate([name]) if model is None else []))
             )
             return score_system(
                 stream,

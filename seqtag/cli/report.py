@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.catalogue.locate import locate
 from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import (
@@ -19,6 +20,7 @@ from seqtag.cli.options import (
     seed_option,
     threads_option,
 )
+from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, printable
 from seqtag.evaluation.significance import compare
 from seqtag.evaluation.systems import column_in, taggers_of
@@ -116,6 +118,7 @@ def command(
     from seqtag.report.segmentation import analyze_segmentation
 
     notes = Notes(quiet)
+    [gold] = locate([gold], progress=notes.fetching)
     models = [model, *filter(None, [against])]
     read_too = [gold, *(str(find_model(name)) for name in models), *filter(None, [curve])]
     check_target(context, output, read_too, force=force)
@@ -123,6 +126,7 @@ def command(
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with reading.open(gold) as stream:
+        check_words(stream)
         columns = [column_in(stream, LabelColumn(label or each[-1].label)) for each in chains]
         sentences = [each for each in notes.progress(stream, " sentences") if len(each)]
     if not sentences:

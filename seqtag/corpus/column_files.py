@@ -322,6 +322,8 @@ def _is_header(rows: Sequence[_Row]) -> bool:
     if len(rows) < 2 or len(rows[0].cells) < 2:
         return False
     first = [_key(cell) for cell in rows[0].cells]
+    if first[:2] == ["sentence", "form"]:  # as seqtag writes tables, whatever words follow
+        return True
     known = sum(name in _HEADER for name in first)
     values = {cell.strip().lower() for row in rows[1:] for cell in row.cells[1:]}
     is_prose = any(" " in cell and _key(cell) not in _HEADER for cell in rows[0].cells)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.warnings import FormatWarnings
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-GLOBAL_COLUMNS = re.compile(r"\ufeff?#\s*global\.columns\s*=\s*([^\n]*)")
+GLOBAL_COLUMNS = re.compile(r"^\ufeff*#[ \t]*global\.columns[ \t]*=[ \t]*([^\n]*)", re.MULTILINE)
 
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)
 _IDS = [str(i) for i in range(1, 1002)]  # ids of a sentence without ranges and empty nodes
@@ -36,6 +36,26 @@ def plus_columns(head: str) -> tuple[str, ...] | None:
         return None
     parts = (name.partition(":") for name in found[1].split())
     return tuple(prefix.lower() + colon + name for prefix, colon, name in parts)
+
+
+def check_columns(text: str, line: int, columns: Sequence[str], source: str) -> None:
+    """Refuse ``# global.columns`` in a text, which begins at `line`, if it names other columns.
+
+    Raises
+    ------
+    CorpusError
+        If so.
+    """
+    if "global.columns" not in text:
+        return
+    for found in GLOBAL_COLUMNS.finditer(text):
+        named = plus_columns(found[0])
+        if named != tuple(columns):
+            msg = (
+                f"expected the columns {', '.join(columns)} in all of the file, found "
+                f"# global.columns with {', '.join(named or ())}; split the file before this line"
+            )
+            raise CorpusError(msg, source=source, line=line + text.count("\n", 0, found.start()))
 
 
 class ConlluSentence(TableSentence):

@@ -207,8 +207,9 @@ FORMATS = {
             "tsv",
             "a table: one word per line below the names of the columns, sentences numbered",
             write=write.write_tsv,
+            drops=("id", "sentence"),
             excludes=_LINE,
-            join=write.one_head,
+            join=write.one_table,
         ),
         Format(
             "jsonl",
@@ -292,7 +293,7 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
         ``"columns"``: the given columns, in their order, separated by tabs.
         ``"conll2000"``: ``form pos chunk`` with spaces (``xpos`` may replace ``pos``).
         ``"conll2003"``: ``form pos chunk ner``, with ``xpos`` or else ``upos`` for ``pos``.
-        ``"tsv"``: the given columns after the number of the word, below a line of their names.
+        ``"tsv"``: the given columns after the number of the sentence, below their names.
         ``"jsonl"``: one JSON object with ``tokens`` and a list for each other column.
         ``"tagged"``: ``word/TAG`` on one line; TAG is the last column other than ``misc``.
         ``"tokens"``: the words on one line.
@@ -350,7 +351,8 @@ def to_token_list(sentence: Sentence) -> TokenList:
     from conllu import TokenList, parse
 
     if isinstance(sentence, ConlluSentence):
-        text = sentence.raw.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
+        text = sentence.raw.replace("\r\n", "\n")
+        text = re.sub("^\ufeff+", "", text, flags=re.MULTILINE).strip("\n")
         lists = parse(text, fields=sentence.columns)
     else:
         columns = {name: sentence.column(name) for name in sentence.columns}

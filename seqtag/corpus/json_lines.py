@@ -80,7 +80,7 @@ def read_jsonl(stream: ByteStream, source: str) -> Iterator[Sentence]:
     Other lists of as many strings are columns; all else is kept.
     """
     for raw, line in lines_of(stream):
-        record = parsed(raw[start_of(raw, line) :]) if raw.strip("\ufeff \t\r\n") else {TOKENS: []}
+        record = parsed(raw[start_of(raw) :]) if raw.strip("\ufeff \t\r\n") else {TOKENS: []}
         if record is None:
             msg = (
                 f"expected an object of JSON with a list of strings {TOKENS!r}, found "

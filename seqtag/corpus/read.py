@@ -154,7 +154,10 @@ class SentenceStream:
     def _table_blocks(self) -> Iterator[Block]:
         """Yield blocks of complete sentences, none of them too long."""
         heads = self._format.rows.heads if self._format.rows else None
-        return self._stream.blocks(after_last_blank_line, heads)
+        for block in self._stream.blocks(after_last_blank_line, heads):
+            if self._format.rows is conllu.ConlluReader:
+                conllu.check_columns(block.text, block.line, self.columns, self.source)
+            yield block
 
     def __iter__(self) -> Iterator[Sentence]:
         return self._sentences

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from seqtag.corpus.conllu import check_columns
 from seqtag.corpus.sentence import Span, SpanSentence, split_key, with_values
 from seqtag.corpus.table import DOCSTART, LONE_RETURN, is_comment, shorten
 from seqtag.corpus.text import lines_of, start_of
@@ -230,7 +231,7 @@ class _Rows:
 
     def take(self, text: str, number: int) -> Iterator[Sentence]:
         """Take a line; yield the sentence that it ends."""
-        layout, start = self._layout, start_of(text, number)
+        layout, start = self._layout, start_of(text)
         line = text[start:]
         has_rows = bool(self._rows) or self._error is not None
         if not line.strip(_BLANK):
@@ -249,6 +250,8 @@ class _Rows:
                 yield from self.finish()
             return
         if self._is_comment(line, first=not has_rows or layout.sentences != "blank"):
+            if layout.format == "conllu-plus":
+                check_columns(line, number, layout.columns, self._source)
             self._asides.append(text)
             return
         if self._header_due:

@@ -227,6 +227,29 @@ def _find_column(key: tuple[str, tuple[str, ...]]) -> str | None:
 _found_columns = BoundedCache(_find_column)
 
 
+def places(
+    names: Iterable[str], columns: tuple[str, ...], hidden: Collection[str] = ()
+) -> dict[str, str]:
+    """Return the name that a file has for each of some filled columns; no two have the same.
+
+    Where several could go to one, the column itself does, else one that is not hidden, else the
+    first of its aliases; the others are new columns.
+
+    >>> places(["upos", "xpos"], ("form", "pos", "chunk"))
+    {'upos': 'upos', 'xpos': 'pos'}
+    """
+    names = list(names)
+    found = {name: find_column(name, columns) or name for name in names}
+    rivals: dict[str, list[str]] = {}
+    for name, place in found.items():
+        rivals.setdefault(place, []).append(name)
+    for place, several in rivals.items():
+        order = (place, *ALIASES.get(place, ()))
+        first = min(several, key=lambda name: (name != place, name in hidden, order.index(name)))
+        found |= {name: name for name in several if name != first}
+    return found
+
+
 KEYED_COLUMNS = ("feats", "misc")
 """Columns whose cells are lists of ``key=value``."""
 

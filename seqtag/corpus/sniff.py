@@ -141,7 +141,7 @@ def complete_lines(head: bytes) -> list[str]:
     lines = head.decode("utf-8-sig", errors="replace").split("\n")
     if len(head) >= HEAD and len(lines) > 1:
         lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    return [line.lstrip("\ufeff").removesuffix("\r") for line in lines]
 
 
 _FOREIGN = {

@@ -16,7 +16,8 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 from seqtag.corpus.warnings import FormatWarnings, Mode
 from seqtag.errors import CorpusError, SentenceTooLongError
 from seqtag.storage.compression import compression_of, may_be_compressed
-from seqtag.storage.output import CONVERT, MODEL_START, naming
+from seqtag.storage.encodings import conversion, wide_encoding
+from seqtag.storage.output import MODEL_START, naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,7 +99,7 @@ class Block(NamedTuple):
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of a text in tokens."""
-        return scanner.scan_lines(self.encoded(), self.line == 1)
+        return scanner.scan_lines(self.encoded())
 
     def write_conllu(
         self,
@@ -278,15 +279,16 @@ class ByteStream:
         64 kB only if the line is longer than the limit; reading refuses it later. Less if a pipe
         or terminal has given at least a line and then pauses.
         """
-        size, has_line = 0, False
-        for chunk in self._chunks:
+        size, has_line = sum(map(len, self._seen)), any(b"\n" in chunk for chunk in self._seen)
+        while size <= self.limits.line or has_line:
+            if has_line and (size >= HEAD or first_line or not self.ready(_MOMENT)):
+                break
+            chunk = next(self._chunks, b"")
+            if not chunk:
+                break
             self._seen.append(chunk)
             size += len(chunk)
             has_line = has_line or b"\n" in chunk
-            if size > self.limits.line and not has_line:
-                break
-            if has_line and (size >= HEAD or first_line or not self.ready(_MOMENT)):
-                break
         head = b"".join(self._seen)
         return head[: max(HEAD, head.find(b"\n") + 1)]
 
@@ -412,7 +414,8 @@ class ByteStream:
         first = b""
         for chunk in chunks:
             first += chunk
-            if len(first) >= 2 and not may_be_compressed(first):
+            enough = 4 if first[:2] in (b"\xff\xfe", b"\0\0") else 2  # UTF-32, too
+            if len(first) >= enough and not may_be_compressed(first):
                 break
         if first[8:].startswith(MODEL_START):
             msg = (
@@ -430,14 +433,10 @@ class ByteStream:
                     "compressed twice, decompress it once"
                 )
                 raise CorpusError(msg, source=self.name)
-        marked = first.startswith((b"\xff\xfe", b"\xfe\xff"))
-        start = first[:64]  # every other byte is null in UTF-16 without a mark
-        alternates = len(start) >= 4 and (not any(start[::2])) != (not any(start[1::2]))
-        if marked or alternates:
-            found = "byte order mark" if marked else "alternating null bytes"
-            name = "UTF-16" if marked else f"UTF-16{'BE' if first[0] == 0 else 'LE'}"
+        if name := wide_encoding(first[:64]):
+            found = "byte order mark" if name[-2:].isdecimal() else "alternating null bytes"
             msg = (
-                f"expected UTF-8, found the {found} of UTF-16; convert the "
+                f"expected UTF-8, found the {found} of {name[:6]}; convert the "
                 f"file, for example with iconv -f {name} -t UTF-8"
             )
             raise CorpusError(msg, source=self.name, line=1)
@@ -450,7 +449,7 @@ class ByteStream:
         except UnicodeDecodeError as err:
             msg = (
                 f"expected UTF-8, found the byte 0x{data[err.start]:02x} at byte offset "
-                f"{offset + err.start} ({err.reason}); {CONVERT}"
+                f"{offset + err.start} ({err.reason}); {conversion(data, err.start)}"
             )
             place = line + data.count(b"\n", 0, err.start)
             raise CorpusError(msg, source=self.name, line=place) from err

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Opens = Literal["document", "paragraph", ""]
 
 # White space without a short code: a field must not end in a space, nor have two in a row.
-_OTHER_SPACES = "\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+_OTHER_SPACES = "\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
 _ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"} | {
@@ -33,6 +33,7 @@ _ESCAPED = re.compile(r"\\(?:[\\strnp]|u[0-9A-Fa-f]{4})")
 _ESCAPABLE = str.maketrans(_ESCAPES)
 _MARK = re.compile(r"#\s*new(doc|par)(?:\s|$)")
 _SPACE = re.compile(r"\s*")
+_WITH_SPACE = re.compile(r"(?:^|\|)(?:SpaceAfter|SpacesAfter|SpacesBefore|SpacesInToken)=")
 _TEXT = re.compile(r"#\s*text\s*=\s*(.*)", re.DOTALL)
 
 
@@ -118,7 +119,7 @@ def surface_of(sentence: Sentence) -> Surface:
         count = int(last or first) - done
         tokens.append(Token(form, done, count, *spaces_of(form, note)))
         done += count
-    if texts and not any("Space" in note for note in misc):
+    if texts and not any(map(_WITH_SPACE.search, misc)):
         tokens = _spaced_as(tokens, texts[0])
     return Surface(tokens, "document" if "doc" in marks else "paragraph" if marks else "")
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from seqtag.corpus.stream import Block
 
 DOCSTART = "-DOCSTART-"
+MARK = "\ufeff"
+"""Byte order mark: no part of a word at the start of any line."""
 LONE_RETURN = (
     r"expected lines that end with \n or \r\n, found a carriage return (\r) without \n; convert "
     "the line ends of the file"
@@ -79,8 +81,8 @@ class TableSentence(Sentence):
     @property
     def comments(self) -> list[str]:
         """Non-blank lines before the first word."""
-        head = self.raw[: self._start].removeprefix("\ufeff").split("\n")
-        return [line.rstrip("\r") for line in head if line.strip()]
+        head = self.raw[: self._start].split("\n")
+        return [line.lstrip(MARK).rstrip("\r") for line in head if line.strip(_BLANK + MARK)]
 
     def line_of(self, i: int) -> int:
         """Return the line of the file of word `i`."""
@@ -135,8 +137,8 @@ class TableSentence(Sentence):
         for name, new in values.items():
             at = self.columns.index(name) if name in self.columns else None
             for row, value in zip(rows, new, strict=True):
-                text = lines[row].removesuffix("\r")
-                end = lines[row][len(text) :]
+                text = lines[row].removesuffix("\r").lstrip(MARK)
+                mark, _, end = lines[row].partition(text)
                 parts = re.split(f"({self._separator}+)", text)  # fields and gaps in turn
                 places = [i for i in range(0, len(parts), 2) if parts[i]]
                 if at is not None:
@@ -144,7 +146,7 @@ class TableSentence(Sentence):
                 else:
                     gap = parts[places[-1] - 1] if len(places) > 1 else "\t"
                     parts[places[-1]] += gap + value
-                lines[row] = "".join(parts) + end
+                lines[row] = mark + "".join(parts) + end
         return "\n".join(lines)
 
 
@@ -239,7 +241,7 @@ class ColumnReader:
         """Parse one piece of text whose last token line ends at `end`."""
         start = 0
         if raw[0] in " \t\r\n\ufeff":
-            start = int(line == 1 and raw[0] == "\ufeff")
+            start = int(line == 1 and raw[0] == MARK)
             blank: str = _BLANK_LINES.match(raw, start)[0]  # type: ignore[index]
             start += len(blank)
             lines = blank.split("\n")[:-1]
@@ -250,7 +252,12 @@ class ColumnReader:
                 self.warnings.note("spaced", line + spaced[0], len(spaced))
         if len(raw) - end > 2 and end > 0 and raw[end:].strip("\r\n") and raw[-1] == "\n":
             self.warnings.note("spaced", line + raw.count("\n") - 1)
-        while self._is_head(raw, start):
+        while True:
+            while raw.startswith(MARK, start):  # where files were joined
+                start += 1
+                start += len(_BLANK_LINES.match(raw, start)[0])  # type: ignore[index]
+            if not self._is_head(raw, start):
+                break
             start = raw.find("\n", start) + 1 or len(raw)
 
         eol = "\n"
@@ -278,11 +285,12 @@ class ColumnReader:
             or fields[width - 1 :: width].count(eol) != count - 1
             or "" in fields
             or (gap == " " and "\t" in body)
+            or f"\n{MARK}" in body
         ):
             # Line by line, which allows irregular spacing and finds the first malformed line.
             fields, eol = [], ""
             for number, text in enumerate(body.split("\n"), first):
-                text = text.removesuffix("\r")
+                text = text.removesuffix("\r").lstrip(MARK)
                 row = text.split(gap)
                 if gap == " ":
                     row = [field for field in row if field]

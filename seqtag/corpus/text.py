@@ -18,7 +18,7 @@ from seqtag.corpus.stream import (
     after_last_rule,
     before_last_tree,
 )
-from seqtag.corpus.table import shorten
+from seqtag.corpus.table import MARK, shorten
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import write_spans
 
@@ -34,7 +34,7 @@ p.m a.m u.s u.k u.n d.c inc ltd co corp bros jan feb mar apr jun jul aug sep sep
 """
 _LONG_LINE = 20_000  # characters; no sentence of this length is intended
 _QUOTES = ('"', "``", "''")
-_TOKEN = re.compile(r"[^ \t\r\n]+")
+_TOKEN = re.compile(r"[^ \t\r\n\ufeff]+")
 
 
 def lines_of(stream: ByteStream) -> Iterator[tuple[str, int]]:
@@ -50,12 +50,12 @@ def lines_of(stream: ByteStream) -> Iterator[tuple[str, int]]:
 def read_tokens(stream: ByteStream, source: str) -> Iterator[Sentence]:
     """Read one sentence per line, words separated by spaces or tabs.
 
-    Other white space (no-break space, U+2028, ...) is part of a word. An empty line is a
-    sentence without words.
+    Byte order marks separate words, too; other white space (no-break space, U+2028, ...) is part
+    of a word. An empty line is a sentence without words.
     """
     for raw, line in lines_of(stream):
         # One more than may be shows that there are too many.
-        found = islice(_TOKEN.finditer(raw, start_of(raw, line)), stream.limits.sentence + 1)
+        found = islice(_TOKEN.finditer(raw), stream.limits.sentence + 1)
         spans = [m.span() for m in found]
         words = [raw[a:b] for a, b in spans]
         yield SpanSentence(raw, source, line, {"form": words}, [a for a, _ in spans], {})
@@ -75,23 +75,22 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
     """
     splitter, tokenizer = _tools()
     for raw, line in lines_of(stream):
-        start = start_of(raw, line)
-        if not raw[start:].strip():  # much faster than by NLTK
+        text = raw.replace(MARK, " ")
+        if not text.strip():  # much faster than by NLTK
             yield SpanSentence(raw, source, line, {"form": [], "misc": []}, [], {})
             continue
         begin = 0
-        for end in _sentence_ends(raw, start, splitter):
-            piece = raw[begin:end]
-            skip = start if begin == 0 else 0
-            spans = [(a + skip, b + skip) for a, b in word_spans(piece[skip:], tokenizer)]
+        for end in _sentence_ends(text, 0, splitter):
+            piece = text[begin:end]
+            spans = word_spans(piece, tokenizer)
             glued = [b < len(piece) and not piece[b].isspace() for _, b in spans]
-            if glued and end < len(raw) and not raw[end].isspace():
+            if glued and end < len(text) and not text[end].isspace():
                 glued[-1] = True
             values = {
                 "form": [piece[a:b] for a, b in spans],
                 "misc": ["SpaceAfter=No" if g else "_" for g in glued],
             }
-            yield SpanSentence(piece, source, line, values, [a for a, _ in spans], {})
+            yield SpanSentence(raw[begin:end], source, line, values, [a for a, _ in spans], {})
             begin = end
 
 
@@ -153,9 +152,9 @@ def word_spans(text: str, tokenizer: Any) -> list[Span]:
     return [m.span() for m in re.finditer(r"\S+", text)]
 
 
-def start_of(raw: str, line: int) -> int:
-    """Return 1 if the text opens the file with a byte order mark, else 0."""
-    return int(line == 1 and raw.startswith("\ufeff"))
+def start_of(raw: str) -> int:
+    """Return where a text begins after byte order marks, as files joined by ``cat`` have them."""
+    return len(raw) - len(raw.lstrip(MARK))
 
 
 @cache
@@ -169,8 +168,7 @@ def _tools() -> tuple[Any, Any]:
     return PunktSentenceTokenizer(parameters), NLTKWordTokenizer()
 
 
-_ITEM = re.compile(r"[^ \t\r\n]+")
-_POS_ITEM = re.compile(r"[\[\]]|[^ \t\r\n\[\]]+")
+_POS_ITEM = re.compile(r"[\[\]]|[^ \t\r\n\ufeff\[\]]+")
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _POS_END = re.compile(r"\n(?:[ \t]*\r?\n|=+[ \t]*(?:\r?\n|\Z))")
 _LEAF = re.compile(r"\(\s*([^\s()]+)\s+((?:\\[()]|[^\s()])+)\s*\)")
@@ -184,7 +182,7 @@ def read_tagged(stream: ByteStream, source: str, joint: str = "/") -> Iterator[S
     most = stream.limits.sentence + 1  # one more than allowed, so that the excess is detected
 
     def build(raw: str, source: str, line: int) -> SpanSentence:
-        found = islice(_ITEM.finditer(raw, start_of(raw, line)), most)
+        found = islice(_TOKEN.finditer(raw), most)
         return _tagged(raw, source, line, [m.span() for m in found], joint=joint)
 
     for raw, line in lines_of(stream):
@@ -290,7 +288,7 @@ def _bracketed(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSent
     items: list[Span] = []
     chunks: list[tuple[str, int, int]] = []
     first, opened, wrong = -1, 0, -1  # first < 0: no bracket is open
-    for match in _POS_ITEM.finditer(raw, start_of(raw, line)):
+    for match in _POS_ITEM.finditer(raw):
         item = match.group()
         if item in "[]":
             if (item == "[") == (first >= 0):
@@ -324,7 +322,7 @@ def _lines_before(raw: str, start: int = 0) -> int:
 
 def _tree(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSentence:
     """Return a sentence from one tree; NLTK checks the tree, its leaves give the spans."""
-    start = start_of(raw, line)
+    start = start_of(raw)
     found: list[re.Match[str]] = []
     if raw[start:].strip():
         from nltk.tree import Tree

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.table import DOCSTART
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
     from seqtag.corpus.sentence import Sentence
 
-_WORD = "word"  # the first column of a table
+_SENTENCE = "sentence"  # the first column of a table
+_HEAD = re.compile(rb"(?m)^(sentence\t[^\n]*\n)")
+_NUMBER = re.compile(rb"(?m)^[0-9]+")
 _FACTS = ("sent_id", "text")  # comments of CoNLL-U
 _KEYS = ("tokens", *_FACTS, "multiword")  # of an object, besides the columns
 
@@ -48,21 +51,24 @@ def write_rows(columns: Sequence[Sequence[str]], separator: str) -> str:
 
 
 def write_tsv(columns: Mapping[str, Sequence[str]]) -> str:
-    r"""Return the names of the columns, and a row for each word that begins with its number.
+    r"""Return the names of the columns, and a row for each word that begins with a 1.
+
+    `one_table` replaces the 1 by the number of the sentence.
 
     Examples
     --------
     >>> write_tsv({"form": ["Stop", "!"], "upos": ["VERB", "PUNCT"]})
-    'word\tform\tupos\n1\tStop\tVERB\n2\t!\tPUNCT\n'
+    'sentence\tform\tupos\n1\tStop\tVERB\n1\t!\tPUNCT\n'
     """
-    _check_names(columns, (_WORD,), "tsv")
-    numbers = map(str, range(1, len(columns["form"]) + 1))
-    rows = [(_WORD, *columns), *zip(numbers, *columns.values(), strict=True)]
+    _check_names(columns, (_SENTENCE,), "tsv")
+    rows = [(_SENTENCE, *columns), *(("1", *row) for row in zip(*columns.values(), strict=True))]
     return "".join("\t".join(row) + "\n" for row in rows)
 
 
-def one_head(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    r"""Join tables of the same columns, with their names in the first line only.
+def one_table(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Join tables of the same columns: their names in the first line only, sentences numbered.
+
+    Pieces are complete lines. Each line of names begins with sentence 1 again.
 
     Raises
     ------
@@ -71,24 +77,36 @@ def one_head(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
     Examples
     --------
-    >>> b"".join(one_head([b"word\tform\n1\ta\n", b"word\tform\n1\tb\n2\tc\n"]))
-    b'word\tform\n1\ta\n1\tb\n2\tc\n'
+    >>> tables = [b"sentence\tform\n1\ta\n2\tb\n", b"sentence\tform\n1\tc\n1\td\n"]
+    >>> b"".join(one_table(tables))
+    b'sentence\tform\n1\ta\n2\tb\n3\tc\n3\td\n'
     """
-    head = b""
-    start = f"{_WORD}\t".encode()
+    head, before, last = b"", 0, 0  # sentences before this table, and until now
     for piece in pieces:
-        lines = piece.splitlines(keepends=True)
-        for line in {line for line in lines if line.startswith(start)} - {head}:
-            if head:
-                first, other = (", ".join(each.decode().split()[1:]) for each in (head, line))
-                msg = (
-                    f"expected the columns {first} of the first sentence, found {other}; write "
-                    "files of other columns one by one, or --to jsonl"
+        for number, rows in enumerate(_HEAD.split(piece)):
+            if number % 2:  # the line that was split at
+                before = last
+                if not head:
+                    head = rows
+                    yield head
+                elif rows != head:
+                    first, other = (", ".join(each.decode().split()[1:]) for each in (head, rows))
+                    msg = (
+                        f"expected the columns {first} of the first sentence, found {other}; write "
+                        "files of other columns one by one, or --to jsonl"
+                    )
+                    raise CorpusError(msg)
+            elif rows:
+                first_of, last_of = (
+                    int(rows[at : rows.index(b"\t", at)])
+                    for at in (0, rows.rfind(b"\n", 0, -1) + 1)
                 )
-                raise CorpusError(msg)
-            head = line
-            yield head
-        yield b"".join(line for line in lines if line != head)
+                last = before + last_of
+                if first_of == last_of:  # one sentence, as from the writer
+                    old = b"\n%d\t" % first_of
+                    yield (b"\n" + rows).replace(old, b"\n%d\t" % last)[1:]
+                else:
+                    yield _NUMBER.sub(lambda found: b"%d" % (before + int(found[0])), rows)  # noqa: B023
 
 
 def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:

@@ -94,7 +94,7 @@ class WordRows(Protocol):
 class WordScanner(Protocol):
     """Scanner of words, text by text; native backend only."""
 
-    def scan_lines(self, text: bytes, file_start: bool) -> WordRows:
+    def scan_lines(self, text: bytes) -> WordRows:
         """Return the words of complete lines: an empty line is a sentence without words."""
 
     def scan_tokens(

@@ -24,6 +24,7 @@ from seqtag.labels.schemes import (
     scheme_of,
     spans,
 )
+from seqtag.labels.spelling import describe_odd, odd_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -184,19 +185,19 @@ class Report:
         return total_of(self.chunk_types)
 
     @property
-    def precision(self) -> float:
-        """Share of the predicted chunks that are correct."""
-        return self.chunks.precision
+    def precision(self) -> float | None:
+        """Share of the predicted chunks that are correct; None if labels are no chunks."""
+        return None if self.scheme is None else self.chunks.precision
 
     @property
-    def recall(self) -> float:
-        """Share of the gold chunks that were found."""
-        return self.chunks.recall
+    def recall(self) -> float | None:
+        """Share of the gold chunks that were found; None if labels are no chunks."""
+        return None if self.scheme is None else self.chunks.recall
 
     @property
-    def f1(self) -> float:
-        """Harmonic mean of `precision` and `recall`."""
-        return self.chunks.f1
+    def f1(self) -> float | None:
+        """Harmonic mean of `precision` and `recall`; None if labels are no chunks."""
+        return None if self.scheme is None else self.chunks.f1
 
     @property
     def metric(self) -> str:
@@ -206,7 +207,7 @@ class Report:
     @property
     def score(self) -> float:
         """The headline figure, as a fraction."""
-        return self.accuracy if self.scheme is None else self.f1
+        return self.accuracy if self.scheme is None else self.chunks.f1
 
     @property
     def signature(self) -> str:
@@ -376,7 +377,8 @@ def evaluate(
     ------
     LabelError
         If sentences or tokens differ in number, a sentence is a string, `scheme` is unknown or
-        does not fit a gold label, or `known` comes without `words`.
+        does not fit a gold label, most gold labels are chunk labels but some are not, or `known`
+        comes without `words`.
 
     Examples
     --------
@@ -421,6 +423,15 @@ def evaluate(
             kept.add(counts, right)
 
     used = chunks.scheme if chunks is not None else None
+    if scheme == "auto" and used is None:
+        gold_counts = Counter[str]()
+        for (label, _), n in confusion.items():
+            gold_counts[label] += n
+        if odd := odd_labels(gold_counts):
+            msg = (
+                f"{describe_odd(odd, gold_counts)}; correct it, or score no chunks with scheme=None"
+            )
+            raise LabelError(msg)
     invalid = chunks.invalid(used) if chunks is not None else (0, 0)
     return Report(
         task=task,

@@ -9,6 +9,7 @@ from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, Words, evaluate
 from seqtag.labels.column import HasColumns, LabelColumn
+from seqtag.labels.spelling import with_outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -126,9 +127,12 @@ def score(
                 yield sentence
 
     reliability = None
+    name = task or tagger.label
+    known = bool((tagger.info.get("training") or {}).get("lacks_outside"))
     if getattr(tagger, "is_calibrated", False):
         scored: Any = tagger.tag_many(collect(), threads, scores=True)  # type: ignore[call-arg]
         predicted = [each.labels for each in scored]
+        labels = with_outside(name, labels, known=known)
         right = [
             a == b
             for gold_labels, found in zip(labels, predicted, strict=True)
@@ -137,13 +141,14 @@ def score(
         reliability = Reliability.of([p for each in scored for p in each.probabilities], right)
     else:
         predicted = tagger.tag_many(collect(), threads)
+        labels = with_outside(name, labels, known=known)
     report = evaluate(
         labels,
         predicted,
         words=forms if words else None,
         known=tagger.known_words if words else None,
         scheme=tagger.label_scheme,
-        task=task or tagger.label,
+        task=name,
         origin=origin_of(tagger.info),
         samples=samples,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.sentence import find_column, has_column
 from seqtag.corpus.surface import raw_text_of
-from seqtag.errors import IN_ANOTHER_FORM, CorpusError, did_you_mean, same_letters
+from seqtag.corpus.withheld import check_words
+from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
+from seqtag.labels.spelling import describe_odd, odd_labels, with_outside
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
@@ -92,6 +95,7 @@ def score_system(
     CorpusError
         If there are no sentences, the texts differ, or a column or component is missing.
     """
+    check_words(gold)
     found: Report | AlignedReport
     if isinstance(system, SentenceStream):
         if aligned:
@@ -154,15 +158,19 @@ def score_system(
                 "the columns of this one with --columns"
             )
             raise CorpusError(msg, source=gold.source)
-        shown = progress(gold)
-        found = score(
-            tagger,
-            tag_stream(feeders, shown, threads) if feeders else map(FilledSentence, shown),
-            gold=lambda filled: place.of(filled.sentence),
-            task=column.name,
-            threads=threads,
-            samples=samples,
-        )
+        shown, labels = progress(gold), _GoldLabels(place)
+        try:
+            found = score(
+                tagger,
+                tag_stream(feeders, shown, threads) if feeders else map(FilledSentence, shown),
+                gold=lambda filled: labels.of(filled.sentence),
+                task=column.name,
+                threads=threads,
+                samples=samples,
+            )
+        except LabelError:
+            labels.check("")
+            raise
     if not found.sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold.source)
@@ -208,6 +216,7 @@ def score_file(
             msg = "expected sentences to score, found none"  # an empty file has no columns
             raise CorpusError(msg, source=gold.source) from None
     places = [column_in(stream, column) for stream in (gold, predicted)]
+    expected = _GoldLabels(places[0])
     words: list[list[str]] = []
     labels: list[Sequence[str]] = []
     guesses: list[Sequence[str]] = []
@@ -231,9 +240,48 @@ def score_file(
             )
             raise CorpusError(msg, source=right.source, line=right.line_of(min(i, len(right) - 1)))
         words.append(left.words)
-        labels.append(places[0].of(left))
+        labels.append(expected.of(left))
         guesses.append(places[1].of(right))
-    return evaluate(labels, guesses, words=words, scheme="auto", task=column.name, samples=samples)
+    labels = with_outside(column.name, labels, gold.source)
+    guesses = with_outside(column.name, guesses, predicted.source)
+    scheme = None if gold.layout.scheme == "none" else "auto"
+    if scheme:
+        expected.check(", or compare all labels as they are with --scheme none")
+    return evaluate(labels, guesses, words=words, scheme=scheme, task=column.name, samples=samples)
+
+
+class _GoldLabels:
+    """Gold labels that are counted, and the place of the first of each."""
+
+    def __init__(self, column: LabelColumn):
+        self._column = column
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, tuple[str, int]] = {}
+
+    def of(self, sentence: Sentence) -> list[str]:
+        """Return the labels of a sentence."""
+        labels = self._column.of(sentence)
+        for label in {*labels} - self._first.keys():
+            self._first[label] = sentence.source, sentence.line_of(labels.index(label))
+        self._counts.update(labels)
+        return labels
+
+    def check(self, remedy: str) -> None:
+        """Refuse labels of another kind among chunk labels; `remedy` ends the message.
+
+        Raises
+        ------
+        LabelError
+            If there are some; it names the first of the most frequent one.
+        """
+        if odd := odd_labels(self._counts):
+            worst = max(odd, key=odd.__getitem__)
+            source, line = self._first[worst]
+            msg = (
+                f"{describe_odd(odd, self._counts)} in the column {self._column}; correct it, or "
+                f"name it with --outside {worst} if it means O{remedy}"
+            )
+            raise LabelError(msg, source=source, line=line)
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, is_attribute, resolve
 from seqtag.features.templates import NAME, STRING, Template, TemplateSet, Term, check_size
 from seqtag.settings import SETTINGS, Value, find_setting
-from seqtag.storage.output import CONVERT
+from seqtag.storage.encodings import conversion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -376,7 +376,8 @@ def load(name_or_path: str | PathLike[str]) -> TemplateSet:
         templates = parse(path.read_text(encoding="utf-8-sig"), source)
     except UnicodeDecodeError as error:
         found, at = error.object[error.start], error.start
-        msg = f"expected UTF-8, found the byte {found:#04x} at byte offset {at}; {CONVERT}"
+        advice = conversion(error.object, at)
+        msg = f"expected UTF-8, found the byte {found:#04x} at byte offset {at}; {advice}"
         line = error.object.count(b"\n", 0, at) + 1
         raise TemplateError(msg, source=source, line=line) from error
     if is_preset:  # its file has the settings that differ from the defaults; the rest is not open

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from seqtag.corpus import into_misc
+from seqtag.labels.column import FEATS
 from seqtag.tagging.encode import tokens_of
 from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from conllu import TokenList
 
@@ -26,7 +28,8 @@ def tag_token_lists(
 
     Memory is constant: sentences are read on demand, some 1000 at a time. Multiword ranges, empty
     nodes, metadata and input columns are not changed. A column that the sentences lack goes to
-    MISC, such as ``Chunk=B-NP``.
+    MISC, such as ``Chunk=B-NP``. FEATS, and any column if there is no MISC, becomes a new last
+    field of each row, which ``# global.columns`` then names, too.
 
     Parameters
     ----------
@@ -67,13 +70,30 @@ def tag_token_lists(
         before = [[dict(token) for token in sentence] for sentence in words]
         for tagger in taggers:
             tagger.tag_many(batch, threads)
-        for sentence, old in zip(words, before, strict=True):
+        for tokens, sentence, old in zip(batch, words, before, strict=True):
             for token, was in zip(sentence, old, strict=True):
-                new = {name: token.pop(name) for name in filled if name not in was}
                 for name in hidden:
                     del token[name]
                 token.update((name, was[name]) for name in hidden if name in was)
-                if new:
-                    named = {f"{name[:1].upper()}{name[1:]}": new[name] for name in new}
-                    token["misc"] = {**(token.get("misc") or {}), **named}
+            if lacking := [name for name in filled if any(name not in was for was in old)]:
+                _place(tokens, sentence, lacking)
         yield from batch
+
+
+def _place(tokens: TokenList, words: Tokens, lacking: Sequence[str]) -> None:
+    """Move columns that a sentence did not have to MISC, or to the end of its rows."""
+    has_misc = all("misc" in token for token in tokens)
+    own = [name for name in lacking if name == FEATS or not has_misc]
+    for token in words:
+        new = {name: token.pop(name) for name in lacking}
+        named = {f"{name[:1].upper()}{name[1:]}": new[name] for name in new if name not in own}
+        if named and isinstance(token["misc"], str):
+            misc = {name: [new[name]] for name in new if name not in own}
+            [token["misc"]] = into_misc([token["misc"]], misc)
+        elif named:
+            token["misc"] = {**(token["misc"] or {}), **named}
+        token.update((name, new[name]) for name in own)
+    for token in tokens:
+        token.update((name, None) for name in own if name not in token)  # ranges, empty nodes
+    if own and (names := tokens.metadata.get("global.columns")):
+        tokens.metadata["global.columns"] = " ".join([names, *map(str.upper, own)])

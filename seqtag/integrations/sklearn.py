@@ -676,7 +676,7 @@ def chunk_f1_scorer(estimator: Any, X: Any, y: Any) -> float:
             "token_accuracy_scorer"
         )
         raise LabelError(msg)
-    return report.f1
+    return report.chunks.f1
 
 
 def token_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:

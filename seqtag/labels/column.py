@@ -22,6 +22,9 @@ from seqtag.errors import CorpusError, LabelError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+FEATS = "feats"
+"""The column whose values are sets, see `sorted_feats`."""
+
 _UPOS_FEATS = "upos+feats"
 _LEMMA = "lemma"
 _PRESETS = {
@@ -189,11 +192,22 @@ class LabelColumn:
         """
         values = [sentence.column(name) for name in self.columns]
         if len(values) == 1:
-            return values[0]
+            return values[0] if self.name != FEATS else list(map(sorted_feats, values[0]))
         return [
-            _NOT_ANNOTATED if row[0] == _NOT_ANNOTATED else self.join(row)
+            _NOT_ANNOTATED if row[0] == _NOT_ANNOTATED else self.normal(self.join(row))
             for row in zip(*values, strict=True)
         ]
+
+    def normal(self, label: str) -> str:
+        """Return a label with its features in the order of Universal Dependencies.
+
+        >>> LabelColumn("feats").normal("Number=Sing|Case=Nom"), LabelColumn("xpos").normal("V|A")
+        ('Case=Nom|Number=Sing', 'V|A')
+        """
+        if self._is_joint:
+            upos, bar, feats = label.partition("|")
+            return upos + bar + sorted_feats(feats)
+        return sorted_feats(label) if self.name == FEATS else label
 
     def join(self, values: Sequence[str]) -> str:
         """Join one value for each of `columns` to one label; see `join_components` for errors."""
@@ -222,6 +236,17 @@ def _without_labels(available: Sequence[str], source: str | None) -> CorpusError
         "if there is one, name the format with --format or the columns with --columns"
     )
     return CorpusError(msg, source=source)
+
+
+def sorted_feats(feats: str) -> str:
+    """Return FEATS, which are a set, in the order of Universal Dependencies, each once.
+
+    >>> sorted_feats("Number=Sing|Case=Nom"), sorted_feats("_")
+    ('Case=Nom|Number=Sing', '_')
+    """
+    if "|" not in feats:
+        return feats
+    return "|".join(sorted({*feats.split("|")}, key=lambda item: (item.lower(), item)))
 
 
 def join_components(upos: str, feats: str) -> str:

@@ -7,6 +7,7 @@ writing turns labels back, so that all else knows one spelling only.
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from seqtag.labels.schemes import OUTSIDE, SCHEMES, parse, prefixes_of, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+_log = logging.getLogger("seqtag")
 
 OUTSIDE_WORDS = frozenset(
     ["O", "0", "OTHER", "NONE", "OUT", "OUTSIDE", "NIL", "NULL", "*", "-", "_"]
@@ -279,3 +282,52 @@ def odd_labels(counts: Mapping[str, int]) -> dict[str, int]:
     typed = sum(n for label, n in counts.items() if parse(label)[1])
     odd = {label: n for label, n in counts.items() if not parse(label)[0]}
     return odd if typed and sum(odd.values()) <= _ODD * sum(counts.values()) else {}
+
+
+def describe_odd(odd: Mapping[str, int], counts: Mapping[str, int]) -> str:
+    """Return the beginning of a message about the most frequent odd label.
+
+    >>> describe_odd({"X": 1}, {"B-PER": 20, "O": 200, "X": 1})
+    "expected chunk labels such as B-PER, O, found 'X' (1 of 221 words)"
+    """
+    worst = max(odd, key=odd.__getitem__)
+    others = ", ".join(sorted({*counts} - {*odd})[:4])
+    total = f"{sum(counts.values()):,}"
+    return (
+        f"expected chunk labels such as {others}, found {worst!r} ({odd[worst]:,} of {total} words)"
+    )
+
+
+def lacks_outside(name: str, labels: Collection[str]) -> bool:
+    """Return whether a word without a key of MISC is outside: all words with it are in chunks.
+
+    >>> lacks_outside("misc.NE", ["B-PER", "_"]), lacks_outside("misc.NE", ["B-PER", "O", "_"])
+    (True, False)
+    """
+    known = {*labels} - {"_"}
+    if not name.startswith("misc.") or not known or len(known) == len({*labels}):
+        return False
+    prefixes = {parse(label)[0] if parse(label)[1] else None for label in known}
+    fits = any(prefixes <= prefixes_of(scheme) for scheme in SCHEMES)
+    return fits and bool(prefixes & {"B", "I", "S", "U"})
+
+
+def with_outside(
+    name: str, labels: list[Sequence[str]], source: str = "", *, known: bool = False
+) -> list[Sequence[str]]:
+    """Return the labels of sentences, with ``O`` where a word lacks a key: see `lacks_outside`.
+
+    `known`: whether words outside are known to lack it, so that there may be no chunk at all.
+    """
+    found = {label for each in labels for label in each}
+    if not lacks_outside(name, found) and not (known and found == {"_"}):
+        return labels
+    note_outside(name, source)
+    return [[OUTSIDE if label == "_" else label for label in each] for each in labels]
+
+
+def note_outside(name: str, source: str | None) -> None:
+    """Log that words without a key are outside."""
+    place = f"{source}: " if source else ""
+    key = name.partition(".")[2]
+    _log.info("%sno word has O for the key %s: a word without the key means O", place, key)

@@ -13,6 +13,7 @@ from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of
 from seqtag.evaluation.significance import intervals
+from seqtag.labels.spelling import with_outside
 from seqtag.tagging.streams import FilledSentence, tag_stream
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def analyze(
     filled = (
         list(tag_stream(feeders, kept, threads)) if feeders else list(map(FilledSentence, kept))
     )
-    gold = [column.of(sentence) for sentence in kept]
+    gold = with_outside(column.name, [column.of(sentence) for sentence in kept])
     scored = tagger.tag_many(filled, threads, scores=True)
     predicted = [each.labels for each in scored]
     report = evaluate(

@@ -43,7 +43,7 @@ _BLOCK = 1 << 16  # characters of text segmented at a time
 _LONGEST = 1 << 16  # characters of a sentence; longer ones are cut, to limit memory of taggers
 _MARGIN = 200  # characters that a cut leaves after it
 
-_MARK = "\ufeff"  # byte order mark
+_MARK = "\ufeff"  # byte order mark: white space, wherever it is
 _PARAGRAPH = "# newpar\n"
 _OPENING = "# newdoc\n" + _PARAGRAPH
 
@@ -151,11 +151,10 @@ class SegmentedTexts(_Conllu):
         for text in self._texts:
             mode = self._mode
             if mode == "auto":
-                mode, evidence = find_mode(text.removeprefix(_MARK))
+                mode, evidence = find_mode(text.replace(_MARK, " "))
                 if evidence:
                     _log.info(_NOTES[mode], self.source, evidence)
-            spaced = " " + text[1:] if text.startswith(_MARK) else text
-            marked.append(Marker(mode).mark(spaced, final=True))
+            marked.append(Marker(mode).mark(text.replace(_MARK, " "), final=True))
         joined = SEPARATOR.join(marked)
         starts, ends, bounds = self._segmenter.segment(joined)
         if not len(bounds):
@@ -198,7 +197,7 @@ class SegmentedTexts(_Conllu):
 
 def has_tokens(text: str) -> bool:
     """Return whether a text is more than white space, so that its CoNLL-U is not empty."""
-    return bool(text.removeprefix(_MARK).strip())
+    return bool(text.replace(_MARK, " ").strip())
 
 
 def split_documents(conllu: str) -> list[str]:
@@ -292,7 +291,7 @@ class SegmentedText(_Conllu):
         """
         mode = self._mode
         if mode == "auto":
-            mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
+            mode, evidence = find_mode(self._stream.head().replace(_MARK, " "))
             if evidence:
                 _log.info(_NOTES[mode], self.source, evidence)
         for piece in self._pieces(mode):
@@ -562,10 +561,9 @@ class _Window:
         return len(self.text) - self.begin
 
     def add(self, piece: str, *, final: bool = False) -> None:
-        """Add more of the text; an initial byte order mark counts as white space."""
-        first = not self.original and piece.startswith(_MARK)
+        """Add more of the text."""
         self.original += piece
-        self.text += self._marker.mark(" " + piece[1:] if first else piece, final=final)
+        self.text += self._marker.mark(piece.replace(_MARK, " "), final=final)
 
     def take(self, end: int, last_end: int, context: int) -> _Window:
         """Return the window as it is, and continue at `end`, with the context from `context` on.
@@ -593,7 +591,7 @@ class _Window:
         return taken
 
 
-_OTHER_SPACE = re.compile(r"[^\S \u00a0\u2000-\u200a\u202f\u205f\u3000]|\s{2}")
+_OTHER_SPACE = re.compile(r"[^\S \u00a0\u2000-\u200a\u202f\u205f\u3000]|\s{2}|\ufeff")
 _BLANKS = "\t_" * 7
 _MOST_KNOWN = 1000  # kinds of white space remembered
 
@@ -717,7 +715,7 @@ class ConlluWriter:
             if _OTHER_SPACE.search(form):
                 if not self._normalized:
                     items.insert(0, f"SpacesInToken={escape_spaces(form)}")
-                form = " ".join(form.split())
+                form = " ".join(form.replace(_MARK, " ").split())
             forms.append(form)
             miscs.append("|".join(item for item in items if item != "_") or "_")
             shown += f"{form} " if spaces else form

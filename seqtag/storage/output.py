@@ -29,9 +29,6 @@ _DAY = 86400.0  # seconds
 MODEL_START = b'{"__metadata__":'
 """What the header of a seqtag model begins with, after the 8 bytes of its length."""
 
-CONVERT = "convert the file to UTF-8, for example with iconv -f ENCODING -t UTF-8"
-"""Advice about a file in another encoding."""
-
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:

@@ -275,7 +275,7 @@ class _TokenNumbering(_BlockNumbering):
         self._count = 0
 
     def number(self, block: Block) -> Numbered:
-        rows = self._scanner.scan_lines(block.text.encode(), block.line == 1)
+        rows = self._scanner.scan_lines(block.text.encode())
         sentence_ptr = rows.sentence_ptr
         too_long = np.flatnonzero(np.diff(sentence_ptr) > self._stream.limits.sentence)
         if len(too_long):

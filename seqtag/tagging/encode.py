@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from seqtag.labels.column import HasColumns
     from seqtag.tagging.workspace import Workspace
 
+NO_LABEL = "_"
+"""The value of a column where a word has no label."""
+
 AnySentence: TypeAlias = (
     "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]] | HasColumns"
     " | TokenList"
@@ -115,7 +118,8 @@ def fill(tokens: Tokens, values: Mapping[str, Sequence[str]]) -> None:
 
     for name, column in values.items():
         for token, value in zip(tokens, column, strict=True):
-            token[name] = parse_dict_value(value) if name == "feats" else value
+            is_text = name != "feats" or isinstance(token.get(name), str)
+            token[name] = value if is_text else parse_dict_value(value)
 
 
 # ----------------------------------------------------------------- batches

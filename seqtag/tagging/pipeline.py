@@ -11,6 +11,7 @@ from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
 from seqtag.corpus.sentence import find_column, has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
+from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
 from seqtag.html_tables import table
 from seqtag.model import bundle, container
@@ -683,6 +684,8 @@ class Chain:
         >>> b"".join(chain.tagged([stream], TagOptions(to="tagged")))
         b'It/PRON works/VERB ./PUNCT\n'
         """
+        for stream in streams:
+            check_words(stream)
         sources = self.cut(streams, options, threads, flush=flush, continues=continues)
         fields = options.output_fields(name_columns=len(self.shown) > 1)
         to = options.to or _format_of(sources, self.columns)

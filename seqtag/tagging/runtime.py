@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cached_property, partial
 from itertools import accumulate, chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from seqtag.caching import BoundedCache
+from seqtag.corpus.sentence import KEYED_COLUMNS, find_column
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import SeqtagError
@@ -16,6 +18,7 @@ from seqtag.features.encoder import Column
 from seqtag.model.bundle import input_columns, predicted_columns
 from seqtag.parallel import Pool, in_order
 from seqtag.tagging.encode import (
+    NO_LABEL,
     AnySentence,
     Batch,
     FixedLabels,
@@ -46,7 +49,10 @@ if TYPE_CHECKING:
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _SPAN_TOKENS = 10 * _BATCH_TOKENS  # tokens of an array that are numbered at a time
+_MANY = 50  # words; so many should have some feature
 _MAX_PATHS = 2**31  # more sequences of a sentence than fit into memory
+
+_log = logging.getLogger("seqtag")
 
 _Found = TypeVar("_Found")
 _Result = TypeVar("_Result")
@@ -90,6 +96,7 @@ class ModelRuntime:
     def __init__(self, model: Model, first: Sequence[ModelRuntime] = ()):
         self.model = model
         self._first = first
+        self._empty: set[str] = set()  # columns that were empty, which was said
         self._decoder = model.decoder()
         self._workspaces: Pool[Workspace] = Pool(lambda workspace: workspace.is_full)
         self._unknown = None
@@ -183,6 +190,22 @@ class ModelRuntime:
         types = np.array([columns[name].ids for name in names], np.int32)
         return self.decode_types(types, pointers(lengths), workspace, forms=columns.get("form"))
 
+    def note_empty(self, name: str, place: str, words: int, source: str) -> None:
+        """Warn, once, about a column that templates use and that is empty for so many words.
+
+        `place` is its name in the file. Few words may well have no features, or no key of MISC.
+        """
+        if name in self._empty or "." in name or words < (_MANY if name in KEYED_COLUMNS else 1):
+            return
+        self._empty.add(name)
+        _log.warning(
+            '%sthe model of %s looks at the column %s, which is "_" for every word here; fill it '
+            "first, for example with a model before it, as in -m en -m chunks.seqtag",
+            f"{source}: " * bool(source),
+            self.model.column,
+            place,
+        )
+
     # ----------------------------------------------------------------- one sentence, many
     def _run_one(
         self,
@@ -255,6 +278,11 @@ class ModelRuntime:
         names = input_columns(self.model)
         columns = rows_of_columns(sentences, names)
         bounds = list(accumulate(map(len, columns[0]), initial=0))
+        for name, values in zip(names, columns, strict=False):
+            if name != "form" and all(row.count(NO_LABEL) == len(row) for row in values):
+                first = getattr(sentences[0], "sentence", sentences[0])
+                place = find_column(name, getattr(first, "columns", ())) or name
+                self.note_empty(name, place, bounds[-1], getattr(first, "source", ""))
         try:
             if self._first:
                 rows = dict(zip(names, columns, strict=False))
@@ -351,6 +379,7 @@ class ModelRuntime:
     def _ids_written(self, key: tuple[str, str]) -> list[int]:
         """Return the ids of the labels that can be written so; none for an unknown label."""
         form, label = key
+        label = self.model.column.normal(label)
         return self.model.coding.encoded_ids(label, self.model.labels, form)
 
     # ----------------------------------------------------------------- first pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, islice
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import renumbered
-from seqtag.corpus.sentence import find_column, has_column
+from seqtag.corpus.sentence import find_column, has_column, places, split_key
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
+from seqtag.labels.schemes import OUTSIDE
 from seqtag.parallel import in_order
+from seqtag.tagging.encode import NO_LABEL
 from seqtag.tagging.tables import TableTaggers, TaggedBlock, name_in_tagged_text
 
 if TYPE_CHECKING:
@@ -23,8 +26,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.stream import BlockOfWords
     from seqtag.tagging.tagger import Tagger
 
-NO_LABEL = "_"
-"""The value of a column where a word has no label."""
+_log = logging.getLogger("seqtag")
 
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
 _BATCH_CHARACTERS = 1 << 20  # of such sentences; fewer are tagged at once if they are long
@@ -199,12 +201,13 @@ class FilledSentence:
         The sentence as read.
     """
 
-    __slots__ = ("comments", "filled", "hidden", "sentence")
+    __slots__ = ("comments", "filled", "hidden", "sentence", "sparse")
 
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
         self.filled: dict[str, list[str]] = {}
         self.hidden: set[str] = set()  # columns filled for other taggers, not to be written
+        self.sparse: set[str] = set()  # keys of MISC that words outside lack
         self.comments: list[str] = []  # lines for CoNLL-U
 
     def __len__(self) -> int:
@@ -231,19 +234,22 @@ class FilledSentence:
 
     def _by_file_name(self) -> dict[str, list[str]]:
         """Return the filled columns under the names that the file has for them."""
-        columns = self.sentence.columns
-        return {find_column(name, columns) or name: found for name, found in self.filled.items()}
+        place = places(self.filled, self.sentence.columns, self.hidden)
+        return {place[name]: found for name, found in self.filled.items()}
 
     def written(self) -> dict[str, list[str]]:
         """Return the filled columns that are not hidden, under the names of the file."""
-        hidden = {find_column(name, self.sentence.columns) or name for name in self.hidden}
-        return {name: found for name, found in self._by_file_name().items() if name not in hidden}
+        place = places(self.filled, self.sentence.columns, self.hidden)
+        shown = [name for name in self.filled if name not in self.hidden]
+        return {place[name]: self.filled[name] for name in shown}
 
     def fill(self, tagger: Tagger, columns: Mapping[str, list[str]]) -> None:
         """Fill columns for a tagger; the last filled is the last in order."""
         for name, values in columns.items():
             self.filled.pop(name, None)
             self.filled[name] = values
+            if tagger.model.training.get("lacks_outside"):
+                self.sparse.add(name)
             (self.hidden.add if tagger.hidden else self.hidden.discard)(name)
 
     def fill_paths(
@@ -281,6 +287,9 @@ class FilledSentence:
     def _text_without_comments(self, to: str | None) -> str:
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
         filled = self.written()
+        for name in self.sparse & filled.keys():
+            if to == "conllu" or (to is None and split_key(name, sentence.columns)):
+                filled[name] = [NO_LABEL if each == OUTSIDE else each for each in filled[name]]
         foreign = [name for name in filled if not has_column(name, sentence.columns)]
         form = FORMATS[to] if to in WRITABLE else None  # which `render` refuses
         if to is None or (form and form.has_comments and is_conllu):
@@ -343,7 +352,8 @@ def _tagged_batches(
     for batch in _batches(sentences, threads, ready):
         with_words = [sentence for sentence in batch if len(sentence)]
         for tagger in taggers:
-            fixed = [labels_in(tagger, each) for each in with_words] if fields.keep else None
+            own = [name for each in taggers for name in each.label_columns]
+            fixed = [labels_in(tagger, each, own) for each in with_words] if fields.keep else None
             with_scores = (fields.margin or fields.probability) and not tagger.hidden
             if not with_scores:
                 found = tagger.tag_many(with_words, threads, fixed)
@@ -370,13 +380,18 @@ def _tagged_batches(
         yield batch
 
 
-def labels_in(tagger: Tagger, tagged: FilledSentence) -> list[str | None] | None:
-    """Return the labels that a sentence has for a tagger; None if it has none."""
+def labels_in(
+    tagger: Tagger, tagged: FilledSentence, filled: Sequence[str] = ()
+) -> list[str | None] | None:
+    """Return the labels that a sentence has for a tagger; None if it has none.
+
+    `filled`: all columns that taggers fill, of which only one can be in a column of the file.
+    """
     sentence, column = tagged.sentence, tagger.model.column
-    found = [find_column(name, sentence.columns) for name in column.columns]
-    if None in found:
+    place = places((*filled, *column.columns), sentence.columns)
+    if not all(has_column(place[name], sentence.columns) for name in column.columns):
         return None
-    values = [sentence.column(str(name)) for name in found]
+    values = [sentence.column(place[name]) for name in column.columns]
     rows = zip(*values, strict=True)
     return [None if row[0] == NO_LABEL else column.join(row) for row in rows]
 
@@ -460,6 +475,20 @@ def tag_text(
     b'Stop VERB\n! PUNCT\n'
     """
     fields = fields or OutputFields()
+    names = [name for each in taggers if not each.hidden for name in each.label_columns]
+    for name, place in places(names, stream.columns).items():
+        wanted = find_column(name, stream.columns)
+        if wanted not in (None, place):
+            _log.info(
+                "%s: %s is a new column, because another goes to %s", stream.source, name, wanted
+            )
+    for each in taggers:
+        if each.model.training.get("lacks_outside") and not each.hidden:
+            _log.info(
+                "%s: words outside lack the key %s of MISC, as in the training data",
+                stream.source,
+                each.label.partition(".")[2],
+            )
     ready = stream.ready if flush is None else (lambda: not flush)
     if not taggers and to is None and stream.is_table and counts is None:
         yield from (block.encoded() for block in stream.blocks())

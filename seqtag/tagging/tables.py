@@ -18,10 +18,11 @@ from seqtag.caching import TAGGERS_BYTES
 from seqtag.corpus import FORMATS, SentenceStream
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
-from seqtag.corpus.sentence import bad_value, find_column, split_key
+from seqtag.corpus.sentence import bad_value, find_column, places, split_key
 from seqtag.features.encoder import Column
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
+from seqtag.tagging.encode import NO_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,12 +127,19 @@ class TablePlan:
     def __init__(self, taggers: Sequence[Tagger], stream: AnyStream, to: str | None = None):
         self.taggers = [each for tagger in taggers for each in (*tagger.first, tagger)]
         self._first = [each for tagger in taggers for each in tagger.first]
-        self._stream = stream
+        self._stream, self.source = stream, stream.source
         self.read: list[str] = []  # columns of the file that are used
         self.sources: list[list[str | _Filled | None]] = []  # per tagger and column
-        filled: dict[str, _Filled] = {}  # by the column name of the file
+        own: dict[str, _Filled] = {}  # by the column name of the tagger
+        hidden: set[str] = set()
+
+        def by_file_name() -> dict[str, _Filled]:
+            place = places(own, stream.columns, hidden)
+            return {place[name]: each for name, each in own.items()}
+
         for number, tagger in enumerate(self.taggers):
             found: list[str | _Filled | None] = []
+            filled = by_file_name()
             for column in tagger.model.compiled.columns:
                 name = find_column(column, (*filled, *stream.columns))
                 source = None if name is None else filled.get(name, name)
@@ -141,15 +149,16 @@ class TablePlan:
             self.sources.append(found)
             if tagger in self._first:
                 predicted = predicted_columns(tagger.model).items()
-                filled |= {name: _Filled(number, values) for name, values in predicted}
+                own |= {name: _Filled(number, values) for name, values in predicted}
                 continue
             for each in tagger.first:
                 for name in predicted_columns(each.model):
-                    del filled[name]  # other taggers do not use it
+                    del own[name]  # other taggers do not use it
             for name, values in tagger.split_label(tagger.outputs).items():
-                place = find_column(name, stream.columns) or name
-                filled.pop(place, None)  # the last filled is the last in order
-                filled[place] = _Filled(number, values)
+                own.pop(name, None)  # the last filled is the last in order
+                own[name] = _Filled(number, values)
+                (hidden.add if tagger.hidden else hidden.discard)(name)
+        filled = by_file_name()
         shown = [name for name, each in filled.items() if not self.taggers[each.tagger].hidden]
         if to == "tagged":
             shown = [name_in_tagged_text(shown)] if shown else []
@@ -165,12 +174,12 @@ class TablePlan:
         has_words_only = stream.is_bare and self.read == ["form"] and "form" not in filled
         self._words_to = (to or stream.format) if has_words_only else ""  # the format to write
         self._columns = [CONLLU.index(name) if name in CONLLU else -1 for name in shown]
-        self._head = ("\t".join(["word", "form", *shown]) + "\n").encode()
+        self._head = ("\t".join(["sentence", "form", *shown]) + "\n").encode()
         if self._words_to in _OF_WORDS:
             self._excluded = FORMATS[self._words_to].excludes
             has_room = {
                 "conllu": all(1 < place < CONLLU.index("misc") for place in self._columns),
-                "tsv": "word" not in shown,
+                "tsv": "sentence" not in shown,
             }.get(self._words_to, True)
         else:
             self._words_to = ""
@@ -343,7 +352,11 @@ class TableTagger:
                     with self._numbering:
                         row[:] = workspace.encoder.number(column, [names], len(names))[ids]
                 else:
-                    row[:] = scanned.types[plan.read.index(str(source))]
+                    at = plan.read.index(str(source))
+                    row[:] = scanned.types[at]
+                    first = self._scanner.values[at][row[0]] if len(row) else ""
+                    if column != "form" and first == NO_LABEL and (row == row[0]).all():
+                        tagger.note_empty(column, str(source), len(row), plan.source)
             forms = None
             if tagger.model.coding.needs_forms:
                 values = self._scanner.values[plan.read.index("form")]

@@ -435,7 +435,7 @@ def _choose_recall_bias(
     for bias in _BIASES:
         settings = replace(problem.settings, recall_bias=bias)
         report = judge_of(replace(problem, settings=settings), held_out)(cells)
-        if scores and report.recall > report.precision:
+        if scores and (report.recall or 0) > (report.precision or 0):
             break
         scores[bias] = report.score
         chunks = max(1, report.chunks.gold)

@@ -101,5 +101,6 @@ def _gold(tagger: Tagger, tagged: FilledSentence) -> list[str | None]:
     """Return the gold labels of a sentence for a tagger; None where a word has none."""
     column = tagger.model.column
     if column.may_be_empty and find_column(column.name, tagged.sentence.columns):
-        return list(tagged.sentence.column(column.name))
-    return labels_in(tagger, tagged) or [None] * len(tagged)
+        return list(column.of(tagged.sentence))
+    labels = labels_in(tagger, tagged) or [None] * len(tagged)
+    return [label and column.normal(label) for label in labels]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from seqtag.corpus.sentence import find_column
 from seqtag.errors import TemplateError
 from seqtag.features.language import load as load_templates
+from seqtag.features.language import preset_names
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.schemes import scheme_of
 from seqtag.settings import Settings
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
     from seqtag.tables.table import WordTable
     from seqtag.training.data import TrainingData
+
+_log = logging.getLogger("seqtag")
 
 AUTO = "auto"
 """Value of ``templates`` for trying the presets that fit the labels."""
@@ -85,6 +90,8 @@ def learning_task(
         chosen = given_tables(chosen or load_templates(column.preset), tables)
         if templates is None and column.is_lemma:  # tags are optional
             chosen = chosen.within(available)
+        elif templates is None or templates in preset_names():
+            chosen = _fitted(chosen, tuple(available))
         values = Settings().with_values(chosen.settings).with_values(given)
     check_to_go_on(init, values)
     return LearningTask(
@@ -98,6 +105,25 @@ def learning_task(
         name=str(templates),
         attesting=tuple(tables) if column.is_lemma else (),
     )
+
+
+def _fitted(templates: TemplateSet, available: tuple[str, ...]) -> TemplateSet:
+    """Return built-in templates for some columns: with other names of tags, or without them."""
+    missing = [name for name in templates.columns if name not in available]
+    if "form" in missing:
+        msg = (
+            "expected a column form, which the built-in templates look at, found "
+            f"{', '.join(available) or 'none'}; rename a column, or give templates of your own"
+        )
+        raise TemplateError(msg)
+    others = {name: find_column(name, available) for name in missing}
+    for name, other in others.items():
+        if other:
+            _log.info("the column %s serves as %s in the templates", other, name)
+        else:
+            _log.info("no column %s: the templates that look at it are left out", name)
+    named = {name: other for name, other in others.items() if other}
+    return templates.renamed(named).within(available) if missing else templates
 
 
 def candidate_tasks(

@@ -30,15 +30,16 @@ from seqtag.corpus.column_files import counted
 from seqtag.corpus.datasets import is_dataset, named_values, sentences_in
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
+from seqtag.corpus.withheld import withheld
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
-from seqtag.labels.column import NO_LABELS, LabelColumn, is_column_name
-from seqtag.labels.schemes import parse, scheme_of
-from seqtag.labels.spelling import odd_labels
+from seqtag.labels.column import FEATS, NO_LABELS, LabelColumn, is_column_name, sorted_feats
+from seqtag.labels.schemes import OUTSIDE, parse, scheme_of
+from seqtag.labels.spelling import describe_odd, lacks_outside, note_outside, odd_labels
 from seqtag.storage.output import is_read_once
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ class TrainingData(NamedTuple):
         formats that name their columns.
     is_flat
         Whether labels are no chunks, even if they look so.
+    lacks_outside
+        Whether words outside lacked a key of MISC.
     """
 
     columns: Mapping[str, Column]
@@ -130,6 +133,7 @@ class TrainingData(NamedTuple):
     unlabeled: str | None = None
     layout: Mapping[str, Any] | None = None
     is_flat: bool = False
+    lacks_outside: bool = False
 
     def select(self, names: Iterable[str]) -> TrainingData:
         """Return the same sentences with these columns alone, in this order."""
@@ -340,9 +344,15 @@ class Corpus(NamedTuple):
             If a label is ``_`` (not annotated) and that is refused, or every label is, or one
             holds a control character.
         """
-        found, lengths = self._gathered(_Gathering(columns, label, unlabeled)).finish()
+        gathered = self._gathered(_Gathering(columns, label, unlabeled))
+        found, lengths = gathered.finish()
         labels, mark = found[len(columns) :], unlabeled.mark
-        both = labels[0]
+        both, lacks = labels[0], False
+        if gathered.missing and (lacks := lacks_outside(label.name, both.types)):
+            note_outside(label.name, self.name)
+            both = _with_outside(both)
+        elif gathered.missing:
+            raise gathered.missing
         if len(labels) > 1:
             width, types = np.int64(len(labels[1].types)), labels[0].types
             pairs, ids = np.unique(both.ids * width + labels[1].ids, return_inverse=True)
@@ -357,6 +367,7 @@ class Corpus(NamedTuple):
         facts = layout.learned(label.columns[0]).to_json() if layout and of_rows else None
         is_flat = layout is not None and layout.scheme == "none"
         data = TrainingData(named, both, lengths, unlabeled=mark, layout=facts, is_flat=is_flat)
+        data = data._replace(lacks_outside=lacks)
         if not is_flat:
             self._check_chunks(data, label)
         if mark is None:
@@ -389,6 +400,10 @@ class Corpus(NamedTuple):
         """
         columns, lengths = self._gathered(_Gathering(names, None)).finish()
         found = dict(zip(names, columns, strict=True))
+        for name in names:
+            if lacks_outside(name, found[name].types):
+                note_outside(name, self.name)
+                found[name] = _with_outside(found[name])
         for name in labels:
             check_labels(found[name].types, LabelColumn(name), self.name)
         return found, lengths
@@ -427,10 +442,8 @@ class Corpus(NamedTuple):
         odd = odd_labels({k: n for k, n in counts.items() if k != data.unlabeled})
         if odd:
             worst = max(odd, key=odd.__getitem__)
-            others = ", ".join(sorted({*counts} - {*odd})[:4])
             msg = (
-                f"expected chunk labels such as {others} in the column {label}, found {worst!r} "
-                f"({odd[worst]} of {sum(counts.values()):,} words); correct it, or name it with "
+                f"{describe_odd(odd, counts)} in the column {label}; correct it, or name it with "
                 f"--outside {worst} if it means O, or learn all labels as they are with "
                 "--scheme none"
             )
@@ -555,6 +568,7 @@ class _Gathering:
     ):
         self._label, self._skip = label, unlabeled.skip
         self._may_lack = label is None or label.may_lack(unlabeled.mark)
+        self.missing: LabelError | None = None  # about the first word without a key of MISC
         self._names = [*columns, *(label.columns if label else ())]
         self._gold = len(columns)  # where the labels' columns begin
         self._numbers: list[dict[str, int]] = [{} for _ in self._names]
@@ -584,7 +598,10 @@ class _Gathering:
                 "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag "
                 "train learn from their other words with --unlabeled learn-around"
             )
-            raise LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
+            error = LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
+            if not self._names[self._gold].startswith("misc."):
+                raise error
+            self.missing = self.missing or error  # raised at the end unless it means O
         for labels in values[self._gold :]:
             for number, label in enumerate(labels):
                 if has_controls(label):
@@ -643,11 +660,26 @@ class _Gathering:
             )
         if not self._lengths:
             raise _nothing(self._source, self._skipped)
+        forms = self._numbers[self._names.index("form")] if "form" in self._names else {}
+        if list(forms) == ["_"] and sum(self._lengths) > 1:
+            raise withheld(self._source)
         columns = [
-            Column(list(number), np.frombuffer(ids, np.int32))
-            for number, ids in zip(self._numbers, self._ids, strict=True)
+            _as_sets(Column(list(number), np.frombuffer(ids, np.int32)), name)
+            for name, number, ids in zip(self._names, self._numbers, self._ids, strict=True)
         ]
         return columns, np.frombuffer(self._lengths, np.int64)
+
+
+def _with_outside(column: Column) -> Column:
+    """Return a column with ``O`` for words without a label."""
+    return Column.of_types([OUTSIDE if v == "_" else v for v in column.types], column.ids)
+
+
+def _as_sets(column: Column, name: str) -> Column:
+    """Return a column with FEATS in one order; others as they are."""
+    if name != FEATS:
+        return column
+    return Column.of_types(list(map(sorted_feats, column.types)), column.ids)
 
 
 def _nothing(source: str | None, skipped: int = 0) -> CorpusError:

@@ -403,6 +403,8 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     }
     if examples.layout:
         origin["layout"] = examples.layout
+    if examples.lacks_outside:
+        origin["lacks_outside"] = True
     if labeled < tokens:
         origin["labelled"] = labeled
     if init:

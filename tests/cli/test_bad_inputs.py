@@ -210,7 +210,10 @@ def test_18_null_byte(bench):
 
 
 def test_19_no_utf8(bench):
-    convert = "convert the file to UTF-8, for example with iconv -f ENCODING -t UTF-8"
+    convert = (
+        "convert the file to UTF-8, for example with iconv -f WINDOWS-1252 -t UTF-8 (if it is "
+        "Western)"
+    )
     latin = (GOOD + row(1, "caf\u00e9") + "\n").encode("latin-1")
     for options in ((), ("--lenient",)):
         bench.refused(

@@ -38,6 +38,36 @@ def test_37_conllu_plus(bench):
     )
 
 
+@pytest.mark.parametrize("first", ["ID FORM UPOS", "FORM UPOS"])
+@pytest.mark.parametrize(
+    ("second", "is_same"),
+    [
+        ("# global.columns = {}", True),
+        ("#global.columns=  {}", True),
+        ("\ufeff# global.columns = {}", True),
+        ("# text = global.columns = FORM LEMMA", True),
+        ("# global.columns = ID FORM LEMMA", False),
+        ("\ufeff#global.columns = FORM UPOS XPOS", False),
+        ("# global.columns = UPOS FORM ID", False),
+    ],
+)
+def test_37_second_header_of_conllu_plus(bench, first, second, is_same):
+    ids = first.startswith("ID")
+    rows = "1\tthe\tDET\n2\tdog\tNOUN\n\n" if ids else "the\tDET\ndog\tNOUN\n\n"
+    text = f"# global.columns = {first}\n{rows * 2}{second.format(first)}\n{rows}"
+    if is_same:
+        bench.passes(text, 6, exact=False)
+    else:
+        names = second.partition("= ")[2].lower().replace(" ", ", ")
+        message = (
+            f":8: expected the columns {first.lower().replace(' ', ', ')} in all of the file, "
+            f"found # global.columns with {names}; split the file before this line"
+        )
+        bench.write(text)
+        for done in (bench.tag(), bench.tag("--lenient"), bench.eval(), bench.train()):
+            assert (done.code, done.err) == (1, f"seqtag: {NAME}{message}\n")
+
+
 def test_38_docstart(bench):
     text = "-DOCSTART- -X- -X- O\n\nthe DT B-NP O\ndog NN I-NP O\n\n"
     bench.passes(text, 2, model="chunk")

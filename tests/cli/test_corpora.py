@@ -131,6 +131,25 @@ def test_other_commands_take_the_train_part(folder, call, toys, command):
     assert [path for path, _ in toys.requests] == ["/toys/r1.5/ud_xx_toy-train.txt", *dev]
 
 
+@pytest.mark.parametrize("name", ["ud:xx_toy/test", "toychunks/train"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("report", "-m", "en", "--label", "xpos", "-o", "r.html", "--resamples", 1, "NAME"),
+        ("compare", "NAME", "xpos", "xpos", "--resamples", 1, "--trials", 1),
+        ("compare", "NAME", "NAME", "xpos", "--resamples", 1, "--trials", 1),
+        ("explain", "-m", "en", "--only", "xpos", "--input", "NAME", "--token", 1),
+    ],
+)
+def test_more_commands_take_corpora_by_name(folder, call, command, name):
+    seqtag.load("en").tagger("xpos").save("xpos")
+    done = call(*(name if word == "NAME" else word for word in command))
+    assert done.code == 0, done.err
+    assert f"seqtag: fetching {name}, release 1.5\n" in done.err
+    part = [name.partition("/")[0] if word == "NAME" else word for word in command]
+    assert "/" in name and call(*part).code != 0  # which part?
+
+
 def test_eval_and_tag_want_to_know_the_part(folder, call):
     for command in (("eval", "-m", "en", "toychunks"), ("tag", "toychunks")):
         done = call(*command)

@@ -90,7 +90,7 @@ def test_only_names_columns_of_every_model(folder, call):
     (folder / "a.txt").write_text("It works.\n")
     both = ("tag", "a.txt", "-m", "en", "-m", "chunk.seqtag", "-q", "--to")
     assert call(*both, "tsv", "--only", "upos,chunk").out.startswith(
-        b"word\tform\tupos\tchunk\n1\tIt\tPRON\tB-NP\n"
+        b"sentence\tform\tupos\tchunk\n1\tIt\tPRON\tB-NP\n"
     )
     assert call(*both, "tagged", "--only", "upos").out == b"It/PRON works/VERB ./PUNCT\n"
     one = call("tag", "a.txt", "-m", "upos.seqtag", "-q", "--to", "tsv", "--only", "upos").out

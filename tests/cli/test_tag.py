@@ -409,8 +409,9 @@ def test_a_table_for_other_programs(home, call, tmp_path):
     files = (tmp_path / "a", tmp_path / "b")
     done = call("tag", "-m", home / "upos.seqtag", *files, "--format", "tokens", "--to", "tsv")
     assert done.out.decode() == (
-        "word\tform\tupos\n"
-        + "1\tthe\tDET\n2\tdog\tNOUN\n3\tbarks\tVERB\n1\tthe\tDET\n2\tcat\tNOUN\n" * 2
+        "sentence\tform\tupos\n"
+        + "1\tthe\tDET\n1\tdog\tNOUN\n1\tbarks\tVERB\n2\tthe\tDET\n2\tcat\tNOUN\n"
+        + "3\tthe\tDET\n3\tdog\tNOUN\n3\tbarks\tVERB\n4\tthe\tDET\n4\tcat\tNOUN\n"
     )
     (tmp_path / "c").write_text(conllu(SENTENCES[:1]))
     done = call("tag", "-m", home / "upos.seqtag", files[0], tmp_path / "c", "--to", "tsv")

@@ -66,7 +66,7 @@ def test_it_is_read_and_tagged(own):
     data = b"; a comment\n1=It 2=works\n1=So 2=it 3=does\n"
     with read(io.BytesIO(data), "own") as stream:
         assert [each.words for each in stream] == [[], ["It", "works"], ["So", "it", "does"]]
-    assert tagged(data, "own", "tsv").startswith(b"word\tform\tupos\n1\tIt\tPRON\n")
+    assert tagged(data, "own", "tsv").startswith(b"sentence\tform\tupos\n1\tIt\tPRON\n")
 
 
 def test_it_is_written_with_its_frame_and_joined(own):

@@ -100,6 +100,14 @@ def test_training_equals_training_on_the_file(folder, tmp_path, call):  # noqa: 
     assert (tmp_path / "a.seqtag").read_bytes() == (tmp_path / "b.seqtag").read_bytes()
     done = call("eval", "-m", tmp_path / "a.seqtag", "nltk:conll2000/test.txt", "--json")
     assert b'"tokens": 2' in done.out
+    model, name = tmp_path / "a.seqtag", "nltk:conll2000/test.txt"
+    for command in (
+        ("report", "-m", model, "-o", tmp_path / "r.html", "--resamples", 1, name),
+        ("compare", name, model, name, "--resamples", 1, "--trials", 1),
+        ("explain", "-m", model, "--input", name),
+    ):
+        done = call(*command)
+        assert done.code == 0, done.err
 
 
 def test_data_that_are_not_there(folder, call):  # noqa: F811

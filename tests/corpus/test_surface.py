@@ -58,6 +58,18 @@ def test_the_text_says_where_no_space_is_if_misc_does_not():
     assert surface_of(*conllu("# text = Hi, don't!\n" + said)).text == "Hi, don't ! "
 
 
+@given(
+    st.text("ab ", min_size=1).filter(str.strip),
+    st.sampled_from(["Gloss", "space", "SpaceAfterwards", "X[SpaceAfter]", "Space", "LSpaceAfter"]),
+    st.sampled_from(["Space", "SpaceAfter", "SpacesAfter", "SpaceAfter=No"]),
+)
+def test_only_the_keys_of_white_space_replace_the_text(text, key, value):
+    words = text.split()
+    rows = "\n".join(f"{i} {word} {key}={value}|Z=1" for i, word in enumerate(words, 1))
+    [sentence] = conllu(f"# text = {text}\n{rows}")
+    assert surface_of(sentence).text.strip() == text.strip()
+
+
 def test_marks_open_paragraphs_and_documents():
     found = conllu(
         "# newdoc id = a\n# newpar\n1 A _",

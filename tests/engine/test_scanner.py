@@ -82,20 +82,20 @@ def test_a_scanner_refuses_labels_that_do_not_fit():
 
 def test_tokens_are_numbered_line_by_line():
     scanner = native.WordScanner()
-    rows = scanner.scan_lines(b"\xef\xbb\xbfa b\r\n\n \t\nb  c\ta ", True)
+    rows = scanner.scan_lines(b"\xef\xbb\xbfa b\r\n\n \t\nb\xef\xbb\xbf c\ta ")
     np.testing.assert_array_equal(rows.types, [int32(0, 1, 1, 2, 0)])
     assert rows.sentence_ptr.tolist() == [0, 2, 2, 2, 5]
     assert scanner.new_values() == [b"a", b"b", b"c"]
-    rows = scanner.scan_lines("é\u00a0x a\n".encode(), False)
+    rows = scanner.scan_lines("é\u00a0x a\n".encode())
     np.testing.assert_array_equal(rows.types, [int32(3, 0)])
     assert rows.sentence_ptr.tolist() == [0, 2]
     assert scanner.new_values() == ["é\u00a0x".encode()]
-    empty = scanner.scan_lines(b"", True)
+    empty = scanner.scan_lines(b"")
     assert (empty.types.tolist(), empty.sentence_ptr.tolist()) == ([[]], [0])
 
 
 def test_words_are_written_with_labels():
-    rows = native.WordScanner().scan_lines(b"a b\n\nb\n", True)
+    rows = native.WordScanner().scan_lines(b"a b\n\nb\n")
     ids, names = int32(0, 1, 0), [b"X", b"Y"]
     assert rows.tagged(ids, names) == b"a/X b/Y\nb/X\n"
     assert rows.table([ids, ids], [names, names], b"", False) == b"a\tX\tX\nb\tY\tY\n\nb\tX\tX\n\n"
@@ -105,7 +105,7 @@ def test_words_are_written_with_labels():
 
 
 def test_labels_of_words_that_do_not_fit_are_refused():
-    rows = native.WordScanner().scan_lines(b"a\n", True)
+    rows = native.WordScanner().scan_lines(b"a\n")
     ids, names = int32(0), [b"X"]
     for call, message in (
         (lambda: rows.tagged(int32(), names), "one label per word"),

@@ -276,7 +276,7 @@ def _labels_compared(
 def _possible(report: Report) -> None:
     """Figures between nothing and all, and pages that can be shown."""
     for share in (report.accuracy, report.f1, report.score, report.sentence_accuracy):
-        assert 0 <= share <= 1, report
+        assert share is None or 0 <= share <= 1, report
     for name, counts in report.labels.items():
         assert 0 <= counts.correct <= min(counts.found, counts.gold), name
     assert report.to_text(3)

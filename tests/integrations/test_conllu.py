@@ -6,6 +6,8 @@ import io
 
 import conllu
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import seqtag
 from seqtag.corpus import read
@@ -93,6 +95,37 @@ def test_columns_that_they_do_not_have_go_to_misc(tmp_path):
     assert set(tokens[5]["misc"]) == {"X", "Chunk"}
     named = "# global.columns = ID FORM CHUNK\n1\tthe\t_\n2\tdog\t_\n\n"
     assert written(tagger, named) == named.replace("the\t_", "the\tB-NP").replace("_", "I-NP")
+
+
+FIELDS = ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"]
+
+
+@given(st.sets(st.sampled_from(FIELDS[2:])), st.booleans(), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_any_fields_are_tagged_and_serialized(left_out, as_text, headed):
+    fields = [name for name in FIELDS if name not in left_out]
+    lines = [line.split("\t") for line in ROWS.replace(" is ", " ").splitlines()]
+    text = "".join(
+        "\t".join(line if len(line) < 2 else [line[FIELDS.index(f)] for f in fields]) + "\n"
+        for line in lines
+    )
+    head = f"# global.columns = {' '.join(map(str.upper, fields))}\n" * headed
+    parsers = {"misc": lambda row, i: row[i], "feats": lambda row, i: row[i]} if as_text else None
+    [tokens] = conllu.parse(head + text, fields=fields, field_parsers=parsers)
+    [tagged] = tag_token_lists(seqtag.load("en"), [tokens])
+    written = tagged.serialize()
+    rows = [line.split("\t") for line in written.splitlines() if line and line[0] != "#"]
+    assert len({*map(len, rows)}) == 1
+    shown = [*fields, *(name for name in tagged[-1] if name not in fields)]
+    if headed:
+        assert written.startswith(f"# global.columns = {' '.join(map(str.upper, shown))}\n")
+    columns = dict(zip(shown, zip(*rows, strict=True), strict=True))
+    assert columns["form"] == ("Er", "ist", "im", "in", "dem", "Bett", "Bett")
+    assert any("=" in cell for cell in columns["feats"])
+    if "misc" in columns:
+        assert "X=y" in columns["misc"][5]
+    said = columns.get("upos") or columns["misc"]
+    assert all("PROPN" in said[i] or "NOUN" in said[i] or "X" in said[i] for i in (0, 5))
 
 
 def test_threads_change_nothing(pipeline):

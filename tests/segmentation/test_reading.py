@@ -90,7 +90,7 @@ def rebuilt(conllu: str) -> str:
 def test_a_text_becomes_conllu():
     assert shown("\ufeffGo im 10\n000!  No|\t\nways.\n\nHi\n") == (
         "# newdoc\n# newpar\n# sent_id = 1\n# text = Go im 10 000!\n"
-        "1 Go SpacesBefore=\ufeff\n2-3 im _\n2 in _\n3 dem _\n"
+        "1 Go SpacesBefore=\\uFEFF\n2-3 im _\n2 in _\n3 dem _\n"
         "4 10 000 SpacesInToken=10\\n000|SpaceAfter=No\n5 ! SpacesAfter=\\s\\s\n\n"
         "# sent_id = 2\n# text = No| ways.\n"
         "1 No SpaceAfter=No\n2 | SpacesAfter=\\t\\n\n3 ways SpaceAfter=No\n4 . SpacesAfter=\\n\\n\n"

@@ -80,8 +80,41 @@ def test_presets_that_may_fit():
 
 def test_columns_without_a_form_are_named():
     data = [sentence_of({"word": s.words, "tag": s.column("tag")}) for s in TAGS]
-    with pytest.raises(TemplateError, match=r"pos\.txt:\d+: unknown column 'form'"):
+    with pytest.raises(TemplateError, match=r"^expected a column form, .* found word; rename"):
         train(data, label="tag")
+
+
+@pytest.mark.parametrize("templates", [None, "chunk"])
+@pytest.mark.parametrize(
+    ("others", "used", "note"),
+    [
+        ([], [], "no column pos: the templates that look at it are left out"),
+        (["upos"], ["upos"], "the column upos serves as pos in the templates"),
+        (["upos", "xpos"], ["xpos"], "the column xpos serves as pos in the templates"),
+        (["lemma"], [], "no column pos: the templates that look at it are left out"),
+        (["upos", "pos"], ["pos"], ""),
+    ],
+)
+def test_chunks_are_learned_with_any_tags(caplog, tmp_path, templates, others, used, note):
+    caplog.set_level(logging.INFO, "seqtag")
+    rows = "".join(
+        "\n".join(
+            "\t".join([w, *"T" * len(others), c])
+            for w, c in zip(s.words, s.column("tag"), strict=True)
+        )
+        + "\n\n"
+        for s in CHUNKS
+    )
+    (tmp_path / "a.txt").write_text(rows)
+    columns = ["form", *others, "chunk"]
+    options = {"columns": columns, "label": "chunk", "templates": templates}
+    tagger = train(tmp_path / "a.txt", epochs=2, **options)
+    assert [*tagger.columns] == ["form", *used]
+    assert [each for each in caplog.messages if " pos" in each and "templates" in each] == (
+        [note] * bool(note)
+    )
+    [found, *_] = seqtag.read(tmp_path / "a.txt", columns=columns)
+    assert tagger.tag(found) == ["B-NP", "I-NP", "O"]
 
 
 # ----------------------------------------------------------------- tried

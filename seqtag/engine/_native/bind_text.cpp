@@ -174,11 +174,11 @@ class PyWordRows {
 
 class PyWordScanner {
  public:
-  PyWordRows scan_lines(nb::bytes text, bool file_start) {
+  PyWordRows scan_lines(nb::bytes text) {
     PyWordRows found(text, {});
     calls_.run([&] {
       nb::gil_scoped_release release;
-      scanner_.scan_lines({text.c_str(), text.size()}, file_start, found.rows());
+      scanner_.scan_lines({text.c_str(), text.size()}, found.rows());
     });
     return found;
   }
@@ -479,7 +479,7 @@ void bind_text(nb::module_& m) {
            nb::arg("numbers").none(), nb::arg("opens"), nb::arg("before"));
   nb::class_<PyWordScanner>(m, "WordScanner")
       .def(nb::init<>())
-      .def("scan_lines", &PyWordScanner::scan_lines, nb::arg("text"), nb::arg("file_start"))
+      .def("scan_lines", &PyWordScanner::scan_lines, nb::arg("text"))
       .def("scan_tokens", &PyWordScanner::scan_tokens, nb::arg("text"), nb::arg("starts"), nb::arg("ends"),
            nb::arg("sentence_ends"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"))
       .def("new_values", &PyWordScanner::new_values);

@@ -14,7 +14,7 @@
 
 namespace seqtag {
 
-// Bytes of the character of white space that begins here; 0 if it is another character.
+// Bytes of the character of white space, or byte order mark, that begins here; 0 if it is another character.
 inline size_t space_length(const char* text, const char* text_end) {
   const auto *p = reinterpret_cast<const unsigned char*>(text), *end = reinterpret_cast<const unsigned char*>(text_end);
   if (*p < 0x80) return *p == 0x20 || (*p >= 0x09 && *p <= 0x0d) || (*p >= 0x1c && *p <= 0x1f);
@@ -22,6 +22,7 @@ inline size_t space_length(const char* text, const char* text_end) {
   if (*p == 0xc2) return after(1) == 0x85 || after(1) == 0xa0 ? 2 : 0;
   if (*p == 0xe1) return after(1) == 0x9a && after(2) == 0x80 ? 3 : 0;
   if (*p == 0xe3) return after(1) == 0x80 && after(2) == 0x80 ? 3 : 0;
+  if (*p == 0xef) return after(1) == 0xbb && after(2) == 0xbf ? 3 : 0;  // a byte order mark
   if (*p != 0xe2) return 0;
   if (after(1) == 0x81) return after(2) == 0x9f ? 3 : 0;
   const int last = after(1) == 0x80 ? after(2) : 0;
@@ -33,7 +34,7 @@ inline bool breaks_form(const char* p) {
   const auto* q = reinterpret_cast<const unsigned char*>(p);
   if (*q < 0x80) return *q != 0x20;
   if (*q == 0xc2) return q[1] == 0x85;
-  if (*q == 0xe1) return true;
+  if (*q == 0xe1 || *q == 0xef) return true;
   return *q == 0xe2 && q[1] == 0x80 && (q[2] == 0xa8 || q[2] == 0xa9);
 }
 
@@ -74,13 +75,13 @@ class WordRows {
     });
     return out;
   }
-  // A word on each line, after its number if it is wanted, with its labels; `head` is before each sentence.
+  // A word on each line, after a 1 if sentences are numbered later, with its labels; `head` is before each sentence.
   std::string table(const std::vector<WordLabels>& labels, std::string_view head, bool numbered) const {
     std::string out;
     for_each_sentence([&](size_t, size_t first, size_t last) {
       out.append(head);
       for (size_t i = first; i < last; ++i) {
-        if (numbered) append_number(out, int64_t(i - first) + 1).push_back('\t');
+        if (numbered) out.append("1\t");
         out.append(forms[i]);
         for (const WordLabels& each : labels) out.append("\t").append(each.of(i));
         out.push_back('\n');
@@ -205,14 +206,16 @@ class WordScanner {
  public:
   const Interner& interner() const { return interner_; }
 
-  // The words of complete lines, separated by spaces or tabs; an empty line is a sentence without words.
-  void scan_lines(std::string_view text, bool file_start, WordRows& rows) {
+  // The words of complete lines, separated by spaces, tabs or byte order marks; an empty line is a sentence
+  // without words.
+  void scan_lines(std::string_view text, WordRows& rows) {
     const char *p = text.data(), *const end = p + text.size();
-    if (file_start && text.substr(0, 3) == "\xef\xbb\xbf") p += 3;
+    const auto at_mark = [&] { return *p == '\xef' && size_t(end - p) > 2 && p[1] == '\xbb' && p[2] == '\xbf'; };
     while (p < end) {
       const char* first = p;
-      while (p < end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') ++p;
+      while (p < end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n' && !at_mark()) ++p;
       if (p > first) add(rows, {first, size_t(p - first)});
+      if (p < end && *p == '\xef') p += 2;
       if (p < end && *p++ == '\n') rows.sentence_ptr.push_back(int64_t(rows.forms.size()));
     }
     if (int64_t(rows.forms.size()) > rows.sentence_ptr.back()) rows.sentence_ptr.push_back(int64_t(rows.forms.size()));

@@ -1,0 +1,69 @@
+"""Encodings other than UTF-8: which one a file seems to have, and what converts it."""
+
+from __future__ import annotations
+
+import re
+
+_FROM_CESU = (
+    "import sys; t = sys.stdin.buffer.read().decode('utf-8', 'surrogatepass'); t = t.encode("
+    "'utf-16', 'surrogatepass').decode('utf-16', 'replace'); sys.stdout.buffer.write(t.encode())"
+)
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_VALID = re.compile(
+    rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}"
+)
+_WESTERN = re.compile(  # Windows-1252: a letter beside one of ASCII, or punctuation
+    rb"(?<=[A-Za-z])[\xc0-\xff](?![\xc0-\xff])|(?<![\xc0-\xff])[\xc0-\xff](?=[A-Za-z])"
+    rb"|[\x80\x85\x91-\x97\x99\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb4\xb7\xbb\xbf]"
+)
+_OTHER = re.compile(rb"[\x80-\xff]")
+_MOST = 0.7  # share of null bytes where text in Latin letters has them; quotation marks have none
+
+
+def conversion(data: bytes | bytearray, at: int) -> str:
+    r"""Return how to convert a file that is not UTF-8, given bytes of it and the first wrong one.
+
+    >>> conversion(b"caf\xe9", 3)
+    'convert the file to UTF-8, for example with iconv -f WINDOWS-1252 -t UTF-8 (if it is Western)'
+    """
+    near = bytes(data[max(at - 1, 0) : at + 4096])
+    if _SURROGATE.match(data, at):
+        return (
+            "this is CESU-8, with pairs of surrogates: convert the file to UTF-8 with python3 -c "
+            f'"{_FROM_CESU}" < FILE > NEW'
+        )
+    if _VALID.search(data, 0, at):
+        return (
+            "other characters are UTF-8: correct this place, or leave out such bytes with iconv "
+            "-c -f UTF-8 -t UTF-8"
+        )
+    western = 10 * len(_WESTERN.findall(near)) >= 8 * len(_OTHER.findall(near))
+    if western and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", near):
+        name, condition = "WINDOWS-1252", " (if it is Western)"
+    else:
+        name, condition = "ENCODING", ""
+    return f"convert the file to UTF-8, for example with iconv -f {name} -t UTF-8{condition}"
+
+
+def wide_encoding(start: bytes) -> str:
+    r"""Return the name of UTF-16 or UTF-32, of which a file begins with a mark or null bytes.
+
+    >>> wide_encoding(b"\xff\xfea\0"), wide_encoding("dog".encode("utf-32-be"))
+    ('UTF-16', 'UTF-32BE')
+    """
+    if start.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "UTF-32"
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16"
+    if len(start) < 4:
+        return ""
+    counts = [start[i::4].count(0) / len(start[i::4]) for i in range(4)]
+    if any(0 < share < _MOST for share in counts):
+        return ""
+    names: dict[tuple[bool, ...], str] = {
+        (False, True, True, True): "UTF-32LE",
+        (True, True, True, False): "UTF-32BE",
+        (False, True, False, True): "UTF-16LE",
+        (True, False, True, False): "UTF-16BE",
+    }
+    return names.get(tuple(share > 0 for share in counts), "")

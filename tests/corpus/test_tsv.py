@@ -1,0 +1,79 @@
+r"""Tables of ``--to tsv`` have the same words for pandas, polars and seqtag itself."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import seqtag
+from seqtag.corpus import read
+from seqtag.corpus.formats import render
+from seqtag.corpus.write import one_table
+from seqtag.tagging.streams import tag_text
+from tests.command_line import call, home  # noqa: F401  (fixtures)
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+
+WORDS = st.sampled_from(
+    [
+        *('"', '""', '"a', 'a"b', "None", "null", "NA", "nan", "1", "01", "1.0", "True", "form"),
+        *("#", "sentence", "'", ",", "\\", "-DOCSTART-", "Time", "\u2028", "é"),
+    ]
+)
+SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=5)
+
+
+def table(sentences) -> bytes:
+    rows = ({"form": words, "upos": ["NOUN"] * len(words)} for words in sentences)
+    return b"".join(one_table(render(row, "tsv").encode() for row in rows))
+
+
+@given(SENTENCES)
+@example([['"', "a"], ['"']])
+@example([["form"], ["None"]])
+def test_three_readers(sentences):
+    data = table(sentences)
+    frames = [
+        pandas.read_csv(io.BytesIO(data), sep="\t", quoting=3, keep_default_na=False, dtype=str),
+        polars.read_csv(data, separator="\t", quote_char=None, infer_schema=False),
+    ]
+    for frame in frames:
+        assert list(frame.columns) == ["sentence", "form", "upos"]
+        assert list(frame["form"]) == [word for words in sentences for word in words]
+        numbers = [str(i) for i, words in enumerate(sentences, 1) for _ in words]
+        assert list(frame["sentence"]) == numbers
+    found = [sentence.words for sentence in read(io.BytesIO(data)) if len(sentence)]
+    assert found == sentences
+
+
+@given(SENTENCES, st.integers(1, 40), st.integers(1, 3))
+def test_tables_are_joined_however_they_are_cut(sentences, size, parts):
+    lines = table(sentences).splitlines(keepends=True)
+    pieces = [b"".join(lines[i : i + size]) for i in range(0, len(lines), size)]
+    assert b"".join(one_table(pieces)) == b"".join(lines)
+    assert b"".join(one_table(pieces * parts)) == table(sentences * parts)
+
+
+def test_the_command(home, tmp_path, call):  # noqa: F811
+    (tmp_path / "a.txt").write_text('He said "No". \nNone of it!\n')
+    done = call("tag", "-m", home / "upos.seqtag", tmp_path / "a.txt", "--to", "tsv")
+    (tmp_path / "a.tsv").write_bytes(done.out)
+    again = call("tag", "-m", home / "upos.seqtag", tmp_path / "a.tsv")
+    assert (again.code, again.out) == (0, done.out)
+    again = call("tag", "-m", home / "upos.seqtag", tmp_path / "a.tsv", "--to", "tsv")
+    assert (again.code, again.out) == (0, done.out)
+    rows = [line.split("\t") for line in done.out.decode().splitlines()]
+    assert rows[0] == ["sentence", "form", "misc", "upos"]
+    assert {row[0] for row in rows[1:]} == {"1", "2"}
+
+
+def test_threads_and_blocks_change_nothing():
+    data = b"the dog barks\n\nthe cat\n" * 50
+    tagger = seqtag.load("en").tagger("upos")
+    pieces = list(tag_text([tagger], read(io.BytesIO(data), "tokens"), "tsv"))
+    text = b"".join(one_table(pieces)).decode().splitlines()
+    assert len(text) == 251 and text[-1].startswith("100\tcat\t")
