@@ -748,7 +748,7 @@ def _named(
     names: list[str] = [""] * width
     for i, column in enumerate(columns[:2]):
         told = _HEADER.get(header[i].lower(), "") if header else ""
-        kind = told if told in ("id", "sentence") else _number_kind(column, blocks)
+        kind = _number_kind(column, blocks) if not told else told * (told in ("id", "sentence"))
         if width > 1 and kind:
             names[i] = kind
             if kind == "id":

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
-from seqtag.corpus.withheld import check_words
 from seqtag.corpus.sentence import find_column, has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
+from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
 from seqtag.html_tables import table
 from seqtag.model import bundle, container

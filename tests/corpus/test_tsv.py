@@ -19,8 +19,10 @@ pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 
 WORDS = st.sampled_from(
-    ['"', '""', '"a', 'a"b', "None", "null", "NA", "nan", "1", "01", "1.0", "True", "form", "#"]
-    + ["sentence", "'", ",", "\\", "-DOCSTART-", "Time", "\u2028", "é"]
+    [
+        *('"', '""', '"a', 'a"b', "'", ",", "\\", "#", "\u2028", "é", "-DOCSTART-"),
+        *("None", "null", "NA", "nan", "1", "01", "1.0", "True", "form", "sentence", "Time"),
+    ]
 )
 SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=5)
 
