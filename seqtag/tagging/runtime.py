@@ -15,6 +15,7 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Column
+from seqtag.labels.column import FEATS, sorted_feats
 from seqtag.model.bundle import input_columns, predicted_columns
 from seqtag.parallel import Pool, in_order
 from seqtag.tagging.encode import (
@@ -278,6 +279,10 @@ class ModelRuntime:
         names = input_columns(self.model)
         columns = rows_of_columns(sentences, names)
         bounds = list(accumulate(map(len, columns[0]), initial=0))
+        columns = [
+            [[*map(sorted_feats, row)] for row in values] if name == FEATS else values
+            for name, values in zip(names or ["form"], columns, strict=True)
+        ]
         for name, values in zip(names, columns, strict=False):
             if name != "form" and all(row.count(NO_LABEL) == len(row) for row in values):
                 first = getattr(sentences[0], "sentence", sentences[0])

@@ -20,6 +20,7 @@ from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value, find_column, places, split_key
 from seqtag.features.encoder import Column
+from seqtag.labels.column import FEATS, sorted_feats
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
 from seqtag.tagging.encode import NO_LABEL
@@ -336,8 +337,10 @@ class TableTagger:
                 for column, source in zip(tagger.model.compiled.columns, sources, strict=True):
                     if not isinstance(source, _Filled):
                         at = plan.read.index(str(source))
-                        new = scanned.known[at], scanned.new[at], shared[at]
-                        workspace.encoder.extend(column, *new)
+                        values = scanned.new[at]
+                        if column == FEATS:
+                            values = list(map(sorted_feats, values))
+                        workspace.encoder.extend(column, scanned.known[at], values, shared[at])
         labels: list[NDArray[np.int32]] = []
         lemmas: dict[int, _Values] = {}  # by the number of the tagger
         for number, tagger in enumerate(plan.taggers):

@@ -99,7 +99,7 @@ def test_words_are_written_with_labels():
     ids, names = int32(0, 1, 0), [b"X", b"Y"]
     assert rows.tagged(ids, names) == b"a/X b/Y\nb/X\n"
     assert rows.table([ids, ids], [names, names], b"", False) == b"a\tX\tX\nb\tY\tY\n\nb\tX\tX\n\n"
-    assert rows.table([ids], [names], b"H\n", True) == b"H\n1\ta\tX\n2\tb\tY\nH\n1\tb\tX\n"
+    assert rows.table([ids], [names], b"H\n", True) == b"H\n1\ta\tX\n1\tb\tY\nH\n1\tb\tX\n"
     shown = rows.conllu([3], [ids], [names], None, [], []).replace(b"\t_", b"").decode()
     assert shown == "# text = a b\n1\ta\tX\n2\tb\tY\n\n# text = b\n1\tb\tX\n\n"
 

@@ -187,7 +187,7 @@ def outputs(data: bytes) -> str:
         words, place = [], 1
         for line in found.decode().split("\n")[:-1]:
             row = line.split("\t")
-            if row[0] == "word":  # the head of a table; CoNLL-U Plus may have columns before it
+            if row[0] == "sentence":  # the head of a table; CoNLL-U Plus may have columns before it
                 place = row.index("form")
             else:
                 words.append(row[place])

@@ -13,6 +13,7 @@ import seqtag
 from seqtag.evaluation import score
 from seqtag.features.language import parse
 from seqtag.labels.column import LabelColumn
+from seqtag.tagging.streams import tag_text
 from seqtag.training.calibration import calibrate
 from tests.command_line import call  # noqa: F401  (a fixture)
 
@@ -70,6 +71,20 @@ def test_normal_labels(items):
     assert column.normal(found) == found
     assert {*found.split("|")} == {*(items or "_")}
     assert [*map(str.lower, found.split("|"))] == sorted(map(str.lower, found.split("|")))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 99), st.integers(0, 99))
+def test_features_as_input(a, b):
+    templates = parse("feats[0]\nfeats[-1]")
+    tagger = seqtag.train(read(conllu(a)), label="upos", templates=templates, min_count=1)
+    expected = [upos for upos, _ in WORDS.values()]
+    for sentence in read(conllu(b, 2)):
+        assert tagger.tag(sentence) == expected
+    assert len({*tagger.tag_many(read(conllu(b)))[0]}) == 4
+    data = conllu(b).replace(b"NOUN", b"_")
+    [text] = tag_text([tagger], seqtag.read(io.BytesIO(data), "conllu"))
+    assert text == conllu(b)
 
 
 def test_commands(tmp_path, call):  # noqa: F811
