@@ -536,5 +536,5 @@ def _odd(
             f"correct it, name it with --outside {label}, or learn all labels as they are with "
             "--scheme none"
         )
-        misfits.append(Misfit(line, sum(each.odd.values()), text))
+        misfits.append(Misfit(line, sum(each.odd.values()), text, is_noted=False))
     return misfits

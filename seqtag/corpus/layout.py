@@ -25,11 +25,14 @@ class Misfit:
         How often it occurs in the sample.
     text
         What it is, what it was taken for, and how to change that.
+    is_noted
+        Whether it is logged when a file is opened; those who use labels name odd ones themselves.
     """
 
     line: int
     count: int
     text: str
+    is_noted: bool = True
 
 
 class Learned(NamedTuple):

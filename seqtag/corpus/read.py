@@ -8,6 +8,7 @@ import os
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self, cast
 
 from seqtag.corpus import conllu
@@ -439,7 +440,7 @@ class ReadOptions:
             if known is not None and known.columns and known.fixed is None:
                 names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
                 found = sniff_rows(lines, given._replace(columns=names))
-        for misfit in found.misfits:
+        for misfit in filter(attrgetter("is_noted"), found.misfits):
             times = f" ({misfit.count} times in the sample)" if misfit.count > 1 else ""
             _log.warning("%s:%d: %s%s", stream.name, misfit.line, misfit.text, times)
         if "form" not in found.columns or len(set(found.columns)) < len(found.columns):

@@ -18,6 +18,7 @@ import pytest
 
 import seqtag
 from seqtag.cli import COMMANDS
+from seqtag.corpus import FORMATS
 from seqtag.features.attributes import TABLE_ATTRIBUTES
 from seqtag.segmentation.paragraphs import find_mode
 
@@ -48,6 +49,7 @@ PAGES = {
     "docs/how-to/train-on-shards.md": (),
     "docs/how-to/troubleshooting.md": (),
     "docs/how-to/word-classes.md": (),
+    "docs/reference/formats.md": (),
     "docs/reference/model-file.md": (),
     "docs/reference/templates.md": (),
 }
@@ -145,6 +147,17 @@ def test_the_table_of_attributes_is_complete():
 def test_three_lines_change_for_users_of_sklearn_crfsuite():
     [block] = blocks("docs/how-to/from-sklearn-crfsuite.md", "diff")
     assert [line[0] for line in block.splitlines() if line] == ["-", "+"] * 3
+
+
+def test_the_table_of_formats_is_complete():
+    section = text_of("docs/reference/formats.md").split("## Formats\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `([\w-]+)` \| ([^|]+) \| ([^|]+) \|", section, re.M)
+    found = {
+        name: (read != "no" and "as" not in read, write == "yes") for name, read, write in rows
+    }
+    assert found == {
+        name: (format.is_readable, format.write is not None) for name, format in FORMATS.items()
+    }
 
 
 @pytest.mark.parametrize("page", ["README.md", *OTHERS])
