@@ -31,6 +31,7 @@ SENTENCE_LINE = re.compile(r"EOS|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]")
 _CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
 _MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
 _PADDED = re.compile("(?:^|\t)[ \u00a0]+[^\t \u00a0]|[^\t \u00a0][ \u00a0]+(?:\t|$)")
+_SPECIAL = frozenset(["", *"#;/%<!@*E-[ \t"])  # first characters of lines that may be no rows
 _NUMBERED = re.compile(r"(?:[^\W\d]+[:\s_.#-]*)?([0-9]+)")
 _NAMES = {
     "form": "word words token tokens form forms text wort mot palabra palavra",
@@ -70,15 +71,18 @@ class Overrides(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A line of the sample: its number, its text, and its fields."""
+    """A line of the sample: its number, its text, what it may be besides a row, and its fields."""
 
     number: int
     line: str
+    kind: str
     cells: list[str]
 
 
-def sniff_rows(lines: Sequence[tuple[int, str]], given: Overrides) -> Layout:
-    """Return the layout of a column file.
+def sniff_rows(
+    lines: Sequence[tuple[int, str]], given: Overrides
+) -> tuple[Layout, list[list[str]]]:
+    """Return the layout of a column file, and the fields of all lines of words.
 
     Parameters
     ----------
@@ -87,30 +91,34 @@ def sniff_rows(lines: Sequence[tuple[int, str]], given: Overrides) -> Layout:
     given
         What is known.
     """
-    likely = [line for _, line in lines if line.strip() and not _is_aside(line)]
-    likely = likely or [line for _, line in lines if line.strip()]
+    kinds = [_kind_of(line) for _, line in lines]
+    known = [(line, kind) for (_, line), kind in zip(lines, kinds, strict=True) if kind != "blank"]
+    likely = [line for line, kind in known if not kind]
+    if len(likely) < MANY:  # of few lines, each counts
+        likely = [line for line, kind in known if kind != "head"] or [line for line, _ in known]
     separator, width = _separator(likely, given)
     ragged = width > len(_CONLL2012) - 1 and any(
         line.startswith(("#begin document", "#end document")) for _, line in lines
     )
-    every = [_Row(n, line, row_cells(line, separator, width)) for n, line in lines]
+    every = [
+        _Row(number, line, kind, row_cells(line, separator, width))
+        for (number, line), kind in zip(lines, kinds, strict=True)
+    ]
     comment, labels, misfits = _comment(every, width, given.comment)
     between = _sentence_line(every, width)
-    rows = [
+    words = [
         row
         for row in every
-        if row.line.strip()
-        and not (row.line.startswith(DOCSTART) or is_comment(row.line))
-        and not (between and SENTENCE_LINE.match(row.line))
+        if row.kind in ("", "mark", *["end"] * (not between))
         and not (comment and row.line.startswith(comment) and _is_unlike(row, width, labels))
-        and (len(row.cells) == width or (ragged and len(row.cells) > width))
     ]
+    rows = [row for row in words if len(row.cells) == width or (ragged and len(row.cells) > width)]
     header = _is_header(rows) if given.header is None else given.header
     named = [cell.strip() for cell in rows[0].cells] if header and rows else []
-    rows = rows[header:]
+    rows, fields = rows[header:], [row.cells for row in words[header:]]
     if not rows:
         names = given.columns or _header_names(named, [[]] * len(named)) or ("form",)
-        return Layout("columns", names, separator, comment=comment, header=header)
+        return Layout("columns", names, separator, comment=comment, header=header), fields
     width = len(_CONLL2012) if ragged else width
     cells = [row.cells[:width] for row in rows]
     columns = [list(column) for column in zip(*cells, strict=True)]
@@ -129,7 +137,7 @@ def sniff_rows(lines: Sequence[tuple[int, str]], given: Overrides) -> Layout:
     spellings = _spellings(names, spelled, given)
     misfits += _odd(names, rows, spelled, given)
     evidence = f"{counted(width, 'field')} in {len(rows)} of {counted(len(likely), 'row')}"
-    return Layout(
+    layout = Layout(
         "columns",
         names,
         separator,
@@ -144,6 +152,7 @@ def sniff_rows(lines: Sequence[tuple[int, str]], given: Overrides) -> Layout:
         labels,
         tuple(misfits),
     )
+    return layout, fields
 
 
 def counted(count: object, noun: str) -> str:
@@ -153,7 +162,7 @@ def counted(count: object, noun: str) -> str:
 
 def _blocks(rows: Sequence[_Row]) -> int:
     """Return the number of pieces between blank lines."""
-    blank = [not row.line.strip() for row in rows]
+    blank = [row.kind == "blank" for row in rows]
     return sum(a and not b for a, b in pairwise([True, *blank]))
 
 
@@ -170,9 +179,15 @@ def row_cells(line: str, separator: str, width: int = 0) -> list[str]:
     return [field_value(line[a:b], separator) if a < b else "" for a, b in spans]
 
 
-def _is_aside(line: str) -> bool:
-    """Return whether a line may be something else than a row, by its beginning."""
-    return bool(line.startswith(DOCSTART) or _MARK.match(line) or SENTENCE_LINE.match(line))
+def _kind_of(line: str) -> str:
+    """Return what a line is, or may be, besides a row: blank, a head, an end, or marked."""
+    if line[:1] not in _SPECIAL:
+        return "" if line.strip() else "blank"
+    if line.startswith(DOCSTART) or is_comment(line):
+        return "head"
+    if SENTENCE_LINE.match(line):
+        return "end"
+    return "mark" if _MARK.match(line) else "" if line.strip() else "blank"
 
 
 def _usual(widths: Sequence[int]) -> int:
@@ -183,9 +198,12 @@ def _usual(widths: Sequence[int]) -> int:
 def _separator(lines: Sequence[str], given: Overrides) -> tuple[str, int]:
     """Return the separator that explains the lines best, and the number of fields."""
     separator = given.separator or _fitting(lines, given.columns) or _likely(lines)
-    widths = [len(row_cells(line, separator)) for line in lines]
     if given.columns:
         return separator, len(given.columns)
+    widths = [
+        line.count("\t") + 1 if separator == "\t" else len(row_cells(line, separator))
+        for line in lines
+    ]
     if separator == "\t" and any("\t\t" in f"{line}\t" for line in lines):
         # Runs of tabs are one if that makes all rows alike, and they are not empty fields.
         runs = {len(row_cells(line, "\t+")) for line in lines}
@@ -264,21 +282,18 @@ def _comment(
     marked: dict[str, list[_Row]] = {}  # lines before a sentence
     labels: Counter[str] = Counter()
     blocks = _blocks(rows)
-    ends = [not row.line.strip() or bool(SENTENCE_LINE.match(row.line)) for row in rows]
-    is_open = not any(ends[:-1])  # without lines between sentences, any row may be the first
+    # Without lines between sentences, any row may be the first.
+    is_open = not any(row.kind in ("blank", "end") for row in rows[:-1])
     first = True  # whether no row of the sentence has been read
-    for row, is_end in zip(rows, ends, strict=True):
-        mark = row.line[:1] if _MARK.match(row.line) else ""
-        first = first or is_end or is_open
-        if is_end:
-            continue
-        if mark and first:
-            marked.setdefault(mark, []).append(row)
-        elif not row.line.startswith(DOCSTART) and len(row.cells) == width:
+    for row in rows:
+        first = first or row.kind in ("blank", "end") or is_open
+        if row.kind == "mark" and first:
+            marked.setdefault(row.line[0], []).append(row)
+        elif row.kind in ("", "mark") and len(row.cells) == width:
             first = not labels  # that row may be a header
             labels[row.cells[-1]] += 1
     for group in marked.values():
-        unfit = [row for row in group if len(row.cells) != width and not is_comment(row.line)]
+        unfit = [row for row in group if len(row.cells) != width]
         alike = [row for row in group if len(row.cells) == width]
         strange = [row for row in alike if row.cells[-1] not in labels]
         last = {row.cells[-1] for row in strange}
@@ -311,7 +326,7 @@ def _sentence_line(rows: Sequence[_Row], width: int) -> str:
     found = Counter(
         row.line.split("\t")[0].strip()
         for row in rows
-        if SENTENCE_LINE.match(row.line) and (len(row.cells) != width or width == 1)
+        if row.kind == "end" and (len(row.cells) != width or width == 1)
     )
     mark = max(found, key=found.__getitem__, default="").replace("</", "<")
     return re.sub(r"\s.*", ">", mark) if mark.startswith("<") else mark
@@ -325,9 +340,11 @@ def _is_header(rows: Sequence[_Row]) -> bool:
     if first[:2] == ["sentence", "form"]:  # as seqtag writes tables, whatever words follow
         return True
     known = sum(name in _HEADER for name in first)
-    values = {cell.strip().lower() for row in rows[1:] for cell in row.cells[1:]}
     is_prose = any(" " in cell and _key(cell) not in _HEADER for cell in rows[0].cells)
-    if is_prose or 2 * known < len(first) or {*first[1:]} & values:
+    if is_prose or 2 * known < len(first):
+        return False
+    values = {cell.strip().lower() for row in rows[1:] for cell in row.cells[1:]}
+    if {*first[1:]} & values:
         return False
     return known > 1 or len(first) == 2 or _HEADER.get(first[0]) in ("form", "id", "sentence")
 
@@ -358,6 +375,8 @@ def _kind(column: Sequence[str], spelled: Spelled | None) -> str:
 def _number_kind(column: Sequence[str]) -> str:
     """Return ``id`` for numbers that count words, ``sentence`` for those that count sentences."""
     values = [cell for cell in column if cell]
+    if not all(map(_NUMBERED.match, values[:MANY])):
+        return ""
     found = [_NUMBERED.fullmatch(cell) for cell in values if not NO_WORD.fullmatch(cell)]
     if not all(found):
         return ""

@@ -10,8 +10,10 @@ from seqtag.corpus.write import write_rows
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from seqtag.corpus.sentence import Sentence
+    from seqtag.corpus.stream import Block
     from seqtag.corpus.warnings import FormatWarnings
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -100,6 +102,16 @@ class ConlluReader(ColumnReader):
         warnings: FormatWarnings | None = None,
     ):
         super().__init__(source, columns, separator, warnings)
+
+    def read(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
+        """Yield the sentences of blocks (see `ColumnReader.read`)."""
+
+        def checked() -> Iterator[Block]:
+            for block in blocks:
+                check_columns(block.text, block.line, self.columns, self.source)
+                yield block
+
+        return super().read(checked(), line)
 
     def _is_head(self, raw: str, start: int) -> bool:
         return raw.startswith("#", start)

@@ -155,10 +155,7 @@ class SentenceStream:
     def _table_blocks(self) -> Iterator[Block]:
         """Yield blocks of complete sentences, none of them too long."""
         heads = self._format.rows.heads if self._format.rows else None
-        for block in self._stream.blocks(after_last_blank_line, heads):
-            if self._format.rows is conllu.ConlluReader:
-                conllu.check_columns(block.text, block.line, self.columns, self.source)
-            yield block
+        return self._stream.blocks(after_last_blank_line, heads)
 
     def __iter__(self) -> Iterator[Sentence]:
         return self._sentences
@@ -436,10 +433,10 @@ class ReadOptions:
             lines = list(enumerate(complete_lines(head), 1))
             if known is not None and known.fixed is not None:
                 given = given._replace(columns=known.fixed)
-            found = sniff_rows(lines, given)
+            found, _ = sniff_rows(lines, given)
             if known is not None and known.columns and known.fixed is None:
                 names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
-                found = sniff_rows(lines, given._replace(columns=names))
+                found, _ = sniff_rows(lines, given._replace(columns=names))
         for misfit in filter(attrgetter("is_noted"), found.misfits):
             times = f" ({misfit.count} times in the sample)" if misfit.count > 1 else ""
             _log.warning("%s:%d: %s%s", stream.name, misfit.line, misfit.text, times)

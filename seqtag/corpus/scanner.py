@@ -80,10 +80,7 @@ class BlockScanner:
 
     def scan(self, block: BlockOfWords) -> Scanned | None:
         """Number the values of a block; return None if it is not regular."""
-        data = block.encoded()
-        if b"\n\xef\xbb\xbf" in data or (block.line > 1 and data.startswith(b"\xef\xbb\xbf")):
-            return None  # byte order marks where files were joined
-        found = self._scanner.scan(data, block.line == 1)
+        found = self._scanner.scan(block.encoded(), block.line == 1)
         if found is None:
             return None
         known = [len(values) for values in self.values]

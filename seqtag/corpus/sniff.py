@@ -15,17 +15,15 @@ from seqtag.corpus import conllu
 from seqtag.corpus.column_files import (
     BARE,
     MANY,
-    SENTENCE_LINE,
     Overrides,
     counted,
-    row_cells,
     sniff_rows,
 )
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import columns_of, parsed
 from seqtag.corpus.layout import Layout
 from seqtag.corpus.stream import HEAD
-from seqtag.corpus.table import DOCSTART, is_comment
+from seqtag.corpus.table import DOCSTART
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import CHUNK_LABEL, OUTSIDE
 from seqtag.labels.spelling import detect_spelling
@@ -120,7 +118,7 @@ def detect_format(head: bytes, given: Overrides | None = None) -> Layout:
     given = given or Overrides()
     numbered = list(enumerate(every, 1))
     if given.of_rows:
-        return sniff_rows(numbered, given)
+        return sniff_rows(numbered, given)[0]
     if (found := _find_json(lines)) is not None:
         return found
     _refuse_foreign(lines)
@@ -271,16 +269,7 @@ def _find_columns(
     CorpusError
         If the evidence is not sufficient.
     """
-    layout = sniff_rows(numbered, given)
-    heads = (DOCSTART, layout.comment) if layout.comment else (DOCSTART,)
-    words = [
-        line
-        for _, line in numbered
-        if line.strip()
-        and not (line.startswith(heads) or is_comment(line))
-        and not SENTENCE_LINE.fullmatch(line.strip())
-    ]
-    rows = [row_cells(line, layout.separator) for line in words[layout.header :]]
+    layout, rows = sniff_rows(numbered, given)
     if layout.ragged or not rows:
         return layout if rows else replace(layout, evidence=DOCSTART)
     width = len(layout.columns)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.labels.schemes import OUTSIDE, SCHEMES, parse, prefixes_of, spans
@@ -35,26 +36,27 @@ _MANY = 10  # words; of fewer, a label _ may just not be known yet
 _OFTEN = 0.4  # share of words outside, where types have no prefix
 
 
-class _Style(NamedTuple):
+@dataclass(frozen=True)
+class _Style:
     """Place and case of the prefix, and what joins it to the type."""
 
     place: str = "prefix"
     joint: str = "-"
     lower: bool = False
 
-    def compile(self) -> re.Pattern[str]:
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
         letter = f"(?P<prefix>[{_LETTERS.lower() if self.lower else _LETTERS}])"
         joint, kind = re.escape(self.joint), "(?P<type>.+)"
         parts = (letter, joint, kind) if self.place == "prefix" else (kind, joint, letter)
         return re.compile("".join(parts))
 
 
-_PATTERNS = {
-    style: style.compile()
+_STYLES = {
+    (place, joint, lower): _Style(place, joint, lower)
     for lower in (False, True)
     for place in ("prefix", "suffix")
     for joint in _JOINTS
-    if (style := _Style(place, joint, lower))
 }
 
 
@@ -113,7 +115,7 @@ class Spelling:
             return OUTSIDE
         prefix, kind = "i", label
         if self.place != "type":
-            found = _PATTERNS[_Style(self.place, self.joint, self.lower)].fullmatch(label)
+            found = _STYLES[self.place, self.joint, self.lower].pattern.fullmatch(label)
             if found is None:
                 return label
             prefix, kind = found["prefix"], found["type"]
@@ -227,12 +229,17 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
     is_word = word.upper() in OUTSIDE_WORDS and (word != "_" or words >= _MANY)
     outside = tuple(dict.fromkeys([*outside, *[word] * is_word]))
     rest = {label: n for label, n in counts.items() if label not in outside}
+    joined = {
+        label: n
+        for label, n in rest.items()
+        if label[1:2] in _JOINTS or label[-2:-1] in _JOINTS  # as most words are not
+    }
     found = {
-        style: sum(n for label, n in rest.items() if pattern.fullmatch(label))
-        for style, pattern in _PATTERNS.items()
+        style: sum(n for label, n in joined.items() if style.pattern.fullmatch(label))
+        for style in _STYLES.values()
     }
     style = max(found, key=found.__getitem__)
-    explained, pattern = found[style], _PATTERNS[style]
+    explained, pattern = found[style], style.pattern
     bare = {label for label in rest if parse(label)[0] and not parse(label)[1]}
     if not explained or (bare and not style.lower):
         plain = rest and all(parse(label)[0] for label in rest) and len({*rest, *outside}) > 1

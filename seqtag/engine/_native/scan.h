@@ -115,6 +115,10 @@ class Scanner {
       blank_ = false;
       if (!tokens && heading(first, last)) {
         if (std::memchr(first, '\r', size_t(last - first))) return false;
+        // Names of columns after the beginning are for the Python reader.
+        if (comments_ && first != text &&
+            std::string_view(first, size_t(last - first)).find("global.columns") != std::string_view::npos)
+          return false;
         continue;
       }
       tokens = true;
@@ -146,6 +150,7 @@ class Scanner {
   bool row(const char* text, const char* first, const char* last, int64_t& done, int64_t& covered, int64_t& empty,
            ScannedRows& rows) {
     if (comments_ && *first == '#') return false;
+    if (last - first >= 3 && std::memcmp(first, "\xef\xbb\xbf", 3) == 0) return false;  // where files were joined
     field_.clear();
     const char* begin = first;
     for (const char* q = first;; ++q) {
