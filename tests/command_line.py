@@ -47,7 +47,7 @@ SENTENCES = [
 
 _FAMILIAR = (
     r"seqtag: note: .*(: (read as|paragraphs are|each line is|tokenized by) "
-    r"| is what the model was trained on|: [0-9,]+ sentences?, [0-9,]+ words?; )"
+    r"| is what the model was trained on|: words are in column |: [0-9,]+ sentences?, [0-9,]+ words?; )"
 )
 
 

@@ -455,7 +455,7 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelled | None]) 
             del free[-1]
     for i, name in zip(free, _label_names([kinds[i] for i in free]), strict=True):
         names[i] = name
-    if len(free) == 2 and {*columns[free[1]]} <= BARE:
+    if len(free) == 2 and not kinds[free[0]] and {*columns[free[1]]} <= BARE:
         names[free[0]], names[free[1]] = "pos", "chunk"
     return tuple(name or str(i) for i, name in enumerate(names, 1))
 

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
+from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.sentence import find_column, has_column
 from seqtag.corpus.surface import raw_text_of
 from seqtag.corpus.withheld import check_words
@@ -127,9 +128,13 @@ def score_system(
             raise CorpusError(msg, source=name)
         sentences = list(require_conllu(gold))
         text = "".join(sentence.raw for sentence in sentences if len(sentence))
-        words = read(io.BytesIO(text.encode()), "conllu", limits=UNLIMITED)
-        tagged = b"".join(tag_text(system.taggers, words, threads=threads))
-        predicted = read(io.BytesIO(tagged), "conllu", limits=UNLIMITED)
+        how = {} if gold.columns == CONLLU else {"columns": gold.columns}  # with more columns
+
+        def again(data: bytes) -> SentenceStream:
+            return read(io.BytesIO(data), "auto" if how else "conllu", limits=UNLIMITED, **how)
+
+        tagged = b"".join(tag_text(system.taggers, again(text.encode()), threads=threads))
+        predicted = again(tagged)
         filled = {name for tagger in system.taggers for name in tagger.label_columns}
         if given := [name for name in SHOWN if name not in filled]:
             # The file has gold labels in these columns: they are no predictions of the pipeline.
@@ -138,7 +143,7 @@ def score_system(
                 for each in predicted
                 if len(each)
             )
-            predicted = read(io.BytesIO(cleared.encode()), "conllu", limits=UNLIMITED)
+            predicted = again(cleared.encode())
         found = score_aligned(
             sentences,
             progress(predicted),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
-from seqtag.corpus.sentence import find_column, has_column, sentence_of
+from seqtag.corpus.sentence import find_column, has_column, places, sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.corpus.read import AnyStream, ReadOptions
     from seqtag.model.model import Model
+
+_log = logging.getLogger("seqtag")
 
 _Context = TypeVar("_Context")
 
@@ -686,6 +689,8 @@ class Chain:
         """
         for stream in streams:
             check_words(stream)
+            if options.to is None:
+                self._note_new_columns(stream)
         sources = self.cut(streams, options, threads, flush=flush, continues=continues)
         fields = options.output_fields(name_columns=len(self.shown) > 1)
         to = options.to or _format_of(sources, self.columns)
@@ -699,6 +704,19 @@ class Chain:
             )
         )
         return joined(pieces, to)
+
+    def _note_new_columns(self, stream: SentenceStream) -> None:
+        """Log where labels go that a column file has no column for."""
+        found = places(self.columns, stream.columns)
+        new = [name for name, place in found.items() if not has_column(place, stream.columns)]
+        if new and stream.format == "columns":
+            _log.info(
+                "%s: words are in column %d of %d; behind the last one comes %s",
+                stream.source,
+                stream.columns.index("form") + 1,
+                len(stream.columns),
+                ", ".join(new),
+            )
 
 
 def _only(loaded: Sequence[Loaded], only: Sequence[str]) -> list[Loaded]:
