@@ -77,7 +77,11 @@ SPELLINGS = {
     "suffix": lambda label: "-".join(label.split("-")[::-1]),
     "underscore": lambda label: label.replace("-", "_"),
     "zero": lambda label: "0" if label == "O" else label,
-    "other": lambda label: "OTHER" if label == "O" else label,
+    "colon": lambda label: label.replace("-", ":"),
+    **{
+        word: lambda label, word=word: word if label == "O" else label
+        for word in ("OTHER", "NONE", "OUT", "nil", "*", "-", "_")
+    },
 }
 SEPARATORS = ["\t", " ", ",", ";", "   ", "\t\t"]
 COMMENTS = {

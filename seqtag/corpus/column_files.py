@@ -449,15 +449,19 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelled | None]) 
     elif "" in names:
         names[names.index("")] = "form"
     if names[0] == "id":
-        while len(free) > 1 and 2 * sum(c in ("_", "-", "") for c in columns[free[-1]]) > len(
-            columns[0]
-        ):
+        while len(free) > 1 and _is_unused(columns[free[-1]], spelled[free[-1]]):
             del free[-1]
     for i, name in zip(free, _label_names([kinds[i] for i in free]), strict=True):
         names[i] = name
     if len(free) == 2 and not kinds[free[0]] and {*columns[free[1]]} <= BARE:
         names[free[0]], names[free[1]] = "pos", "chunk"
     return tuple(name or str(i) for i, name in enumerate(names, 1))
+
+
+def _is_unused(column: Sequence[str], spelled: Spelled | None) -> bool:
+    """Return whether most of a column is empty, and it has no chunk labels with prefixes."""
+    chunked = spelled is not None and spelled.spelling.place != "type"
+    return not chunked and 2 * sum(cell in ("_", "-", "") for cell in column) > len(column)
 
 
 def _form_of(free: Sequence[int], columns: Sequence[Sequence[str]], kinds: dict[int, str]) -> int:

@@ -196,7 +196,10 @@ def _find_conllu(lines: Sequence[str]) -> Layout | None:
     alike = sum(_is_conllu(row, commented) for row in rows)
     if 2 * alike < len(rows) or (not rows and any("\t" in line for line in lines)):
         return None
-    complete = sum(row.count("\t") == 9 for row in rows)
+    tabs = Counter(row.count("\t") for row in rows)
+    complete = tabs[9]
+    if tabs[10] > max(complete, 1):  # with one more column
+        return None
     evidence = f"10 tab-separated fields in {complete} of {counted(len(rows), 'row')}"
     return Layout("conllu", conllu.COLUMNS, "\t", evidence if rows else "nothing but comments")
 

@@ -410,25 +410,25 @@ class Corpus(NamedTuple):
 
     def announce(self, data: TrainingData, label: LabelColumn | None, *, chosen: bool) -> None:
         """Log what the files are, and which column is learned, chosen by the user or not."""
-        layout, facts = self._layout, {}
+        layout, facts, hint = self._layout, {}, ""
         if layout is None:
             return
         if label is not None:
             types = {parse(name)[1] for name in data.labels.types} - {""}
             scheme = None if data.is_flat else scheme_of(data.transitions())
-            count = f"{len(types)} types" if scheme else f"{len(data.labels.types):,} labels"
-            facts[label.columns[-1]] = f"{scheme.upper()}, {count}" if scheme else count
-        others = {*self.columns} - {*NO_LABELS, "lemma", "misc", "sentence"}
-        if layout.format != "columns":
-            others &= {"xpos", "pos", "ner", "chunk"}
-        hint = label is not None and not chosen and others - {*label.columns}
+            labels = counted(f"{len(data.labels.types):,}", "label")
+            shown = f"{scheme.upper()}, {counted(len(types), 'type')}" if scheme else labels
+            facts[label.columns[-1]] = shown
+            others = {*self.columns} - {*NO_LABELS, "lemma", "misc", "sentence", *label.columns}
+            if layout.format == "columns" and not chosen and others:
+                hint = f"; learns {label}, choose another column with --label"
         _log.info(
             "%s: %s, %s; %s%s",
             self.name,
             counted(f"{len(data.lengths):,}", "sentence"),
             counted(f"{data.lengths.sum():,}", "word"),
             layout.describe(facts),
-            f"; learns {label}, choose another column with --label" if hint else "",
+            hint,
         )
 
     @property

@@ -1,0 +1,136 @@
+"""Kinds of files that people have: variants of each, made at random, are read as they are meant."""
+
+from __future__ import annotations
+
+import io
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import seqtag
+from seqtag.corpus import read, sniff
+from seqtag.errors import CorpusError
+from tests.command_line import call, home
+from tests.layouts import make, sentences_of
+
+__all__ = ["call", "home"]
+
+SEEDS = st.integers(0, 10_000)
+
+
+def of(text: str, **options):
+    return [each for each in read(io.BytesIO(text.encode()), **options) if len(each)]
+
+
+@given(SEEDS, st.integers(11, 19), st.booleans())
+def test_ids_of_ranges_and_empty_nodes_are_no_words(seed, width, commented):
+    draw, lines, words = random.Random(seed), [], []
+    for i, sentence in enumerate(sentences_of(draw, 8)):
+        lines += [f"# sent_id = {i}"] * commented
+        for number, (form, _, label) in enumerate(sentence, 1):
+            if draw.random() < 0.2 and number < len(sentence):
+                lines.append("\t".join([f"{number}-{number + 1}", "both", *"_" * (width - 2)]))
+            upos = draw.choice(["NOUN", "VERB", "PROPN"])
+            row = [str(number), form, form.lower(), upos, *"_" * (width - 6), label, "x"]
+            lines.append("\t".join(row))
+            if draw.random() < 0.1:
+                lines.append("\t".join([f"{number}.1", "it", *"_" * (width - 2)]))
+        lines.append("")
+        words.append([form for form, *_ in sentence])
+    text = "\n".join(lines) + "\n"
+    found = of(text)
+    assert [each.words for each in found] == words
+    assert found[0].columns[:4] == ("id", "form", "lemma", "upos")
+    tagged = "".join(each.replace({"upos": ["X"] * len(each)}) for each in found)
+    assert all(
+        ("X" in row.split("\t")) == row.split("\t")[0].isdecimal()
+        for row in tagged.split("\n")
+        if "\t" in row
+    )
+
+
+@given(SEEDS, st.sampled_from([" ", "  ", "\u00a0"]), st.sampled_from(["form pos ner", "form ner"]))
+def test_blanks_around_values_are_left_out_and_noted(seed, blank, order):
+    draw = random.Random(seed)
+    made = make(sentences_of(draw, 10), order=order)
+    rows = [line.split("\t") for line in made.text.split("\n")]
+    padded = draw.sample([row for row in rows if len(row) > 1], 5)
+    for row in padded:
+        at = draw.randrange(len(row))
+        row[at] = draw.choice([row[at] + blank, blank + row[at]])
+    text = "\n".join("\t".join(row) for row in rows)
+    found = of(text)
+    assert [each.words for each in found] == made.words
+    assert [each.column("ner") for each in found] == made.labels
+    assert [m.count for m in sniff(io.BytesIO(text.encode())).misfits] == [5]
+
+
+@given(SEEDS)
+def test_sentences_without_blank_lines_end_at_punctuation_if_asked(seed):
+    made = make(sentences_of(random.Random(seed), 20))
+    text = "\n".join(line for line in made.text.split("\n") if line) + "\n"
+    assert [len(each) for each in of(text)] == [sum(map(len, made.words))]
+    assert [each.words for each in of(text, sentences="punctuation")] == made.words
+
+
+@given(SEEDS, st.integers(11, 16))
+def test_brackets_of_conll_2012(seed, width):
+    """Chunks in brackets, in the last column; rows have as many columns as they need."""
+    draw = random.Random(seed)
+    sentences = sentences_of(draw, 8)
+    lines = ["#begin document (a/b); part 000"]
+    for sentence in sentences:
+        labels = [label for *_, label in sentence]
+        more = ["-"] * (width - 11) + ["-"] * draw.randint(0, 3)
+        for i, (form, pos, label) in enumerate(sentence):
+            last = i + 1 == len(labels) or not labels[i + 1].startswith("I")
+            kind = label[2:]
+            name = "*"
+            if label.startswith("B"):
+                name = f"({kind})" if last else f"({kind}*"
+            elif label.startswith("I") and last:
+                name = "*)"
+            lines.append("  ".join(["a/b", "0", str(i), form, pos, *"*----", name, *more]))
+        lines.append("")
+    text = "\n".join([*lines, "#end document", ""])
+    found = of(text)
+    assert [each.words for each in found] == [[form for form, *_ in each] for each in sentences]
+    assert [each.column("ner") for each in found] == [[o for *_, o in each] for each in sentences]
+    for each in found:
+        assert each.replace({"ner": each.column("ner")}) == each.raw
+        names = ["O", "B-X", "I-X", *["O"] * (len(each) - 4), "B-Y"]
+        [again] = of(lines[0] + "\n" + each.replace({"ner": names}).removeprefix(lines[0] + "\n"))
+        assert again.column("ner") == names
+
+
+@pytest.mark.parametrize("order", ["form pos ner", "form ner", "id form pos ner"])
+@pytest.mark.parametrize("spelling", ["plain", "small", "zero"])
+def test_a_blind_file_is_filled_as_the_training_file_is_written(tmp_path, call, order, spelling):
+    draw = random.Random(1)
+    seen, unseen = sentences_of(draw, 30), sentences_of(draw, 15)
+    how = {"order": order, "spelling": spelling}
+    (tmp_path / "train").write_text(make(seen, **how).text)
+    gold = make(unseen, **how)
+    blind = make([[(form, pos, "O") for form, pos, _ in each] for each in unseen], **how)
+    (tmp_path / "blind").write_text(blind.text)
+    assert call("train", tmp_path / "train", "-o", tmp_path / "m", "-q").code == 0
+    done = call("tag", "-m", tmp_path / "m", tmp_path / "blind", "-q")
+    assert done.out.decode() == gold.text
+
+
+@pytest.mark.parametrize(
+    ("start", "name"),
+    [
+        ('<?xml version="1.0"?>\n<TEI>\n', "XML"),
+        ("<!DOCTYPE html>\n<html>\n", "HTML"),
+        ("T1\tPER 0 3\tAda\nT2\tLOC 5 9\tRome\n", "brat's .ann"),
+        ("#FORMAT=WebAnno TSV 3.3\n#T_SP=x\n\n", "WebAnno TSV"),
+        ('{"version": "1", "documents": [\n', "JSON"),
+        ("%PDF-1.4\n", "PDF"),
+    ],
+)
+def test_other_formats_are_refused_by_name(start, name):
+    with pytest.raises(CorpusError, match=f"^<stream>:1: expected a corpus or text, found {name}"):
+        seqtag.sniff(io.BytesIO(start.encode()))
