@@ -468,23 +468,9 @@ def reading_options(command: Command) -> Command:
     """Add the options about input files, and pass them to the command as ``reading``."""
 
     @wraps(command)
-    def run(
-        *args: Any,
-        format: str,
-        columns: tuple[str, ...] | None,
-        limits: ReadLimits,
-        separator: str | None,
-        comment: str | None,
-        header: bool | None,
-        sentences: str | None,
-        outside: str | None,
-        scheme: str | None,
-        **options: Any,
-    ) -> Any:
-        kind = "columns" if columns and format == "auto" else format
-        reading = InputOptions(
-            kind, columns, limits, separator, comment, header, sentences, outside, scheme
-        )
+    def run(*args: Any, format: str, limits: ReadLimits, **options: Any) -> Any:
+        kind = "columns" if options["columns"] and format == "auto" else format
+        reading = InputOptions.taken_from(options, format=kind, limits=limits)
         return command(*args, reading=reading, **options)
 
     for each in (limits_options, layout_options, columns_option, format_option):

@@ -7,7 +7,7 @@ CoNLL-U is kept byte for byte by three modules: `stream` decodes blocks of compl
 from __future__ import annotations
 
 from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format, render, to_token_list
-from seqtag.corpus.layout import Layout
+from seqtag.corpus.layout import Layout, LayoutOptions
 from seqtag.corpus.read import ReadOptions, SentenceStream, read, sniff
 from seqtag.corpus.sentence import Sentence, into_misc, sentence_of, sentences_of
 from seqtag.corpus.stream import LIMITS, UNLIMITED, Block, ReadLimits
@@ -21,6 +21,7 @@ __all__ = [
     "Block",
     "Format",
     "Layout",
+    "LayoutOptions",
     "ReadLimits",
     "ReadOptions",
     "Sentence",

@@ -2,7 +2,7 @@
 
 Each step looks at what the steps before it left open: the separator, comments and lines between
 sentences, the header, the names of the columns, the ends of sentences, and the spelling of labels.
-What the user says (`Overrides`) is never questioned; in ties the plainer layout is taken.
+What the user says (`LayoutOptions`) is never questioned; in ties the plainer layout is taken.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
-from seqtag.corpus.layout import Layout, Learned, Misfit
+from seqtag.corpus.layout import Layout, LayoutOptions, Learned, Misfit
 from seqtag.corpus.rows import JOINTS, NO_WORD, field_value, split_row
 from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
@@ -49,27 +49,6 @@ _CONLL2012 = tuple(
 _CONLL2009 = tuple("id form lemma 4 pos 6 feats 8 9 10 11 12 13 14".split())  # noqa: SIM905
 
 
-class Overrides(NamedTuple):
-    """What the user says about a layout; None where the sample decides.
-
-    See `seqtag.corpus.ReadOptions`.
-    """
-
-    columns: tuple[str, ...] | None = None
-    separator: str | None = None
-    comment: str | None = None
-    header: bool | None = None
-    sentences: str | None = None
-    outside: str | None = None
-    scheme: str | None = None
-    like: Learned | None = None
-
-    @property
-    def of_rows(self) -> bool:
-        """True if the file must be a column file."""
-        return any(value is not None for value in self[:-1])
-
-
 class _Row(NamedTuple):
     """A line of the sample: its number, its text, what it may be besides a row, and its fields."""
 
@@ -80,7 +59,7 @@ class _Row(NamedTuple):
 
 
 def sniff_rows(
-    lines: Sequence[tuple[int, str]], given: Overrides
+    lines: Sequence[tuple[int, str]], given: LayoutOptions
 ) -> tuple[Layout, list[list[str]]]:
     """Return the layout of a column file, and the fields of all lines of words.
 
@@ -117,7 +96,7 @@ def sniff_rows(
     named = [cell.strip() for cell in rows[0].cells] if header and rows else []
     rows, fields = rows[header:], [row.cells for row in words[header:]]
     if not rows:
-        names = given.columns or _header_names(named, [[]] * len(named)) or ("form",)
+        names = tuple(given.columns or _header_names(named, [[]] * len(named)) or ("form",))
         return Layout("columns", names, separator, comment=comment, header=header), fields
     width = len(_CONLL2012) if ragged else width
     cells = [row.cells[:width] for row in rows]
@@ -127,7 +106,7 @@ def sniff_rows(
         misfits.append(Misfit(blank[0], len(blank), "blanks around a value are left out"))
     spelled = [_spelled(column, given) for column in columns]
     if given.columns:
-        names = given.columns
+        names = tuple(given.columns)
     elif ragged:
         names = _CONLL2012
     elif named:
@@ -195,7 +174,7 @@ def _usual(widths: Sequence[int]) -> int:
     return max(counts := Counter(widths), key=counts.__getitem__, default=1)
 
 
-def _separator(lines: Sequence[str], given: Overrides) -> tuple[str, int]:
+def _separator(lines: Sequence[str], given: LayoutOptions) -> tuple[str, int]:
     """Return the separator that explains the lines best, and the number of fields."""
     separator = given.separator or _fitting(lines, given.columns) or _likely(lines)
     if given.columns:
@@ -356,7 +335,7 @@ def _key(name: str) -> str:
 # ---- names
 
 
-def _spelled(column: Sequence[str], given: Overrides) -> Spelled | None:
+def _spelled(column: Sequence[str], given: LayoutOptions) -> Spelled | None:
     counts = Counter(cell or "_" for cell in column)
     return detect_spelling(counts, (given.outside,) if given.outside else ())
 
@@ -513,7 +492,7 @@ def _sentence_ends(
 def _spellings(
     names: Sequence[str],
     spelled: Sequence[Spelled | None],
-    given: Overrides,
+    given: LayoutOptions,
 ) -> tuple[tuple[str, Spelling], ...]:
     """Return the spellings of the label columns that do not write ``B-PER`` and ``O``."""
     if given.scheme == "none":
@@ -539,7 +518,7 @@ def _odd(
     names: Sequence[str],
     rows: Sequence[_Row],
     spelled: Sequence[Spelled | None],
-    given: Overrides,
+    given: LayoutOptions,
 ) -> list[Misfit]:
     """Return what to note about labels that are no chunk labels, as the others of a column are."""
     misfits = []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.labels.spelling import Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 SEPARATORS = {"\t": "tab-separated", "\t+": "separated by tabs", " ": "separated by blanks"}
 
@@ -67,6 +67,50 @@ class Learned(NamedTuple):
         if spelling:
             spelling["outside"] = tuple(spelling["outside"])
         return cls(tuple(record["columns"]), record["label"], Spelling(**spelling))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutOptions:
+    """What is known about the layout of a column file; None where the file decides.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns. A column ``_`` is not used: its name is its number.
+    separator
+        Separator of the columns: one character, or ``tab`` or ``space``.
+    comment
+        Beginning of comment lines, or ``none``.
+    header
+        Whether the first line names the columns.
+    sentences
+        End of a sentence, as `Layout.sentences`.
+    outside
+        Label of words outside of chunks.
+    scheme
+        ``none`` to take labels as they are, even if they look like chunk labels.
+    like
+        What a model keeps of the file that it was trained on: names for files of as many columns,
+        or of one less.
+    """
+
+    columns: Sequence[str] | None = None
+    separator: str | None = None
+    comment: str | None = None
+    header: bool | None = None
+    sentences: str | None = None
+    outside: str | None = None
+    scheme: str | None = None
+    like: Learned | None = None
+
+    @property
+    def of_rows(self) -> bool:
+        """True if the file must be a column file."""
+        return any(getattr(self, name) is not None for name in LAYOUT_OPTIONS if name != "like")
+
+
+LAYOUT_OPTIONS = tuple(field.name for field in fields(LayoutOptions))
+"""Names of the options."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self, cast
 
 from seqtag.corpus import conllu
-from seqtag.corpus.column_files import Overrides, sniff_rows
+from seqtag.corpus.column_files import sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
-from seqtag.corpus.layout import Layout, Learned
+from seqtag.corpus.layout import LAYOUT_OPTIONS, Layout, LayoutOptions, Learned
 from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
 from seqtag.corpus.rows import read_rows
 from seqtag.corpus.sniff import complete_lines, detect_format
@@ -276,53 +276,23 @@ class SentenceStream:
         self.close()
 
 
-LAYOUT_OPTIONS = ("separator", "comment", "header", "sentences", "outside", "scheme", "like")
-"""Options that change what is detected in a column file."""
-
-
 @dataclass(frozen=True)
-class ReadOptions:
-    """Options for reading files, as `read` takes them.
+class ReadOptions(LayoutOptions):
+    """Options for reading files, as `read` takes them, with those of `LayoutOptions`.
 
     Attributes
     ----------
     format
         Name of the format, or ``auto``.
-    columns
-        Names of the columns of a column file; None if they are not given. A column ``_`` is not
-        used: its name is its number.
     limits
         Input limits and strictness.
-    separator
-        Separator of the columns: one character, or ``tab`` or ``space``.
-    comment
-        Beginning of comment lines, or ``none``.
-    header
-        Whether the first line names the columns.
-    sentences
-        End of a sentence, as `Layout.sentences`.
-    outside
-        Label of words outside of chunks.
-    scheme
-        ``none`` to take labels as they are, even if they look like chunk labels.
-    like
-        What a model keeps of the file that it was trained on: names for files of as many columns,
-        or of one less.
     """
 
     format: str = AUTO
-    columns: Sequence[str] | None = None
     limits: ReadLimits = LIMITS
-    separator: str | None = None
-    comment: str | None = None
-    header: bool | None = None
-    sentences: str | None = None
-    outside: str | None = None
-    scheme: str | None = None
-    like: Learned | None = None
 
     @classmethod
-    def taken_from(cls, options: dict[str, Any], **others: Any) -> ReadOptions:
+    def taken_from(cls, options: dict[str, Any], **others: Any) -> Self:
         """Return the options for reading among keyword arguments, which lose them.
 
         >>> settings = {"comment": ";", "epochs": 3}
@@ -432,11 +402,11 @@ class ReadOptions:
             head = stream.head()
             lines = list(enumerate(complete_lines(head), 1))
             if known is not None and known.fixed is not None:
-                given = given._replace(columns=known.fixed)
+                given = replace(given, columns=known.fixed)
             found, _ = sniff_rows(lines, given)
             if known is not None and known.columns and known.fixed is None:
                 names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
-                found, _ = sniff_rows(lines, given._replace(columns=names))
+                found, _ = sniff_rows(lines, replace(given, columns=names))
         for misfit in filter(attrgetter("is_noted"), found.misfits):
             times = f" ({misfit.count} times in the sample)" if misfit.count > 1 else ""
             _log.warning("%s:%d: %s%s", stream.name, misfit.line, misfit.text, times)
@@ -450,23 +420,14 @@ class ReadOptions:
             raise CorpusError(msg, source=stream.name, line=1)
         return found
 
-    def _given(self) -> Overrides:
-        """Return what the options say about the layout of a column file."""
+    def _given(self) -> LayoutOptions:
+        """Return what the options say about the layout of a column file, in the words of it."""
         words = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "\\t": "\t"}
-        separator = None if self.separator is None else words.get(self.separator, self.separator)
+        separator = words.get(self.separator or "", self.separator)
         if separator is not None and len(separator) != 1:
             msg = f"expected one character, tab or space as separator, found {separator!r}"
             raise CorpusError(msg)
-        return Overrides(
-            self._names(),
-            separator,
-            self.comment,
-            self.header,
-            self.sentences,
-            self.outside,
-            self.scheme,
-            self.like,
-        )
+        return replace(self, columns=self._names(), separator=separator)
 
 
 def read(
@@ -498,7 +459,7 @@ def read(
         Input limits and strictness.
     **layout
         What else is known of a column file: ``separator``, ``comment``, ``header``,
-        ``sentences``, ``outside`` and ``scheme``, as `ReadOptions` has them.
+        ``sentences``, ``outside`` and ``scheme``, as `LayoutOptions` has them.
 
     Returns
     -------
@@ -520,7 +481,7 @@ def read(
     >>> stream.format, [sentence.words for sentence in stream]
     ('tokens', [['Stop', '!']])
     """
-    return ReadOptions(format, columns, limits, **layout).open(source)
+    return ReadOptions(format, limits, columns=columns, **layout).open(source)
 
 
 def sniff(source: str | os.PathLike[str] | BinaryIO | Iterable[str], **overrides: Any) -> Layout:
@@ -532,7 +493,7 @@ def sniff(source: str | os.PathLike[str] | BinaryIO | Iterable[str], **overrides
         Path, ``"-"``, a binary file, or lines.
     **overrides
         What is known: ``format``, ``columns``, ``separator``, ``comment``, ``header``,
-        ``sentences``, ``outside`` and ``scheme``, as `ReadOptions` has them.
+        ``sentences``, ``outside`` and ``scheme``, as `LayoutOptions` has them.
 
     Returns
     -------

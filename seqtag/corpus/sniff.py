@@ -15,13 +15,12 @@ from seqtag.corpus import conllu
 from seqtag.corpus.column_files import (
     BARE,
     MANY,
-    Overrides,
     counted,
     sniff_rows,
 )
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import columns_of, parsed
-from seqtag.corpus.layout import Layout
+from seqtag.corpus.layout import Layout, LayoutOptions
 from seqtag.corpus.stream import HEAD
 from seqtag.corpus.table import DOCSTART
 from seqtag.errors import CorpusError
@@ -48,7 +47,7 @@ _LONG = 15  # characters; most words are shorter, in any language
 _NARROW = 4  # columns; most lines of prose have more words
 
 
-def detect_format(head: bytes, given: Overrides | None = None) -> Layout:
+def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
     r"""Detect the format of a file from its beginning.
 
     The rules, in order; each applies to the majority of lines:
@@ -115,8 +114,8 @@ def detect_format(head: bytes, given: Overrides | None = None) -> Layout:
     ends = longest > 1 and joined.endswith("\n\n")
     ended = sum(_ENDED.search(piece[-_LONG:]) is not None for piece in pieces)
     in_blocks = longest > 0 and (len(pieces) > 1 or ends)
-    given = given or Overrides()
     numbered = list(enumerate(every, 1))
+    given = given or LayoutOptions()
     if given.of_rows:
         return sniff_rows(numbered, given)[0]
     if (found := _find_json(lines)) is not None:
@@ -261,7 +260,11 @@ def _find_json(lines: Sequence[str]) -> Layout | None:
 
 
 def _find_columns(
-    numbered: Sequence[tuple[int, str]], given: Overrides, *, in_blocks: bool, in_sentences: bool
+    numbered: Sequence[tuple[int, str]],
+    given: LayoutOptions,
+    *,
+    in_blocks: bool,
+    in_sentences: bool,
 ) -> Layout | None:
     """Return the layout of columns if most rows have as many fields, and look like columns.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import renumbered
+from seqtag.corpus.layout import LAYOUT_OPTIONS, LayoutOptions
 from seqtag.corpus.sentence import find_column, has_column, places, split_key
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
@@ -72,17 +73,15 @@ _LISTS = ("columns", "only")  # options that are several names
 
 
 @dataclass(frozen=True)
-class TagOptions:
+class TagOptions(LayoutOptions):
     """Options of reading, tagging and writing files, as in ``seqtag tag``.
 
     Attributes
     ----------
     format
         Format of the input; ``auto`` looks at each file.
-    columns
-        Names of the columns of a column file.
-    separator, comment, header, sentences, outside, scheme
-        What else is known of a column file: see `seqtag.corpus.ReadOptions`.
+    columns, separator, comment, header, sentences, outside, scheme
+        What is known of a column file: see `seqtag.corpus.LayoutOptions`.
     field
         Rows of tables: the field of texts or tokens; None for ``tokens``, or ``text``.
     to
@@ -114,13 +113,6 @@ class TagOptions:
     """
 
     format: str = "auto"
-    columns: Sequence[str] | None = None
-    separator: str | None = None
-    comment: str | None = None
-    header: bool | None = None
-    sentences: str | None = None
-    outside: str | None = None
-    scheme: str | None = None
     field: str | None = None
     to: str | None = None
     only: Sequence[str] | None = None
@@ -137,17 +129,8 @@ class TagOptions:
     def reading(self) -> ReadOptions:
         """The options for reading the input."""
         limits = LIMITS._replace(sentence=self.max_sentence)
-        return ReadOptions(
-            self.format,
-            self.columns,
-            limits,
-            self.separator,
-            self.comment,
-            self.header,
-            self.sentences,
-            self.outside,
-            self.scheme,
-        )
+        layout = {name: getattr(self, name) for name in LAYOUT_OPTIONS}
+        return ReadOptions(self.format, limits, **layout)
 
     def __post_init__(self) -> None:
         for name in _LISTS:
