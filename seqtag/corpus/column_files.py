@@ -13,11 +13,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
-from seqtag.corpus.layout import Layout, LayoutOptions, Learned, Misfit
+from seqtag.corpus.layout import NO_ROWS, Layout, LayoutOptions, Learned, Misfit
 from seqtag.corpus.rows import JOINTS, NO_WORD, field_value, split_row
 from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
-from seqtag.labels.spelling import Spelled, Spelling, detect_spelling
+from seqtag.labels.spelling import Spelled, Spelling, detect_spelling, odd_labels, remedy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,22 +27,24 @@ UPOS = frozenset(
 )
 BARE = prefixes_of("iob2")
 MANY = 10  # rows; fewer could look like columns by chance
-SENTENCE_LINE = re.compile(r"EOS|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]")
+SENTENCE_LINE = re.compile(r"EOS\b|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]|([-=*_])\1{2,}\s*$")
 _CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
-_MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
+MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
 _PADDED = re.compile("(?:^|\t)[ \u00a0]+[^\t \u00a0]|[^\t \u00a0][ \u00a0]+(?:\t|$)")
-_SPECIAL = frozenset(["", *"#;/%<!@*E-[ \t"])  # first characters of lines that may be no rows
+_SPECIAL = frozenset(["", *"#;/%<!@*E-[=_ \t"])  # first characters of lines that may be no rows
+_COUNTED = re.compile(r"[^\W\d]*[0-9]+(?:[-._:][0-9]+)+")  # as sentence and word: s1_2
 _NUMBERED = re.compile(r"(?:[^\W\d]+[:\s_.#-]*)?([0-9]+)")
 _NAMES = {
     "form": "word words token tokens form forms text wort mot palabra palavra",
     "pos": "pos postag pos_tag postags pos_tags tag tags wordclass",
-    "label": "label labels ner ne nertag ner_tag ner_tags iob bio iob_tag entity entities",
+    "label": "label labels ner ne nertag ner_tag ner_tags ne_tag iob bio iob_tag entity entities",
     "chunk": "chunk chunks chunk_tag chunktag",
-    "id": "id idx index token_id tokenid word_id",
+    "id": "id idx index token_id tokenid word_id no no. nr nr. num",
     "sentence": "sentence sentence_# sentence_id sent sent_id sentenceid sentence_idx",
     **{name: name for name in ("lemma", "upos", "xpos", "feats", "misc", "head", "deprel")},
 }
 _HEADER = {word: name for name, words in _NAMES.items() for word in words.split()}
+_DOCUMENT = ("#begin document", "#end document")
 _CONLL2012 = tuple(
     "document part id form pos parse predicate frameset sense speaker ner".split()  # noqa: SIM905
 )
@@ -76,9 +78,14 @@ def sniff_rows(
     if len(likely) < MANY:  # of few lines, each counts
         likely = [line for line, kind in known if kind != "head"] or [line for line, _ in known]
     separator, width = _separator(likely, given)
-    ragged = width > len(_CONLL2012) - 1 and any(
-        line.startswith(("#begin document", "#end document")) for _, line in lines
-    )
+    ragged: tuple[str, ...] = ()  # names of columns that others follow, not as many in each row
+    if width >= len(_CONLL2012) and any(line.startswith(_DOCUMENT) for _, line in lines):
+        ragged = _CONLL2012
+    elif width > len(_CONLL2009) - 1 and separator == "\t":
+        cells = [line.split("\t") for line in likely]
+        is_2009 = all(len(row) >= len(_CONLL2009) and _has_heads(row) for row in cells)
+        ragged = _CONLL2009 if is_2009 and len({*map(len, cells)}) > 1 else ()
+    width = len(ragged) or width
     every = [
         _Row(number, line, kind, row_cells(line, separator, width))
         for (number, line), kind in zip(lines, kinds, strict=True)
@@ -94,11 +101,12 @@ def sniff_rows(
     rows = [row for row in words if len(row.cells) == width or (ragged and len(row.cells) > width)]
     header = _is_header(rows) if given.header is None else given.header
     named = [cell.strip() for cell in rows[0].cells] if header and rows else []
-    rows, fields = rows[header:], [row.cells for row in words[header:]]
+    top = rows[0].cells if header and rows else None  # again where files were joined
+    fields = [row.cells for row in words if row.cells != top]
+    rows = [row for row in rows if row.cells != top]
     if not rows:
         names = tuple(given.columns or _header_names(named, [[]] * len(named)) or ("form",))
         return Layout("columns", names, separator, comment=comment, header=header), fields
-    width = len(_CONLL2012) if ragged else width
     cells = [row.cells[:width] for row in rows]
     columns = [list(column) for column in zip(*cells, strict=True)]
     blank = [] if separator == " " else [row.number for row in rows if _PADDED.search(row.line)]
@@ -108,11 +116,13 @@ def sniff_rows(
     if given.columns:
         names = tuple(given.columns)
     elif ragged:
-        names = _CONLL2012
+        names = ragged
     elif named:
         names = _header_names(named, columns, spelled)
     else:
         names = _model_names(given.like, width) or _names(columns, spelled)
+    if "id" in names and all(map(NO_WORD.fullmatch, columns[names.index("id")])):
+        names = tuple(str(names.index("id") + 1) if name == "id" else name for name in names)
     spellings = _spellings(names, spelled, given)
     misfits += _odd(names, rows, spelled, given)
     evidence = f"{counted(width, 'field')} in {len(rows)} of {counted(len(likely), 'row')}"
@@ -127,7 +137,7 @@ def sniff_rows(
         spellings,
         given.scheme,
         bool(blank) or any(not any(column) for column in columns),
-        ragged,
+        bool(ragged),
         labels,
         tuple(misfits),
     )
@@ -166,7 +176,7 @@ def _kind_of(line: str) -> str:
         return "head"
     if SENTENCE_LINE.match(line):
         return "end"
-    return "mark" if _MARK.match(line) else "" if line.strip() else "blank"
+    return "mark" if MARK.match(line) else "" if line.strip() else "blank"
 
 
 def _usual(widths: Sequence[int]) -> int:
@@ -256,8 +266,8 @@ def _comment(
     have the fields of rows, or have, but end with what is a label in no other row. A single such
     line may be a row with an error, unless the file begins with it.
     """
-    if given is not None:
-        return ("" if given == "none" else given), frozenset(), []
+    if given is not None:  # and all such lines are comments
+        return ("" if given == "none" else given), NO_ROWS, []
     marked: dict[str, list[_Row]] = {}  # lines before a sentence
     labels: Counter[str] = Counter()
     blocks = _blocks(rows)
@@ -276,21 +286,21 @@ def _comment(
         alike = [row for row in group if len(row.cells) == width]
         strange = [row for row in alike if row.cells[-1] not in labels]
         last = {row.cells[-1] for row in strange}
+        begins = group[0] is rows[0]
         known = labels.total() >= MANY and 2 * len(labels) <= labels.total()
         as_wide = (
             width > 1
             and known
             and bool(strange)
             and len(strange) == len(alike)
-            and (len(strange) > 1 or bool(unfit) or any("=" in value for value in last))
+            and (len(strange) > 1 or bool(unfit) or begins or any("=" in end for end in last))
             and (len(last) > 1 or not strange[0].line[1:2].isalnum())
             and (2 * len(strange) >= blocks or len(last) == len(strange))
         )
-        begins = any(row.number == rows[0].number for row in unfit)
-        if not (as_wide or begins or len(unfit) > 1):
+        if not (as_wide or (begins and unfit) or len(unfit) > 1):
             continue
         found = unfit + strange * as_wide
-        shared = min((_MARK.match(row.line)[0] for row in found), key=len)  # type: ignore[index]
+        shared = min((MARK.match(row.line)[0] for row in found), key=len)  # type: ignore[index]
         if not all(row.line.startswith(shared) for row in found):
             shared = shared[0]
         text = f"lines that begin with {shared} before a sentence are comments, not words; "
@@ -302,10 +312,15 @@ def _comment(
 
 def _sentence_line(rows: Sequence[_Row], width: int) -> str:
     """Return a line that marks sentences, such as ``EOS``; empty if there is none."""
+    as_rows = _blocks(rows) < 2  # such as EOS with a label
     found = Counter(
-        row.line.split("\t")[0].strip()
+        row.cells[0] if width > 1 else row.line.strip()
         for row in rows
-        if row.kind == "end" and (len(row.cells) != width or width == 1)
+        if (
+            row.kind == "end"
+            and (len(row.cells) != width or (as_rows and row.cells[0].startswith("EOS")))
+        )
+        or (row.kind == "end" and width == 1 and row.line[0] not in "-=*_")
     )
     mark = max(found, key=found.__getitem__, default="").replace("</", "<")
     return re.sub(r"\s.*", ">", mark) if mark.startswith("<") else mark
@@ -319,17 +334,17 @@ def _is_header(rows: Sequence[_Row]) -> bool:
     if first[:2] == ["sentence", "form"]:  # as seqtag writes tables, whatever words follow
         return True
     known = sum(name in _HEADER for name in first)
+    begins = _HEADER.get(first[0]) in ("form", "id", "sentence")
     is_prose = any(" " in cell and _key(cell) not in _HEADER for cell in rows[0].cells)
-    if is_prose or 2 * known < len(first):
+    if is_prose or (2 * known < len(first) and not (begins and len(rows) > MANY)):
         return False
-    values = {cell.strip().lower() for row in rows[1:] for cell in row.cells[1:]}
-    if {*first[1:]} & values:
-        return False
-    return known > 1 or len(first) == 2 or _HEADER.get(first[0]) in ("form", "id", "sentence")
+    others = [row.cells for row in rows[1:] if row.cells != rows[0].cells]
+    values = {_key(cell) for cells in others for cell in cells[1:]}
+    return not {*first[1:]} & values and (known > 1 or len(first) == 2 or begins)
 
 
 def _key(name: str) -> str:
-    return re.sub(r"\s+", "_", name.strip().lower())
+    return re.sub(r"[\s-]+", "_", name.strip().lower())
 
 
 # ---- names
@@ -372,6 +387,28 @@ def _number_kind(column: Sequence[str]) -> str:
     return "sentence" if repeats and all(a <= b for a, b in pairs) else ""
 
 
+def _changes(column: Sequence[str]) -> int:
+    return sum(a != b for a, b in pairwise(column))
+
+
+def _runs(column: Sequence[str]) -> int:
+    """Return the number of runs of equal values if each value has one, and they are numbered."""
+    if len(column) < MANY or not any(map(str.isdecimal, column[0])):
+        return 0
+    runs, values = 1 + _changes(column), {*column}
+    are_numbered = all(any(map(str.isdecimal, value)) for value in values)
+    return runs if 1 < runs == len(values) and 2 * runs <= len(column) and are_numbered else 0
+
+
+def _are_numbers(column: Sequence[str]) -> bool:
+    """Return whether a column has offsets or numbered ids, which are no words: ``17``, ``2-1``."""
+    if len(column) < MANY:
+        return False
+    return all(map(str.isdecimal, column)) or (
+        len({*column}) == len(column) and all(map(_COUNTED.fullmatch, column))
+    )
+
+
 def _header_names(
     header: Sequence[str],
     columns: Sequence[Sequence[str]],
@@ -409,17 +446,21 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelled | None]) 
         names[i] = _number_kind(column)
         if names[i] != "sentence":
             break
+    if names[:2] == ["sentence", "sentence"]:  # of documents and of sentences
+        names[_changes(columns[0]) > _changes(columns[1])] = ""
+    runs = {i: _runs(column) for i, column in enumerate(columns) if not names[i]}
+    if "sentence" not in names and any(runs.values()):  # each value in one run of rows
+        names[max(runs, key=runs.__getitem__)] = "sentence"
     if names[0] == "id" and width > len(conllu.COLUMNS) and {*columns[3]} <= UPOS:
         return (*conllu.COLUMNS, *map(str, range(len(conllu.COLUMNS) + 1, width + 1)))
-    heads = [cell for column in columns[8:10] for cell in column]
-    if (
-        names[0] == "id"
-        and width >= len(_CONLL2009)
-        and all(cell.isdecimal() or cell == "_" for cell in heads)
-    ):
+    rows = zip(*columns, strict=True)
+    if names[0] == "id" and width >= len(_CONLL2009) and all(map(_has_heads, rows)):
         return (*_CONLL2009, *map(str, range(len(_CONLL2009) + 1, width + 1)))
-    empty = {i for i, column in enumerate(columns) if {*column} <= {"", "_"}}
-    free = [i for i in range(width) if not names[i] and i not in empty]
+    unused = {i for i, column in enumerate(columns) if {*column} <= {"", "_"} or runs.get(i)}
+    numeric = {i for i, column in enumerate(columns) if _are_numbers(column)} - unused
+    if len(unused | numeric) + width - names.count("") < width - 1:  # there are words and labels
+        unused |= numeric
+    free = [i for i in range(width) if not names[i] and i not in unused]
     kinds = {i: _kind(columns[i], spelled[i]) for i in free}
     if free:
         form = _form_of(free, columns, kinds)
@@ -434,7 +475,17 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelled | None]) 
         names[i] = name
     if len(free) == 2 and not kinds[free[0]] and {*columns[free[1]]} <= BARE:
         names[free[0]], names[free[1]] = "pos", "chunk"
+    elif len(free) == 2 and not any(kinds[i] for i in free):  # as of TreeTagger
+        pairs = zip(columns[names.index("form")], columns[free[1]], strict=True)
+        alike = sum(form.casefold() == lemma.casefold() for form, lemma in pairs)
+        if _most(2 * alike, columns[0]) and len({*columns[free[0]]}) < len({*columns[free[1]]}):
+            names[free[0]], names[free[1]] = "pos", "lemma"
     return tuple(name or str(i) for i, name in enumerate(names, 1))
+
+
+def _has_heads(row: Sequence[str]) -> bool:
+    """Return whether a row has an id and two heads where CoNLL-2009 has them."""
+    return row[0].isdecimal() and all(cell.isdecimal() or cell == "_" for cell in row[8:10])
 
 
 def _is_unused(column: Sequence[str], spelled: Spelled | None) -> bool:
@@ -523,20 +574,24 @@ def _odd(
     """Return what to note about labels that are no chunk labels, as the others of a column are."""
     misfits = []
     for i, (name, each) in enumerate(zip(names, spelled, strict=True)):
-        if each is None or name == "form" or given.scheme == "none":
+        if name in ("id", "form", "lemma", "sentence") or given.scheme == "none":
             continue
-        if "_" in each.spelling.outside and not given.outside:
+        spelling = each.spelling if each is not None else Spelling()
+        counts = Counter(row.cells[i] or "_" for row in rows)
+        if "_" in spelling.outside and not given.outside:
             line = next(row.number for row in rows if row.cells[i] in ("", "_"))
             text = f"_ in the column {name} means O; otherwise give --scheme none"
-            misfits.append(Misfit(line, [row.cells[i] for row in rows].count("_"), text))
-        if not each.odd:
+            misfits.append(Misfit(line, counts["_"], text))
+        meant = dict(zip(counts, spelling.read([*counts]), strict=True))
+        strange = odd_labels(Counter({meant[label]: n for label, n in counts.items()}))
+        odd = {label: n for label, n in counts.items() if meant[label] in strange}
+        if not odd or spelling.place in ("type", "brackets"):
             continue
-        label = max(each.odd, key=each.odd.__getitem__)
+        label = max(odd, key=odd.__getitem__)
         line = next(row.number for row in rows if (row.cells[i] or "_") == label)
         text = (
-            f"the label {label!r} in the column {name} is no chunk label, as the others are; "
-            f"correct it, name it with --outside {label}, or learn all labels as they are with "
-            "--scheme none"
+            f"the label {label!r} in the column {name} is not like the other chunk labels; "
+            f"{remedy(label)}, or learn all labels as they are with --scheme none"
         )
-        misfits.append(Misfit(line, sum(each.odd.values()), text, is_noted=False))
+        misfits.append(Misfit(line, sum(odd.values()), text, is_noted=False))
     return misfits

@@ -10,6 +10,9 @@ from seqtag.labels.spelling import Spelling
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+NO_ROWS = frozenset(["\n"])
+"""Value of `Layout.labels` if no line with the mark of comments is a row."""
+
 SEPARATORS = {"\t": "tab-separated", "\t+": "separated by tabs", " ": "separated by blanks"}
 
 
@@ -143,7 +146,8 @@ class Layout:
     ragged : bool
         Whether rows may have more fields than columns, as in CoNLL-2012.
     labels : frozenset of str
-        Values of the last column, where only they tell rows from comments of as many fields.
+        Values of the last column, where only they tell rows from comments of as many fields, or
+        `NO_ROWS`.
     misfits : tuple of Misfit
         What does not fit.
     evidence : str

@@ -11,6 +11,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.conllu import check_columns
+from seqtag.corpus.layout import NO_ROWS
 from seqtag.corpus.sentence import Span, SpanSentence, split_key, with_values
 from seqtag.corpus.table import DOCSTART, LONE_RETURN, is_comment, shorten
 from seqtag.corpus.text import lines_of, start_of
@@ -178,6 +179,8 @@ def is_row(text: str, layout: Layout, *, first: bool) -> bool:
     spans = split_row(text, layout.separator, len(layout.columns))
     if len(spans) != len(layout.columns) or any(a == b for a, b in spans):
         return False
+    if layout.labels == NO_ROWS:
+        return False
     return not layout.labels or not first or text[slice(*spans[-1])] in layout.labels
 
 
@@ -200,7 +203,7 @@ class _Rows:
         mark = layout.sentences
         self._mark = names.index(mark) if mark in names else -1
         self._line_mark = mark if mark not in ("blank", "restart", "punctuation", *names) else ""
-        self._header_due = layout.header
+        self._header_due, self._head = layout.header, ""
         self._last = ""  # value that marks the sentence
         self._last_id = -1
         self._ended = False  # whether the last word ends a sentence
@@ -254,8 +257,9 @@ class _Rows:
                 check_columns(line, number, layout.columns, self._source)
             self._asides.append(text)
             return
-        if self._header_due:
-            self._header_due = False
+        if self._header_due or (layout.header and line.strip() == self._head):
+            if self._header_due:
+                self._header_due, self._head = False, line.strip()
             self._keep_asides()
             self._keep(text)
             self._header = self._size - len(text) + len(text.rstrip("\r\n"))
@@ -294,7 +298,8 @@ class _Rows:
             return text.startswith((mark.rstrip(">"), f"</{name}")) and not (
                 mark == self._layout.comment and is_row(line, self._layout, first=True)
             )
-        return text == mark or text.split("\t")[0].strip() == mark
+        first = re.split(rf"[\s{re.escape(self._layout.separator)}]", text, maxsplit=1)[0]
+        return mark in (text, first)
 
     def _is_comment(self, line: str, *, first: bool) -> bool:
         if line.startswith(DOCSTART) or (first and is_comment(line.rstrip("\r\n"))):

@@ -38,7 +38,6 @@ _TAGGED = {joint: re.compile(rf"\S+{re.escape(joint)}(?:{_TAG.pattern})") for jo
 _TREE = re.compile(r"\(\s*(?:\(\s*[A-Z]|[A-Z][\w=|-]*\s+\(\s*[^\s()])")
 _LEAF = re.compile(r"\([A-Z$,.:#`'|=-]+ [^\s()]+\)")
 _COMMENT = re.compile(r"#(?:\s|$)|#\s*\w+\s*=")
-_KEY = re.compile(r"#\s*\w+(?:\s\w+)?\s*=")
 _ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?[\t ]")
 _SENTENCE_ENDS = tuple("。！？｡．؟।။")
 _ATTACHED = re.compile(r".*\w[.!?…,:;]+")  # to a word, as in raw text only
@@ -152,8 +151,6 @@ _FOREIGN = {
         re.compile(r"#FORMAT=WebAnno TSV"),
         "the export as CoNLL 2002 or CoNLL-U in WebAnno or INCEpTION",
     ),
-    "PDF": (re.compile(r"%PDF-"), "pdftotext"),
-    "RTF": (re.compile(r"\{\\rtf"), "a word processor: save as plain text"),
     "JSON": (
         re.compile(r'\s*(?:\{\s*"|(?:\[\s*)+[{"])'),
         "a script that writes one object with tokens a line (JSON lines)",
@@ -191,8 +188,7 @@ def _span(rows: Sequence[Sequence[str]]) -> str:
 def _find_conllu(lines: Sequence[str]) -> Layout | None:
     """Return CoNLL-U if at least half of the lines can only be CoNLL-U."""
     rows = [line for line in lines if line[0] != "#" or not _COMMENT.match(line)]
-    commented = any(line[0] == "#" and _KEY.match(line) for line in lines)
-    alike = sum(_is_conllu(row, commented) for row in rows)
+    alike = sum(map(_is_conllu, rows))
     if 2 * alike < len(rows) or (not rows and any("\t" in line for line in lines)):
         return None
     tabs = Counter(row.count("\t") for row in rows)
@@ -203,7 +199,7 @@ def _find_conllu(lines: Sequence[str]) -> Layout | None:
     return Layout("conllu", conllu.COLUMNS, "\t", evidence if rows else "nothing but comments")
 
 
-def _is_conllu(line: str, commented: bool) -> bool:
+def _is_conllu(line: str) -> bool:
     """Return whether a line is a row of CoNLL-U with one error at most."""
     has_id = line[0].isdecimal() and _ID.match(line) is not None
     if 7 <= line.count("\t") <= 10:
@@ -212,7 +208,7 @@ def _is_conllu(line: str, commented: bool) -> bool:
         has_tree = (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
         if fields.count("") > 1:
             return False
-        return has_id or (len(fields) >= 9 and (commented or has_tree))
+        return has_id or (len(fields) >= 9 and has_tree)
     return has_id and "_" in (spaced := line.split()) and len(spaced) == 10
 
 
@@ -280,10 +276,12 @@ def _find_columns(
         return layout if rows else replace(layout, evidence=DOCSTART)
     width = len(layout.columns)
     typical = [[cell or "_" for cell in row] for row in rows if len(row) == width]
+    is_known = given.like is not None and {*layout.columns} <= {*given.like.columns}
+    is_known = is_known and (in_blocks or len(typical) >= MANY)
     most = 2 * len(typical) >= len(rows)
     certain = layout.header or layout.sentences not in ("blank", layout.comment)
     chunked = bool(typical) and detect_spelling(Counter(row[-1] for row in typical)) is not None
-    if any(line.startswith(DOCSTART) for _, line in numbered):
+    if (is_known and most) or any(line.startswith(DOCSTART) for _, line in numbered):
         found, possible = True, True
     elif not typical:
         found, possible = False, False

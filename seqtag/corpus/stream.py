@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 from seqtag.corpus.warnings import FormatWarnings, Mode
 from seqtag.errors import CorpusError, SentenceTooLongError
 from seqtag.storage.compression import compression_of, may_be_compressed
-from seqtag.storage.encodings import conversion, wide_encoding
+from seqtag.storage.encodings import binary_format, conversion, wide_encoding
 from seqtag.storage.output import MODEL_START, naming
 
 if TYPE_CHECKING:
@@ -415,7 +415,7 @@ class ByteStream:
         for chunk in chunks:
             first += chunk
             enough = 4 if first[:2] in (b"\xff\xfe", b"\0\0") else 2  # UTF-32, too
-            if len(first) >= enough and not may_be_compressed(first):
+            if len(first) >= enough and not may_be_compressed(first):  # a start of 4 bytes or more
                 break
         if first[8:].startswith(MODEL_START):
             msg = (
@@ -433,6 +433,9 @@ class ByteStream:
                     "compressed twice, decompress it once"
                 )
                 raise CorpusError(msg, source=self.name)
+        if (binary := binary_format(first)) is not None:
+            msg = f"expected text, found {binary[0]}; {binary[1]}"
+            raise CorpusError(msg, source=self.name, line=1)
         if name := wide_encoding(first[:64]):
             found = "byte order mark" if name[-2:].isdecimal() else "alternating null bytes"
             msg = (

@@ -19,6 +19,7 @@ from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.spelling import describe_odd, odd_labels, with_outside
+from seqtag.labels.spelling import remedy as remedy_of
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
@@ -283,8 +284,8 @@ class _GoldLabels:
             worst = max(odd, key=odd.__getitem__)
             source, line = self._first[worst]
             msg = (
-                f"{describe_odd(odd, self._counts)} in the column {self._column}; correct it, or "
-                f"name it with --outside {worst} if it means O{remedy}"
+                f"{describe_odd(odd, self._counts)} in the column {self._column}; "
+                f"{remedy_of(worst)}{remedy}"
             )
             raise LabelError(msg, source=source, line=line)
 

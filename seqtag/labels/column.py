@@ -113,6 +113,7 @@ class LabelColumn:
         if not candidates:
             raise _without_labels(available, source)
         named = [name for name in candidates if not name.isdecimal()] or candidates
+        named = [name for name in named if name not in ("lemma", "feats")] or named
         chunked = [name for name in ("ner", "chunk") if name in named and named[-1] == "pos"]
         return cls("upos" if "upos" in named else [*chunked, named[-1]][0])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +32,9 @@ _BRACKETS = re.compile(r"(?:\([^()*\s]+)*\*?\)*")
 _OPENED = re.compile(r"\(([^()*\s]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&/+-]*")
 _TYPES = 1000  # more are no labels
+_CHUNK = re.compile(rf"[{_LETTERS}]-\S+")
+_IOB2 = prefixes_of("iob2")
+_RARE = 0.03  # share of labels with types; prefixes and types that are rarer may be mistakes
 _ODD = 0.1  # share of words; with more labels of another kind, a column has no chunk labels
 _MANY = 10  # words; of fewer, a label _ may just not be known yet
 _OFTEN = 0.4  # share of words outside, where types have no prefix
@@ -193,14 +197,14 @@ class Spelled(NamedTuple):
     odd: dict[str, int]
 
 
-def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> Spelled | None:
+def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spelled | None:
     """Find how a column writes chunk labels; None if it has other labels.
 
     Parameters
     ----------
     counts
         How often each label occurs.
-    outside
+    given
         Labels of words outside, if they are known.
 
     Returns
@@ -225,9 +229,7 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
     bracketed = "*" in counts and any("(" in label for label in counts)
     if bracketed and all(map(_BRACKETS.fullmatch, counts)):
         return Spelled(Spelling(("*",), "brackets"), {})
-    word = OUTSIDE if OUTSIDE in counts else most
-    is_word = word.upper() in OUTSIDE_WORDS and (word != "_" or words >= _MANY)
-    outside = tuple(dict.fromkeys([*outside, *[word] * is_word]))
+    outside = tuple(dict.fromkeys([*given, *_outside_words(counts, most, words)]))
     rest = {label: n for label, n in counts.items() if label not in outside}
     joined = {
         label: n
@@ -245,7 +247,7 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
         plain = rest and all(parse(label)[0] for label in rest) and len({*rest, *outside}) > 1
         if plain and outside in ((), (OUTSIDE,)):
             return Spelled(Spelling(), {})
-        return None if explained else _types_alone(counts, rest, outside)
+        return None if explained else _types_alone(counts, rest, outside, given)
     matches = [match for label in rest if (match := pattern.fullmatch(label))]
     prefixes = {match["prefix"].upper() for match in matches}
     is_plain = style == _Style() and outside in ((), (OUTSIDE,))
@@ -262,15 +264,33 @@ def detect_spelling(counts: Mapping[str, int], outside: Sequence[str] = ()) -> S
     )
 
 
+def _outside_words(counts: Mapping[str, int], most: str, words: int) -> list[str]:
+    """Return the labels that seem to mean outside: ``O``, words for it, or the one other label."""
+    if OUTSIDE in counts:  # with other words for it, if they are no mistakes
+        least = max(_ODD * words, 1)
+        others = [k for k, n in counts.items() if k.upper() in OUTSIDE_WORDS and n > least]
+        return [OUTSIDE, *(label for label in others if label not in (OUTSIDE, "_"))]
+    if most.upper() in OUTSIDE_WORDS:
+        return [most] if most != "_" or words >= _MANY else []
+    framed = len(counts) > 1 and all(_CHUNK.fullmatch(each) for each in counts if each != most)
+    return [most] if framed and words >= _MANY and not _CHUNK.fullmatch(most) else []
+
+
 def _types_alone(
-    counts: Mapping[str, int], rest: Mapping[str, int], outside: tuple[str, ...]
+    counts: Mapping[str, int],
+    rest: Mapping[str, int],
+    outside: tuple[str, ...],
+    given: Sequence[str],
 ) -> Spelled | None:
     """Return the spelling of types without prefix, if most words are outside."""
-    clear = [word for word in outside if word not in ("_",)]
+    clear = [word for word in outside if word != "_" or word in given]
     if not rest or not clear or not all(map(_TYPE.fullmatch, rest)):
         return None
     share = sum(counts.get(word, 0) for word in outside) / sum(counts.values())
     if share < _OFTEN or max(map(len, rest)) < 2:  # as in tag sets of single letters
+        return None
+    heads, tails = ({re.split("[-_]", label)[i] for label in rest} for i in (0, -1))
+    if len(rest) > 2 and max(len(heads), len(tails)) < len(rest):  # as Begin-PER, Inside-PER
         return None
     small = clear[0] == clear[0].lower() != clear[0].upper() and all(
         label == label.lower() for label in rest
@@ -279,16 +299,45 @@ def _types_alone(
 
 
 def odd_labels(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the labels that are no chunk labels in a column where most others are, with counts.
+    """Return the labels that most likely are mistakes in a column of chunk labels, with counts.
+
+    These are labels that are no chunk labels, rare prefixes beside those of IOB2, and rare types
+    that differ from a frequent one in case or punctuation only.
 
     Examples
     --------
     >>> odd_labels({"B-PER": 20, "O": 200, "X": 1}), odd_labels({"NOUN": 7, "X": 1})
     ({'X': 1}, {})
+    >>> odd_labels({"B-PER": 90, "I-PER": 40, "O": 200, "S-PER": 1, "B-per": 1})
+    {'S-PER': 1, 'B-per': 1}
     """
-    typed = sum(n for label, n in counts.items() if parse(label)[1])
-    odd = {label: n for label, n in counts.items() if not parse(label)[0]}
-    return odd if typed and sum(odd.values()) <= _ODD * sum(counts.values()) else {}
+    parsed = {label: parse(label) for label in counts}
+    prefixes, types = Counter[str](), Counter[str]()
+    for label, (prefix, kind) in parsed.items():
+        if kind:
+            prefixes[prefix] += counts[label]
+            types[kind] += counts[label]
+    words, typed = sum(counts.values()), types.total()
+    if not typed:
+        return {}
+    frequent = {prefix for prefix, n in prefixes.items() if n > _RARE * typed}
+    stray = {*prefixes} - _IOB2 if frequent <= _IOB2 else set()
+    usual = Counter[str]()  # the most frequent spelling of each type
+    for kind, n in types.items():
+        usual[_letters_of(kind)] = max(usual[_letters_of(kind)], n)
+
+    def is_odd(label: str) -> bool:
+        prefix, kind = parsed[label]
+        alike = usual[_letters_of(kind)] if kind else 0
+        return not prefix or (bool(kind) and prefix in stray) or types[kind] < _RARE * alike
+
+    odd = {label: n for label, n in counts.items() if is_odd(label)}
+    return odd if sum(odd.values()) <= _ODD * words else {}
+
+
+def _letters_of(kind: str) -> str:
+    """Return a type without what mistakes change: case, punctuation, a second prefix."""
+    return re.sub(r"^[BIES]-|[\W_]+", "", kind).casefold()
 
 
 def describe_odd(odd: Mapping[str, int], counts: Mapping[str, int]) -> str:
@@ -303,6 +352,16 @@ def describe_odd(odd: Mapping[str, int], counts: Mapping[str, int]) -> str:
     return (
         f"expected chunk labels such as {others}, found {worst!r} ({odd[worst]:,} of {total} words)"
     )
+
+
+def remedy(label: str) -> str:
+    """Return what to do about an odd label, for a message.
+
+    >>> remedy("OO"), remedy("B_PER")
+    ('correct it, or name it with --outside OO if it means O', 'correct it')
+    """
+    is_word = len(label) < 6 and label.isalnum() and not label.istitle()
+    return f"correct it{f', or name it with --outside {label} if it means O' * is_word}"
 
 
 def lacks_outside(name: str, labels: Collection[str]) -> bool:

@@ -45,6 +45,27 @@ def conversion(data: bytes | bytearray, at: int) -> str:
     return f"convert the file to UTF-8, for example with iconv -f {name} -t UTF-8{condition}"
 
 
+_BINARY = {
+    b"%PDF-": ("PDF", "convert it with pdftotext"),
+    b"PK\x03\x04": (
+        "a ZIP archive, as of DOCX or XLSX",
+        "save its text as a text file, or CSV",
+    ),
+    b"\xd0\xcf\x11\xe0": ("a document of Office", "save it as a text file, or as CSV"),
+    b"PAR1": ("Parquet", "give it to seqtag cluster tag, or write its tokens to a text file"),
+    b"{\\rtf": ("RTF", "save it as a text file"),
+}
+
+
+def binary_format(start: bytes) -> tuple[str, str] | None:
+    """Return the name of a format that is no text, and what to do, by the start of a file.
+
+    >>> binary_format(b"%PDF-1.7"), binary_format(b"dog")
+    (('PDF', 'convert it with pdftotext'), None)
+    """
+    return next((found for magic, found in _BINARY.items() if start.startswith(magic)), None)
+
+
 def wide_encoding(start: bytes) -> str:
     r"""Return the name of UTF-16 or UTF-32, of which a file begins with a mark or null bytes.
 

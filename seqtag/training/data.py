@@ -26,7 +26,7 @@ from seqtag.corpus import (
     sentence_of,
     sentences_of,
 )
-from seqtag.corpus.column_files import counted
+from seqtag.corpus.column_files import MARK, counted
 from seqtag.corpus.datasets import is_dataset, named_values, sentences_in
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
@@ -39,7 +39,7 @@ from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
 from seqtag.labels.column import FEATS, NO_LABELS, LabelColumn, is_column_name, sorted_feats
 from seqtag.labels.schemes import OUTSIDE, parse, scheme_of
-from seqtag.labels.spelling import describe_odd, lacks_outside, note_outside, odd_labels
+from seqtag.labels.spelling import describe_odd, lacks_outside, note_outside, odd_labels, remedy
 from seqtag.storage.output import is_read_once
 
 if TYPE_CHECKING:
@@ -442,13 +442,12 @@ class Corpus(NamedTuple):
         odd = odd_labels({k: n for k, n in counts.items() if k != data.unlabeled})
         if odd:
             worst = max(odd, key=odd.__getitem__)
+            source, line, hint = self._find(label, worst)
             msg = (
-                f"{describe_odd(odd, counts)} in the column {label}; correct it, or name it with "
-                f"--outside {worst} if it means O, or learn all labels as they are with "
-                "--scheme none"
+                f"{describe_odd(odd, counts)} in the column {label}; {hint}{remedy(worst)}, or "
+                "learn all labels as they are with --scheme none"
             )
-            place = self._find(label, worst)
-            raise LabelError(msg, source=place[0], line=place[1])
+            raise LabelError(msg, source=source, line=line)
         longest = int(data.lengths.max())
         if longest > _LONG and self._layout is not None and self._layout.sentences == "blank":
             _log.warning(
@@ -458,16 +457,22 @@ class Corpus(NamedTuple):
                 f"{longest:,}",
             )
 
-    def _find(self, column: LabelColumn, label: str) -> tuple[str | None, int | None]:
-        """Return file and line of the first word that has a label, as far as they can be found."""
+    def _find(self, column: LabelColumn, label: str) -> tuple[str | None, int | None, str]:
+        """Return file and line of the first word that has a label, if known, and what it may be."""
         for source in self.sources:
             if isinstance(source, SentenceStream) and not is_read_once(source.source):
                 with self.reading.open(source.source, announce=False) as again:
-                    for sentence in again:
+                    for number, sentence in enumerate(filter(len, again)):
                         labels = column.of(sentence)
-                        if label in labels:
-                            return source.source, sentence.line_of(labels.index(label))
-        return self.name, None
+                        if label not in labels:
+                            continue
+                        at, hint = labels.index(label), ""
+                        if at == 0 and number == 0:
+                            hint = "if this line names the columns, give --header; else "
+                        if at == 0 and (mark := MARK.match(sentence.words[0])):
+                            hint = f"if this line is a comment, give --comment '{mark[0]}'; else "
+                        return source.source, sentence.line_of(at), hint
+        return self.name, None, ""
 
     def _gathered(self, gathering: _Gathering) -> _Gathering:
         """Take all sources."""

@@ -128,9 +128,90 @@ def test_a_blind_file_is_filled_as_the_training_file_is_written(tmp_path, call, 
         ("T1\tPER 0 3\tAda\nT2\tLOC 5 9\tRome\n", "brat's .ann"),
         ("#FORMAT=WebAnno TSV 3.3\n#T_SP=x\n\n", "WebAnno TSV"),
         ('{"version": "1", "documents": [\n', "JSON"),
-        ("%PDF-1.4\n", "PDF"),
     ],
 )
 def test_other_formats_are_refused_by_name(start, name):
     with pytest.raises(CorpusError, match=f"^<stream>:1: expected a corpus or text, found {name}"):
         seqtag.sniff(io.BytesIO(start.encode()))
+
+
+@pytest.mark.parametrize(
+    "start", [b"%PDF-1.4\n%\xe2\xe3\n", b"PK\x03\x04\x14\0", b"PAR1\x15", b"{\\rtf1"]
+)
+def test_files_that_are_no_text_are_refused_by_name(start):
+    message = (
+        "^<stream>:1: expected text, found (PDF|a ZIP archive, as of DOCX or XLSX|Parquet|RTF)"
+    )
+    with pytest.raises(CorpusError, match=message):
+        seqtag.sniff(io.BytesIO(start))
+
+
+ROWS = [("Ada", "B-PER"), ("King", "I-PER"), ("saw", "O"), ("Rome", "B-LOC"), (".", "O")]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "S-PER",
+        "E-PER",
+        "U-PER",
+        "L-PER",
+        "M-PER",
+        "OO",
+        "0",
+        "B-",
+        "-",
+        "X",
+        "b-PER",
+        "B_PER",
+        "PAD",
+        "<pad>",
+        "B-per",
+        "B--PER",
+        "NP",
+        "o",
+    ],
+)
+@given(st.integers(20, 60), st.data())
+def test_one_odd_label_among_chunk_labels_is_named_with_its_line(odd, count, data):
+    lines = [line for _ in range(count) for line in [*map("\t".join, ROWS), ""]]
+    at = data.draw(st.sampled_from([i for i, line in enumerate(lines) if line]))
+    lines[at] = f"{lines[at].split()[0]}\t{odd}"
+    [found] = [m for m in sniff(lines).misfits if repr(odd) in m.text]
+    assert (found.line, found.count) == (at + 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "order"),
+    [
+        (lambda s, w: ["1-1".replace("1-1", f"{s}-{w}"), "FORM", "NER"], "1 form ner"),
+        (lambda s, w: ["FORM", f"{7 * s + w}", f"{7 * s + w + 3}", "NER"], "form 2 3 ner"),
+        (lambda s, w: ["FORM", "NER", f"{s}"], "form ner sentence"),
+        (lambda s, w: ["FORM", f"{s}", "NER"], "form sentence ner"),
+        (lambda s, w: [f"{s * 7919:08x}1", "FORM", "NER"], "sentence form ner"),
+        (lambda s, w: [f"doc{s // 20}", f"{s}", "FORM", "NER"], "1 sentence form ner"),
+    ],
+)
+def test_numbers_and_ids_are_no_words(columns, order):
+    lines, words = [], []
+    for s in range(1, 61):
+        for w, (form, label) in enumerate(ROWS, 1):
+            values = {"FORM": form, "NER": label}
+            lines.append("\t".join(values.get(name, name) for name in columns(s, w)))
+        lines += [""] * ("sentence" not in order)
+        words.append([form for form, _ in ROWS])
+    text = "\n".join(lines) + "\n"
+    assert sniff(lines).columns == tuple(order.split())
+    assert [each.words for each in of(text)] == words
+
+
+def test_a_given_mark_of_comments_always_wins():
+    text = "# corpus\n" + "Ada NNP\nsaw VBD\n# NNP\n\n" * 20
+    assert sum(map(len, of(text, comment="#"))) == 40
+    assert sum(map(len, of(text, comment="none"))) == 61
+
+
+def test_a_header_that_is_repeated_where_files_were_joined():
+    one = "word\ttag\n" + "Ada\tNNP\nsaw\tVBD\n\n" * 15
+    assert {each.words[0] for each in of(one + one)} == {"Ada"}
+    assert sum(map(len, of(one + one))) == 60
