@@ -17,7 +17,14 @@ from seqtag.corpus.layout import NO_ROWS, Layout, LayoutOptions, Learned, Misfit
 from seqtag.corpus.rows import JOINTS, NO_WORD, field_value, split_row
 from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
-from seqtag.labels.spelling import Spelled, Spelling, detect_spelling, odd_labels, remedy
+from seqtag.labels.spelling import (
+    Spelled,
+    Spelling,
+    detect_spelling,
+    odd_labels,
+    remedy,
+    unknown_spelling,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -578,6 +585,13 @@ def _odd(
             continue
         spelling = each.spelling if each is not None else Spelling()
         counts = Counter(row.cells[i] or "_" for row in rows)
+        if each is None and len(counts) < MANY**2 and (pair := unknown_spelling(counts)):
+            line = next(row.number for row in rows if row.cells[i] == pair[0])
+            text = (
+                f"labels such as {' and '.join(pair)} in the column {name} are no chunk labels "
+                "that seqtag reads, and are taken as they are; write B-PER, I-PER and O instead"
+            )
+            misfits.append(Misfit(line, counts[pair[0]], text))
         if "_" in spelling.outside and not given.outside:
             line = next(row.number for row in rows if row.cells[i] in ("", "_"))
             text = f"_ in the column {name} means O; otherwise give --scheme none"

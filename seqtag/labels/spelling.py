@@ -33,6 +33,8 @@ _OPENED = re.compile(r"\(([^()*\s]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&/+-]*")
 _TYPES = 1000  # more are no labels
 _CHUNK = re.compile(rf"[{_LETTERS}]-\S+")
+_BEGINS = re.compile(r"(\W*)(beginning|begin|start|b)([-_]?\w{2,}.*)")
+_INSIDE = ("i", "in", "inside", "inner")
 _IOB2 = prefixes_of("iob2")
 _RARE = 0.03  # share of labels with types; prefixes and types that are rarer may be mistakes
 _ODD = 0.1  # share of words; with more labels of another kind, a column has no chunk labels
@@ -289,13 +291,30 @@ def _types_alone(
     share = sum(counts.get(word, 0) for word in outside) / sum(counts.values())
     if share < _OFTEN or max(map(len, rest)) < 2:  # as in tag sets of single letters
         return None
-    heads, tails = ({re.split("[-_]", label)[i] for label in rest} for i in (0, -1))
-    if len(rest) > 2 and max(len(heads), len(tails)) < len(rest):  # as Begin-PER, Inside-PER
+    if unknown_spelling(rest):
         return None
     small = clear[0] == clear[0].lower() != clear[0].upper() and all(
         label == label.lower() for label in rest
     )
     return Spelled(Spelling(outside, "type", small=small), {})
+
+
+def unknown_spelling(labels: Collection[str]) -> tuple[str, str] | None:
+    """Return two labels that begin and continue a chunk in a spelling that is not read, if any.
+
+    >>> unknown_spelling(["Begin-PER", "Inside-PER", "Outside"])
+    ('Begin-PER', 'Inside-PER')
+    >>> unknown_spelling(["B-PER", "I-PER"]), unknown_spelling(["BPER", "IPER", "O"])
+    (None, ('BPER', 'IPER'))
+    """
+    known = {label.casefold(): label for label in labels}
+    for low, label in known.items():
+        found = _BEGINS.fullmatch(low)
+        others = [f"{found[1]}{word}{found[3]}" for word in _INSIDE] if found else []
+        for other in filter(known.__contains__, others):
+            if not parse(label)[1]:
+                return label, known[other]
+    return None
 
 
 def odd_labels(counts: Mapping[str, int]) -> dict[str, int]:
