@@ -169,13 +169,13 @@ def command(
             raise CorpusError(msg, source=name)
         versus = Against(printable(name), comparisons)
     if curve and drawn is None:
-        from seqtag.training.selection import Point, curve_of_tagger
+        from seqtag.training.selection import Point, curve_of_taggers
 
         def note_size(point: Point) -> None:
             notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
 
         training_data = reading.gathered([curve])
-        drawn = curve_of_tagger(pairs[0][0][-1], training_data, sentences, _POINTS, note_size)
+        drawn = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
     page = report_page(
         found,
         model=printable(model),
