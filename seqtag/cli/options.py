@@ -628,7 +628,8 @@ tagging_options = combined(
     option(
         "--token-ranges",
         is_flag=True,
-        help="Write the position of each token in the raw text to MISC: TokenRange=START:END.",
+        help="Write the position of each token in the raw text to MISC, TokenRange=START:END, or "
+        "with --to jsonl as a list of ranges.",
         group=ADVANCED,
     ),
     option(
