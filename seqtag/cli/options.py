@@ -75,11 +75,14 @@ def complete_models(_: click.Context, __: click.Parameter, begun: str) -> list[C
     return [*_beginning(begun, embedded_models()), _FILES]
 
 
-def complete_templates(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete names of presets and files."""
+def complete_templates(
+    _: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Complete names of presets and files, and auto for training."""
     from seqtag.features.language import preset_names
 
-    return [*_beginning(begun, [*preset_names(), "auto"]), _FILES]
+    names = [*preset_names(), *["auto"] * isinstance(parameter, click.Option)]
+    return [*_beginning(begun, names), _FILES]
 
 
 def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
