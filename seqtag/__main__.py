@@ -18,13 +18,11 @@ def main() -> int:
     try:
         import signal  # here, because interrupts are handled here
 
-        is_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if is_interruptible:  # an exception would be lost in callbacks of the import system
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            # An exception would be lost in callbacks of the import system.
             signal.signal(signal.SIGINT, _exit_at_once)
-        from seqtag import cli
+        from seqtag import cli  # whose handler takes over
 
-        if is_interruptible:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
         return cli.main()
     except KeyboardInterrupt:
         _exit_at_once()

@@ -27,7 +27,6 @@ from seqtag.model.embedded import find_model, no_such_model
 from seqtag.storage.output import check_output
 from seqtag.tagging.pipeline import Chain, of_models
 from seqtag.tagging.streams import TagCounts, TagOptions
-from seqtag.tagging.tagger import Tagger
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -89,10 +88,8 @@ class Models:
         with _lock:
             digest = _digests.get(item)
             if digest is None:
-                taggers = (item,) if isinstance(item, Tagger) else item.taggers
-                every = (item.model,) if isinstance(item, Tagger) else item.models
-                hidden = [tagger.label for tagger in taggers if tagger.hidden]
-                sha256 = hashlib.sha256(bundle.to_bytes(every))
+                hidden = [tagger.label for tagger in item.taggers if tagger.hidden]
+                sha256 = hashlib.sha256(bundle.to_bytes(item.models))
                 sha256.update("".join(f"{name}\n" for name in hidden).encode())
                 digest = _digests[item] = sha256.hexdigest()
         return kept((digest,), lambda: cls([item], [digest]))

@@ -19,11 +19,12 @@ import click
 
 from seqtag.cli.base import Group, option, wants_color, write_sections
 from seqtag.cli.common import (
+    Interruption,
     Notes,
-    Terminated,
     check_redirection,
     complain,
     interruption_code,
+    interruption_word,
 )
 from seqtag.errors import did_you_mean
 from seqtag.storage.output import naming
@@ -157,8 +158,10 @@ def main(args: Sequence[str] | None = None) -> int:
         quiet=not {"-q", "--quiet"}.isdisjoint(args)
     )  # for imports, before the command makes its own
     with suppress(ValueError):  # possible in the main thread only
-        Terminated.received = False
-        signal.signal(signal.SIGTERM, Terminated.raise_it)
+        Interruption.number = 0
+        signal.signal(signal.SIGTERM, Interruption.raise_it)
+        if callable(signal.getsignal(signal.SIGINT)):  # not ignored, as in the background
+            signal.signal(signal.SIGINT, Interruption.raise_it)
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         # PYTHONUNBUFFERED: what the system writes in part, as on a full disk, would end there.
         raw = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
@@ -179,7 +182,7 @@ def main(args: Sequence[str] | None = None) -> int:
         _close_stdout()
         return 0
     except (KeyboardInterrupt, click.Abort):
-        complain("terminated" if Terminated.received else "interrupted")
+        complain(interruption_word())
         return interruption_code()
     except click.UsageError as error:
         complain(_usage_message(error))

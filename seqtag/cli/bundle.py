@@ -41,14 +41,12 @@ def command(
     """
     from seqtag.model import bundle
     from seqtag.model.embedded import find_model
-    from seqtag.tagging.pipeline import Pipeline
 
     notes = Notes(quiet)
     check_target(context, output, list(map(find_model, models)), force=force, model=True)
     components: list[Model] = []
     for name in models:
-        loaded = load_model(name)
-        components += loaded.models if isinstance(loaded, Pipeline) else [loaded.model]
+        components += load_model(name).models
     size = bundle.save(output, components)
     notes(f"{output}: {', '.join(str(each.column) for each in components)}, {size / 1e6:.1f} MB")
     return 0

@@ -69,7 +69,8 @@ def command(
     notes = Notes(quiet)
     check_stdin(context, files)
     check_target(context, output, files, force=force, model=True)
-    done = calibrate(load_model(model), reading.gathered(files), threads)
+    sentences = reading.gathered(files, notes, "dev")
+    done = calibrate(load_model(model), sentences, threads)
     size = bundle.save(output, done.models)
     notes(f"{output}: {', '.join(done.reliability)} calibrated, {size / 1e6:.1f} MB")
     if as_json:

@@ -122,8 +122,6 @@ def command(
 
 def _cut(streams: Sequence[SentenceStream], model: str | None, notes: Notes) -> Sequence[AnyStream]:
     """Return the streams, with raw text tokenized by the model, if there is one."""
-    from seqtag.tagging.pipeline import Pipeline
-
     raw = [stream for stream in streams if stream.is_raw]
     if model is None:
         if raw:
@@ -133,7 +131,7 @@ def _cut(streams: Sequence[SentenceStream], model: str | None, notes: Notes) -> 
             )
         return streams
     loaded = load_model(model)
-    if not isinstance(loaded, Pipeline) or loaded.segmenter is None:
+    if loaded.segmenter is None:
         msg = "expected a pipeline with a tokenizer for -m, found one without; leave -m out"
         raise click.UsageError(msg, click.get_current_context())
     return [loaded.segmented(stream) if stream.is_raw else stream for stream in streams]

@@ -13,7 +13,7 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 import click
 
@@ -150,21 +150,35 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM: a command ends and saves its work as it does when it is interrupted."""
+class Interruption(KeyboardInterrupt):
+    """SIGINT or SIGTERM: a command ends, and saves its work."""
 
-    received = False
+    number = 0  # of the last signal; its exception can be lost in callbacks of the import system
 
     @classmethod
-    def raise_it(cls, *_: object) -> None:
-        """Handle the signal by raising."""
-        cls.received = True
+    def raise_it(cls, number: int, _: object) -> None:
+        """Handle a signal by raising."""
+        cls.number = number
         raise cls
+
+    @classmethod
+    def exit_at_once(cls, number: int, _: object = None) -> NoReturn:
+        """Handle a signal by ending the process, which has nothing to save."""
+        cls.number = number
+        try:
+            os.write(2, f"seqtag: {interruption_word()}\n".encode())
+        finally:
+            os._exit(interruption_code())
+
+
+def interruption_word() -> str:
+    """Return what happened to a command: it was interrupted or terminated."""
+    return "terminated" if Interruption.number == signal.SIGTERM else "interrupted"
 
 
 def interruption_code() -> int:
     """Return the exit code of a command that was interrupted or terminated."""
-    return 128 + (signal.SIGTERM if Terminated.received else signal.SIGINT)
+    return 128 + (Interruption.number or signal.SIGINT)
 
 
 def complain(message: str, color: str | None = "red") -> None:

@@ -34,7 +34,6 @@ from seqtag.evaluation.systems import is_scored_alone, score_system
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model
 from seqtag.storage.output import is_read_once
-from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def command(
     component = None  # that of a pipeline to score by itself
     if single is not None and not raw:
         component = label or single.label
-    elif any(isinstance(each, Pipeline) and is_scored_alone(each, label) for each in loaded):
+    elif any(each and is_scored_alone(each, label) for each in loaded):
         component = label
     held = Held(gold) if is_read_once(gold) else None  # for the second system
 

@@ -28,7 +28,6 @@ from seqtag.errors import CorpusError
 from seqtag.evaluation.aligned import AlignedReport
 from seqtag.evaluation.significance import intervals, intervals_text
 from seqtag.evaluation.systems import score_system
-from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
@@ -165,8 +164,7 @@ def command(
     if model:
         system = load_annotator(model) if raw else load_model(model)
     if model and not raw:
-        models = system.models if isinstance(system, Pipeline) else [system.model]
-        reading = reading.after(each.training for each in models)
+        reading = reading.after(each.training for each in system.models)
     streams = [context.with_resource(reading.open(name)) for name in paths]
     system = system or streams[-1]
     report = score_system(
@@ -198,12 +196,11 @@ def load_annotator(name: str) -> Annotator:
         If it has no tokenizer.
     """
     loaded = load_model(name)
-    if isinstance(loaded, Pipeline) and loaded.segmenter:
+    if loaded.segmenter:
         return loaded
-    parts = loaded.parts if isinstance(loaded, Pipeline) else (loaded.label,)
     msg = (
-        f"expected a pipeline with a tokenizer for --raw, found {', '.join(parts)}; train one "
-        "with --label all"
+        f"expected a pipeline with a tokenizer for --raw, found {', '.join(loaded.parts)}; train "
+        "one with --label all"
     )
     raise CorpusError(msg, source=name)
 

@@ -121,7 +121,7 @@ def command(
     """
     from seqtag.model.embedded import find_model
     from seqtag.tagging.explain import transitions_of
-    from seqtag.tagging.pipeline import Chain, Pipeline
+    from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.tagger import Tagger
 
     for each in context.command.params:
@@ -154,8 +154,7 @@ def command(
             found = [_named_weights(tagger, sentences, label, feature, top) for tagger in taggers]
         _print_weights(taggers, found, as_json=as_json)
         return 0
-    models = loaded.models if isinstance(loaded, Pipeline) else [loaded.model]
-    taggers = [Tagger(each) for each in models]
+    taggers = [Tagger(each) for each in loaded.models]
     if as_json:
         facts = [_facts(tagger) for tagger in taggers]
         size = Path(find_model(model)).stat().st_size

@@ -15,7 +15,6 @@ from seqtag.labels.column import NO_LABELS
 from seqtag.labels.schemes import detect_scheme
 from seqtag.labels.spelling import odd_labels
 from seqtag.model.container import is_model
-from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -77,8 +76,7 @@ def show_file(name: str, against: str | None, reading: ReadOptions, *, as_json: 
         compared = _compared(facts, columns, {*columns}, other.values["form"])
     else:
         loaded = load_model(against)
-        taggers = loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
-        models = [each.model for each in taggers if "form" in each.model.compiled.columns]
+        models = [each.model for each in loaded.taggers if "form" in each.model.compiled.columns]
         facts = _facts(name, reading.after(each.training for each in models))
         learned = {each.column.columns[0]: {*each.labels} for each in models if not _is_free(each)}
         needed = {name for each in models for name in each.compiled.columns}

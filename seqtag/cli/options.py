@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -75,11 +75,14 @@ def complete_models(_: click.Context, __: click.Parameter, begun: str) -> list[C
     return [*_beginning(begun, embedded_models()), _FILES]
 
 
-def complete_templates(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete names of presets and files."""
+def complete_templates(
+    _: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Complete names of presets and files, and auto for training."""
     from seqtag.features.language import preset_names
 
-    return [*_beginning(begun, [*preset_names(), "auto"]), _FILES]
+    names = [*preset_names(), *["auto"] * isinstance(parameter, click.Option)]
+    return [*_beginning(begun, names), _FILES]
 
 
 def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -326,7 +329,12 @@ tables_options = combined(
 """``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
 
 
-def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -> None:
+def is_pipeline(label: str | None) -> TypeGuard[str]:
+    """Return whether a value of ``--label`` names a pipeline, or a component learned from text."""
+    return label is not None and ("," in label or label in ("all", "tokens", "words"))
+
+
+def training_arguments(options: dict[str, Any], *, train: bool = False) -> None:
     """Turn options of training into arguments of the functions that train, in place.
 
     The word tables become ``tables``.
@@ -335,19 +343,24 @@ def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -
     ----------
     options
         Values of the options by name.
-    learn_around
-        Whether the function can learn around unlabeled words.
+    train
+        Whether the function can train pipelines, and learn around unlabeled words.
 
     Raises
     ------
     UsageError
-        If options about unlabeled words do not go together.
+        If the label is a pipeline, or options about unlabeled words do not go together.
     """
     from seqtag.tables.lexicon import read_table, tables_of
 
     unlabeled, mark = options.pop("unlabeled"), options.pop("unlabeled_mark")
-    msg = ""
-    if unlabeled == "learn-around" and not learn_around:
+    msg, label = "", options["label"]
+    if not train and is_pipeline(label):
+        msg = (
+            f"expected one column of words for --label here, found {label}; name one, such as "
+            "upos, or train a pipeline with seqtag train and score it with seqtag eval"
+        )
+    elif unlabeled == "learn-around" and not train:
         msg = "expected --unlabeled error or skip here, found learn-around; seqtag train has it"
     elif unlabeled != "learn-around" and mark != "_":
         msg = f"expected --unlabeled learn-around with --unlabeled-mark, found {unlabeled}"
@@ -356,7 +369,7 @@ def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -
     if msg:
         raise click.UsageError(msg, click.get_current_context())
     options["unlabeled"] = unlabeled.replace("-", "_")
-    if learn_around:
+    if train:
         options["unlabeled_mark"] = mark
     words = options.pop("words")
     given = [(value, "class", "form") for value in options.pop("classes")]
@@ -604,7 +617,8 @@ tagging_options = combined(
     option(
         "--token-ranges",
         is_flag=True,
-        help="Write the position of each token in the raw text to MISC: TokenRange=START:END.",
+        help="Write the position of each token in the raw text to MISC, TokenRange=START:END, or "
+        "with --to jsonl as a list of ranges.",
         group=ADVANCED,
     ),
     option(

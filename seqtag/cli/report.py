@@ -27,7 +27,6 @@ from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.storage import strict_json
 from seqtag.storage.output import Output
-from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -146,9 +145,8 @@ def command(
     ]
 
     def segmentation_of(loaded: Loaded) -> Segmentation | None:
-        pipeline = loaded if isinstance(loaded, Pipeline) and label is None else None
-        if pipeline and pipeline.segmenter and "id" in sentences[0].columns:
-            return analyze_segmentation(pipeline, sentences, **sampling)
+        if label is None and loaded.segmenter and "id" in sentences[0].columns:
+            return analyze_segmentation(loaded, sentences, **sampling)
         return None
 
     segmentation = segmentation_of(loaded)
@@ -169,13 +167,13 @@ def command(
             raise CorpusError(msg, source=name)
         versus = Against(printable(name), comparisons)
     if curve and drawn is None:
-        from seqtag.training.selection import Point, curve_of_tagger
+        from seqtag.training.selection import Point, curve_of_taggers
 
         def note_size(point: Point) -> None:
             notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
 
         training_data = reading.gathered([curve])
-        drawn = curve_of_tagger(pairs[0][0][-1], training_data, sentences, _POINTS, note_size)
+        drawn = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
     page = report_page(
         found,
         model=printable(model),
@@ -198,15 +196,14 @@ def command(
 
 def _components(loaded: Loaded, label: str | None) -> list[str | None]:
     """Return the components to analyze; None is the first one."""
-    if label or not isinstance(loaded, Pipeline):
+    if label:
         return [label]
     return [each.label for each in loaded.taggers if not each.hidden] or [None]
 
 
 def _labels(loaded: Loaded) -> list[str]:
     """Return the columns that a model fills."""
-    taggers = loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
-    return [each.label for each in taggers]
+    return [each.label for each in loaded.taggers]
 
 
 def _has_labels(column: LabelColumn, sentences: Iterable[Sentence]) -> bool:

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 from contextlib import contextmanager
+from functools import partial
 from ipaddress import ip_address
 from math import ceil
 from pathlib import Path
@@ -16,13 +17,12 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.cli.base import ADVANCED, Command, Seconds, option
-from seqtag.cli.common import Notes, Terminated, complain, interruption_code, load_model
+from seqtag.cli.common import Interruption, Notes, complain, load_model
 from seqtag.cli.options import attributes_option, quiet_option
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
+    from collections.abc import Iterator, Sequence
 
     import uvicorn
 
@@ -118,6 +118,12 @@ def command(
       seqtag serve -m en -m french.seqtag --port 9000
       seqtag serve -m english-ewt-ud-2.15=en
     """
+    caught = [n for n in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(n))]
+    for number in caught:  # until the server takes them
+        signal.signal(number, Interruption.exit_at_once)
+        context.call_on_close(partial(signal.signal, number, Interruption.raise_it))
+    if Interruption.number:  # its exception was lost
+        Interruption.exit_at_once(Interruption.number)
     try:
         import uvicorn
 
@@ -173,7 +179,7 @@ def command(
             timeout_graceful_shutdown=ceil(max_seconds) + 5,  # requests in progress are answered
             server_header=False,
         )
-        _run(config, listener)
+        _run(config, listener, caught)
     notes("stopped")
     return 0
 
@@ -186,27 +192,23 @@ def _named(model: str) -> tuple[str, str]:
     return name, file
 
 
-def _run(config: uvicorn.Config, listener: socket.socket) -> None:
-    """Serve until a signal ends it; a SIGINT that was inherited as ignored stays ignored."""
+def _run(config: uvicorn.Config, listener: socket.socket, caught: Sequence[int]) -> None:
+    """Serve until one of some signals ends it."""
     import uvicorn
 
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-
     class Server(uvicorn.Server):
-        """A server that does not turn an ignored SIGINT on again, as uvicorn's does."""
+        """Server that does not catch signals that were ignored, nor raise others again."""
 
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            if not (ignored and sig == signal.SIGINT):
-                super().handle_exit(sig, frame)
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            for number in caught:
+                signal.signal(number, self.handle_exit)
+            yield
 
     server = Server(config)
-    try:
-        server.run(sockets=[listener])
-    except KeyboardInterrupt:  # raised again by uvicorn after all requests were answered
-        Terminated.received = False
+    server.run(sockets=[listener])
     if server.force_exit:  # interrupted twice: do not wait for working threads
-        complain("interrupted")
-        os._exit(interruption_code())
+        Interruption.exit_at_once(signal.SIGINT)
 
 
 @contextmanager
@@ -240,7 +242,11 @@ def _listening(host: str, port: int) -> socket.socket:
     """Return a listening socket."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        # Connections inherit it. asyncio sets it only for sockets that name their protocol; without
+        # it, the end of each answer on a kept connection waits for 40 ms.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
     except (OSError, UnicodeError) as error:  # a name with a part that is empty or too long
         why = "not a host name"
         if isinstance(error, OSError):

@@ -19,6 +19,7 @@ from seqtag.cli.options import (
     attributes_option,
     complete_files,
     force_option,
+    is_pipeline,
     quick_option,
     threads_option,
     training_arguments,
@@ -137,7 +138,7 @@ def command(
         msg = "--patience needs a --dev set"
         raise click.UsageError(msg, context)
     label = options["label"]
-    if label is not None and ("," in label or label in ("all", "tokens", "words")):
+    if is_pipeline(label):
         refused = f"--unlabeled {options['unlabeled']}" * (options["unlabeled"] != "error")
         refused = "--templates" if options["templates"] else refused
         if refused:
@@ -154,7 +155,7 @@ def command(
     options["runs"] = options["runs"] or (5 if best else 1)
     if best:
         notes(_cost(options))
-    training_arguments(options, learn_around=True)
+    training_arguments(options, train=True)
     options["init"] = options["init"] and load_model(options["init"])
     report = TrainingReport(notes, output, options["checkpoint"], options["runs"])
     with report.interruptible():

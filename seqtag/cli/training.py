@@ -113,7 +113,6 @@ def _is_unfinished(path: str) -> bool:
     """Return whether a file is the model of an interrupted training."""
     from seqtag.errors import SeqtagError
     from seqtag.model.container import is_model
-    from seqtag.tagging.pipeline import Pipeline
 
     if not is_model(path):
         return False
@@ -121,7 +120,7 @@ def _is_unfinished(path: str) -> bool:
         loaded = load_model(path)
     except SeqtagError:  # not written by a training
         return False
-    return (loaded.models[-1] if isinstance(loaded, Pipeline) else loaded.model).interrupted
+    return loaded.models[-1].interrupted
 
 
 class TrainingReport:
@@ -216,10 +215,10 @@ class TrainingReport:
         with put_off(stop):  # a first interruption waits until the model is saved
             size = trained.save(self._model)
             if isinstance(trained, Pipeline):
-                last, facts = trained.models[-1], {"parts": [m.config() for m in trained.models]}
+                facts = {"parts": [m.config() for m in trained.models]}
                 shown = ", ".join(f"{m.column} ({len(m.labels)})" for m in trained.models)
             else:
-                last, facts = trained.model, trained.info
+                facts = trained.info
                 shown = (
                     f"{trained.label} from {', '.join(trained.columns)}, {len(trained.labels)} "
                     f"labels, {trained.info['training']['sentences']} sentences"
@@ -229,7 +228,7 @@ class TrainingReport:
             raise KeyboardInterrupt
         if as_json:
             print_json({"model": self._model, "bytes": size, "epochs": self._epochs} | facts)
-        if not last.interrupted:
+        if not trained.models[-1].interrupted:
             return 4 if self._notes.lacks_checkpoints else 0
         self._notes(
             f"interrupted: {self._model} holds what was learned until then{self._how_to_resume()}"

@@ -18,7 +18,8 @@ _SENTENCE = "sentence"  # the first column of a table
 _HEAD = re.compile(rb"(?m)^(sentence\t[^\n]*\n)")
 _NUMBER = re.compile(rb"(?m)^[0-9]+")
 _FACTS = ("sent_id", "text")  # comments of CoNLL-U
-_KEYS = ("tokens", *_FACTS, "multiword")  # of an object, besides the columns
+_RANGE = re.compile(r"(?:^|\|)TokenRange=(\d+):(\d+)$")
+_KEYS = ("tokens", *_FACTS, "multiword", "ranges")  # of an object, besides the columns
 
 
 def write_columns(columns: Mapping[str, Sequence[str]]) -> str:
@@ -123,7 +124,7 @@ def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def with_facts(line: str, sentence: Sentence) -> str:
-    """Add the comments and multiword tokens of a sentence of CoNLL-U to its line of JSON."""
+    """Add the comments, multiword tokens and ranges of a sentence of CoNLL-U to its JSON."""
     if not line:
         return line
     facts: dict[str, Any] = {}
@@ -131,14 +132,18 @@ def with_facts(line: str, sentence: Sentence) -> str:
         key, equals, value = comment.removeprefix("#").partition("=")
         if equals and key.strip() in _FACTS:
             facts[key.strip()] = value.strip()
-    spans = []
+    spans, ranges = [], []
     if "id" in sentence.columns:
         ids, forms = sentence.lines("id"), sentence.lines("form")  # type: ignore[attr-defined]
-        for number, form in zip(ids, forms, strict=True):
+        miscs = sentence.lines("misc") if sentence.is_bare else forms  # type: ignore[attr-defined]
+        for number, form, misc in zip(ids, forms, miscs, strict=True):
             first, dash, last = number.partition("-")
             if dash:
                 spans.append([int(first), int(last), form])
-    more = {"multiword": spans} if spans else {}
+            if sentence.is_bare and (found := _RANGE.search(misc)):
+                ranges += [[*map(int, found.groups())]] * (int(last or first) - int(first) + 1)
+    lists = {"multiword": spans, "ranges": ranges}
+    more = {name: values for name, values in lists.items() if values}
     return json.dumps({**facts, **json.loads(line), **more}, ensure_ascii=False) + "\n"
 
 

@@ -183,7 +183,7 @@ def score_system(
     return found
 
 
-def is_scored_alone(pipeline: Pipeline, label: str | None) -> bool:
+def is_scored_alone(pipeline: Loaded, label: str | None) -> bool:
     """Whether a column is a component of a pipeline that an `AlignedReport` has no row for."""
     return label not in METRICS and label in {tagger.label for tagger in pipeline.taggers}
 

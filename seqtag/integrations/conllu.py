@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from seqtag.corpus import into_misc
 from seqtag.labels.column import FEATS
 from seqtag.tagging.encode import tokens_of
-from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from conllu import TokenList
 
     from seqtag.tagging.encode import Tokens
+    from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
 
 _BATCH = 1000  # sentences tagged at once, times the threads
@@ -55,9 +55,8 @@ def tag_token_lists(
     ['INTJ', 'PUNCT']
     ['INTJ', 'PUNCT']
     """
-    taggers = model.taggers if isinstance(model, Pipeline) else (model,)
-    hidden = [name for tagger in taggers if tagger.hidden for name in tagger.label_columns]
-    filled = [name for tagger in taggers for name in tagger.label_columns if name not in hidden]
+    hidden = [name for tagger in model.taggers if tagger.hidden for name in tagger.label_columns]
+    filled = [name for each in model.taggers for name in each.label_columns if name not in hidden]
     stream = iter(token_lists)
     while batch := list(islice(stream, _BATCH * threads)):
         words: list[Tokens] = []
@@ -68,7 +67,7 @@ def tag_token_lists(
                 raise TypeError(msg)
             words.append(found)
         before = [[dict(token) for token in sentence] for sentence in words]
-        for tagger in taggers:
+        for tagger in model.taggers:
             tagger.tag_many(batch, threads)
         for tokens, sentence, old in zip(batch, words, before, strict=True):
             for token, was in zip(sentence, old, strict=True):

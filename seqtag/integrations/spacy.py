@@ -94,9 +94,7 @@ class _ModelOwner:
 
     def load(self, path_or_name: str | PathLike[str]) -> None:
         """Load a model file or an embedded model, as `seqtag.load` does."""
-        loaded: Any = load(path_or_name)
-        models = loaded.models if isinstance(loaded, Pipeline) else (loaded.model,)
-        self._use(models, str(path_or_name))
+        self._use(load(path_or_name).models, str(path_or_name))
 
     def to_bytes(self, **_: Any) -> bytes:
         """Return the model file; nothing in it can be excluded."""

@@ -12,26 +12,19 @@ from seqtag.errors import SeqtagError
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
 from seqtag.tagging.document import DocumentSentence, cut_by_rules, spans_in
-from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_stream, tag_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from seqtag.corpus import Sentence
     from seqtag.serve.work_queue import Deadline
     from seqtag.tagging.pipeline import Loaded
-    from seqtag.tagging.tagger import Tagger
 
 _MOST_WORDS = 2000  # of a sentence that is explained
 _MOST_NBEST = 50
 _BATCH = 64  # sentences between two checks of the deadline
 _MOST_ROWS = 15
-
-
-def taggers_in(loaded: Loaded) -> Sequence[Tagger]:
-    """Return the taggers of a model, in the order in which they run."""
-    return loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
 
 
 def text_of(value: object, field: str = "text") -> str:
@@ -58,8 +51,8 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
         If it is not a text.
     """
     data = text_of(text)
-    taggers = taggers_in(loaded)
-    if isinstance(loaded, Pipeline) and loaded.segmenter:
+    taggers = loaded.taggers
+    if loaded.segmenter:
         stream = loaded.segmented(read(TextBytes(data.encode()), "text"))
         raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
         sentences: Iterator[Sentence] = iter(
@@ -144,12 +137,12 @@ def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> d
         msg = "expected a label in the field rival, found another value"
         raise SeqtagError(msg)
     forms = [text_of(word) for word in words]
-    columns, part = [tagger.label for tagger in taggers_in(loaded)], request.get("part")
+    columns, part = [tagger.label for tagger in loaded.taggers], request.get("part")
     wanted = columns[0] if part is None and columns else part
     if wanted not in columns:
         msg = f"expected one of the components {', '.join(columns)}, found {str(wanted)[:80]!r}"
         raise SeqtagError(msg)
-    *feeders, tagger = taggers_in(loaded)[: columns.index(str(wanted)) + 1]
+    *feeders, tagger = loaded.taggers[: columns.index(str(wanted)) + 1]
     [sentence] = tag_stream(feeders, [sentence_of({"form": forms})])
     deadline.check()
     found = tagger.explain(sentence, number, rival).as_dict()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from seqtag.caching import free_memory
 from seqtag.errors import SeqtagError
-from seqtag.serve.annotation import annotate, taggers_in
+from seqtag.serve.annotation import annotate
 from seqtag.serve.languages import parts_of
 from seqtag.serve.work_queue import Deadline
 
@@ -58,15 +58,14 @@ class ServedModels:
     def abilities(self) -> dict[str, list[str]]:
         """Return what each model can do, in the terms of UDPipe's interface."""
         return {
-            name: ["tokenizer", "tagger"] if taggers_in(each) else ["tokenizer"]
+            name: ["tokenizer", "tagger"] if each.taggers else ["tokenizer"]
             for name, each in self._models.items()
         }
 
     def columns(self) -> dict[str, list[str]]:
         """Return the columns that each model fills."""
         return {
-            name: [tagger.label for tagger in taggers_in(each)]
-            for name, each in self._models.items()
+            name: [tagger.label for tagger in each.taggers] for name, each in self._models.items()
         }
 
     def find(self, name: str | None) -> tuple[str, Loaded]:

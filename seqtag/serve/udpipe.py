@@ -11,9 +11,8 @@ from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import Surface, surface_of
 from seqtag.errors import SeqtagError
 from seqtag.segmentation.reading import ConlluWriter
-from seqtag.serve.annotation import taggers_in, text_of
+from seqtag.serve.annotation import text_of
 from seqtag.tagging.document import conllu_by_rules
-from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
         remarks.append("This model does not parse: HEAD and DEPREL are unchanged.")
     stream = _input(loaded, fields, deadline, remarks)
     if output == "conllu":
-        taggers = taggers_in(loaded) if "tagger" in fields else []
+        taggers = loaded.taggers if "tagger" in fields else []
         return b"".join(deadline.watch(tag_text(taggers, stream, "conllu"))).decode(), remarks
     return "".join(_written(deadline.watch(stream), output, option)), remarks
 
@@ -86,7 +85,7 @@ def _input(
         writer = ConlluWriter(
             token_ranges="ranges" in names, normalized_spaces="normalized_spaces" in names
         )
-        if isinstance(loaded, Pipeline) and loaded.segmenter:
+        if loaded.segmenter:
             stream = read(TextBytes(data.encode()), "text")
             return loaded.segmented(stream, writer=writer, presegmented=presegmented)
         conllu = conllu_by_rules(data, deadline.watch, writer, presegmented=presegmented)

@@ -576,11 +576,8 @@ class Chain:
     def __init__(self, loaded: Sequence[Loaded], only: Sequence[str] | None = None):
         if only:
             loaded = _only(loaded, only)
-        pipelines = [each for each in loaded if isinstance(each, Pipeline)]
-        self.cutter = next((each for each in pipelines if each.segmenter), None)
-        self.taggers: list[Tagger] = []
-        for each in loaded:
-            self.taggers += each.taggers if isinstance(each, Pipeline) else [each]
+        self.cutter = next((each for each in loaded if each.segmenter), None)
+        self.taggers = [tagger for each in loaded for tagger in each.taggers]
 
     @property
     def columns(self) -> list[str]:
@@ -721,12 +718,11 @@ class Chain:
 
 def _only(loaded: Sequence[Loaded], only: Sequence[str]) -> list[Loaded]:
     """Return models that write only some columns."""
-    every = [each.models if isinstance(each, Pipeline) else (each.model,) for each in loaded]
-    needed = _needed([model for models in every for model in models], only)
+    needed = _needed([model for each in loaded for model in each.models], only)
     hidden = needed.difference(only)
     found: list[Loaded] = []
-    for each, models in zip(loaded, every, strict=True):
-        kept = [model for model in models if model.column.name in needed]
+    for each in loaded:
+        kept = [model for model in each.models if model.column.name in needed]
         if kept and isinstance(each, Pipeline):
             found.append(Pipeline(kept, each._source, hidden=hidden))
         elif isinstance(each, Tagger) and kept:

@@ -228,6 +228,14 @@ class ModelRuntime:
     ) -> list[_Result]:
         """Encode sentences in this thread while others decode."""
         check_threads(threads)
+        if fixed is not None:
+            sentences, fixed = list(sentences), list(fixed)
+            if len(fixed) != len(sentences):
+                msg = (
+                    f"expected fixed labels, or None, for each of {len(sentences)} sentences, "
+                    f"found {len(fixed)}"
+                )
+                raise SeqtagError(msg)
         workspace = self._workspaces.take(self.new_workspace)
         labels = repeat(None) if fixed is None else iter(fixed)
 
@@ -365,7 +373,7 @@ class ModelRuntime:
         forms: Sequence[Sequence[str]],
     ) -> Allowed | None:
         """Return the label ids that fixed labels allow for each token; None if none is fixed."""
-        if not any(fixed):
+        if all(labels is None for labels in fixed):
             return None
         lists: list[list[int]] = []
         for number, (labels, (begin, end)) in enumerate(zip(fixed, pairwise(bounds), strict=True)):
@@ -515,7 +523,7 @@ class ModelRuntime:
             found = list(map(coding.decode, found, batch.forms))
         elif not coding.is_local:
             found = list(map(coding.decode, found))
-        if batch.allowed is None and not any(batch.fixed):
+        if batch.allowed is None:
             return found
         return [
             each

@@ -93,7 +93,7 @@ class TagOptions(LayoutOptions):
     tokenizer
         Tokenizer of raw text: ``model``, if a model can segment, or ``nltk``.
     token_ranges
-        True to write the position of each token in the raw text to MISC.
+        True to write the position of each token in the raw text, to MISC or ``ranges`` of JSON.
     keep
         True to keep labels that the input has; ``_`` is no label.
     margin, probability, nbest
@@ -150,6 +150,13 @@ class TagOptions(LayoutOptions):
             msg = (
                 "expected the format conllu or columns for margins, probabilities and several "
                 f"label sequences, found {self.to}, which cannot store them"
+            )
+            raise OptionError(msg)
+
+        if self.token_ranges and self.to not in (None, "conllu", "jsonl"):
+            msg = (
+                "expected the format conllu or jsonl for --token-ranges, found "
+                f"{self.to}, which cannot store them"
             )
             raise OptionError(msg)
 

@@ -104,6 +104,23 @@ class Tagger(ModelRuntime):
         return cls(models[0], str(path_or_name))
 
     # ----------------------------------------------------------------- properties
+    segmenter = None  # as of a pipeline without one
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Its model alone, as `Pipeline.models`."""
+        return (self.model,)
+
+    @property
+    def taggers(self) -> tuple[Tagger, ...]:
+        """The tagger itself alone, as `Pipeline.taggers`."""
+        return (self,)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Its label alone, as `Pipeline.parts`."""
+        return (self.label,)
+
     @property
     def label(self) -> str:
         """Name of the column that it fills, or ``upos+feats``."""

@@ -9,7 +9,6 @@ from seqtag.corpus.sentence import find_column
 from seqtag.errors import CorpusError
 from seqtag.evaluation.reliability import Reliability
 from seqtag.model.calibration import Calibration
-from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, labels_in
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
     from seqtag.model.model import Model
+    from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
 
 
@@ -57,12 +57,11 @@ def calibrate(
     CorpusError
         If no sentence has a gold label for any component.
     """
-    taggers = loaded.taggers if isinstance(loaded, Pipeline) else (loaded,)
     filled = [FilledSentence(sentence) for sentence in sentences if len(sentence)]
     learned: dict[str, Calibration] = {}
     reliability: dict[str, Reliability] = {}
     judged_any = False
-    for tagger in taggers:
+    for tagger in loaded.taggers:
         scored = tagger.tag_many(filled, threads, scores=True)
         margins: list[float] = []
         right: list[bool] = []
@@ -79,7 +78,7 @@ def calibrate(
             scores = learned[tagger.label].of(margins)
             reliability[tagger.label] = Reliability.of(scores, right)
     if not learned:
-        columns = ", ".join(name for tagger in taggers for name in tagger.label_columns)
+        columns = ", ".join(name for tagger in loaded.taggers for name in tagger.label_columns)
         msg = f"expected gold labels in a column {columns} to calibrate on, found none"
         if judged_any:
             msg = (
@@ -87,11 +86,10 @@ def calibrate(
                 "word here had only one label in training; give more text"
             )
         raise CorpusError(msg, source=filled[0].sentence.source if filled else None)
-    models = loaded.models if isinstance(loaded, Pipeline) else (loaded.model,)
     return Calibrated(
         [
             replace(model, calibration=learned.get(model.column.name, model.calibration))
-            for model in models
+            for model in loaded.models
         ],
         reliability,
     )

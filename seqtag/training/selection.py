@@ -22,6 +22,7 @@ from seqtag.evaluation.text_tables import signature_of
 from seqtag.parallel import in_order
 from seqtag.randomness import random_source
 from seqtag.settings import SETTINGS
+from seqtag.tagging.streams import tag_stream
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
@@ -480,21 +481,24 @@ def training_curves(
     return {"by_epoch": by_epoch, "by_size": by_size}
 
 
-def curve_of_tagger(
-    tagger: Tagger,
+def curve_of_taggers(
+    taggers: Sequence[Tagger],
     sentences: Sequence[Sentence],
     held_out: Sequence[Sentence],
     points: int,
     on_point: Callable[[Point], None] | None = None,
 ) -> dict[str, list[dict[str, float]]]:
-    """Return the errors by training size of taggers trained with the settings of a tagger.
+    """Return the errors by training size of taggers trained with the settings of the last tagger.
 
-    The result is that of `training_curves`, without rows by epoch.
+    The taggers before it fill its input columns in the sentences to score, as in a pipeline. The
+    result is that of `training_curves`, without rows by epoch.
     """
+    *feeders, tagger = taggers
     training = tagger.info["training"]
     names = [setting.attribute for setting in SETTINGS.values()]
     seed = training.get("seed", 1)
     fit = tagger_fit(
+        feeders=feeders,
         label=tagger.label,
         templates=tagger.model.templates,
         seed=seed,
@@ -539,10 +543,15 @@ def classifier_fit(make: Callable[[], Any]) -> Fit:
     return fit
 
 
-def tagger_fit(on_report: Callable[[Report], object] | None = None, **settings: Any) -> Fit:
+def tagger_fit(
+    on_report: Callable[[Report], object] | None = None,
+    *,
+    feeders: Sequence[Tagger] = (),
+    **settings: Any,
+) -> Fit:
     """Return the ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy.
 
-    `on_report` is given the report of each scoring.
+    `on_report` is given the report of each scoring; `feeders` fill columns of what is scored.
     """
 
     def fit(sentences: Sequence[Any]) -> Score:
@@ -551,7 +560,7 @@ def tagger_fit(on_report: Callable[[Report], object] | None = None, **settings: 
             raise KeyboardInterrupt  # half a training is no score
 
         def judge(test: Any) -> float:
-            report = score(tagger, test, words=False)
+            report = score(tagger, tag_stream(feeders, test), words=False)
             if on_report:
                 on_report(report)
             return report.score

@@ -310,9 +310,7 @@ def check_to_go_on(init: Model | None, settings: Settings) -> None:
 
 def _models(init: Loaded | None) -> Sequence[Model]:
     """Return the models of a tagger or pipeline."""
-    if init is None:
-        return ()
-    return [init.model] if isinstance(init, Tagger) else init.models
+    return () if init is None else init.models
 
 
 def settings_of(

@@ -223,3 +223,4 @@ def test_zsh(folder):
 def test_presets_are_completed_as_they_are_listed(call):
     listed = [line.split()[0] for line in call("templates", "list").out.decode().splitlines()]
     assert candidates(cli, ["train", "--templates"], "") == [*listed, "auto", FILES]
+    assert candidates(cli, ["templates", "show"], "") == [*listed, FILES]  # auto is no template

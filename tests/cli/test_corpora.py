@@ -91,6 +91,20 @@ def test_a_treebank_by_name_gives_a_pipeline_that_its_dev_part_has_chosen(folder
     assert tagged.out.count(b"\n") == PARTS["ud:xx_toy"]["test"].count("\n")
 
 
+def test_a_corpus_without_a_split_is_calibrated_on_as_its_dev_part(folder, call):
+    assert call("train", "ud:xx_toy/train", "-o", "toy.seqtag", "--label", "upos").code == 0
+    by_name, by_part, on_train = (
+        call("calibrate", "toy.seqtag", f"ud:xx_toy{part}", "-o", f"{i}.seqtag", "-q")
+        for i, part in enumerate(("", "/dev", "/train"))
+    )
+    assert (by_name.code, by_name.out) == (0, by_part.out)
+    assert by_name.out != on_train.out
+    assert call("calibrate", "toy.seqtag", "toychunks", "-o", "c.seqtag").err == (
+        "seqtag: expected one of the splits train, test of toychunks, found none; name it, as in "
+        "toychunks/test\n"
+    )
+
+
 def test_what_is_asked_for_comes_first(folder, call):
     (folder / "dev.conllu").write_text(PARTS["ud:xx_toy"]["dev"])
     options = ("--label", "xpos", "--dev", "dev.conllu", "--patience", 1, "--epochs", 1)

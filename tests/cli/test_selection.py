@@ -127,6 +127,18 @@ def test_tune_refuses(files, capsys, choices, message):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("label", ["all", "tokens", "words", "upos,xpos"])
+@pytest.mark.parametrize(
+    "args",
+    [["cv"], ["tune", "--try", "epochs=1,2"], ["tune", "--curve", "--dev", "dev.conllu"]],
+    ids=lambda args: " ".join(args[:2]),
+)
+def test_pipelines_are_refused_before_anything_is_read(capsys, args, label):
+    assert main([*args, "no-such-file.conllu", "--label", label]) == 2
+    message = f"expected one column of words for --label here, found {label}; name one, such as"
+    assert message in capsys.readouterr().err
+
+
 def test_a_value_of_the_wrong_kind(files, capsys):
     assert main(["tune", files[0], "--try", "epochs=many"]) == 1
     assert (

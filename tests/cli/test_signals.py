@@ -54,7 +54,7 @@ def handled():
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-    common.Terminated.received = False
+    common.Interruption.number = 0
 
 
 @posix
@@ -169,16 +169,16 @@ AT_IMPORT = """
 import os, signal, sys
 from seqtag.__main__ import main
 
-left = [int(sys.argv.pop(1))]
+number, place, imports = int(sys.argv.pop(1)), sys.argv.pop(1), [0]
 
 class Interrupting:
     def __del__(self):  # where exceptions are lost, as in callbacks of the import system
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
-def count(event, _):
+def count(event, of):
     if event == "import":
-        left[0] -= 1
-        if not left[0]:
+        imports[0] += 1
+        if place in (of[0], str(imports[0])):
             Interrupting()
 
 sys.addaudithook(count)
@@ -189,10 +189,25 @@ sys.exit(main())
 @posix
 def test_sigint_at_any_import_of_the_start_is_one_line():
     for number in (1, 2, 3, 5, 8, 13, 21, 34, 55):
-        command = [sys.executable, "-c", AT_IMPORT, str(number), "tag", "-m", "en"]
+        command = [sys.executable, "-c", AT_IMPORT, "2", str(number), "tag", "-m", "en"]
         env = os.environ | {"PYTHONPATH": str(ROOT)}
         done = subprocess.run(
             command, input=b"Birds sing.\n", capture_output=True, env=env, check=False
         )
         assert (done.returncode, done.stdout) == (130, b""), number
         assert done.stderr == b"seqtag: interrupted\n", number
+
+
+@posix
+@pytest.mark.parametrize(("sign", "word"), [("SIGINT", "interrupted"), ("SIGTERM", "terminated")])
+def test_no_signal_at_the_start_of_a_server_is_lost(home, sign, word):
+    """It may come at any import: before those of the command, and from the first to the last."""
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+    number = getattr(signal, sign)
+    serve = ("serve", "-m", str(home / "upos.seqtag"), "--port", "0")
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    for place in ("click", "ipaddress", "uvicorn", "seqtag.serve.server", "seqtag.serve.udpipe"):
+        command = [sys.executable, "-c", AT_IMPORT, str(int(number)), place, *serve]
+        done = subprocess.run(command, capture_output=True, env=env, check=False, timeout=20)
+        found = done.returncode, done.stderr.decode().rpartition("seqtag: ")[2]
+        assert found in ((-number, ""), (128 + number, f"{word}\n")), place

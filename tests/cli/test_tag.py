@@ -434,6 +434,22 @@ def test_an_object_for_each_sentence(call, tmp_path):
     assert "head" not in first
 
 
+def test_ranges_of_tokens(call, tmp_path):
+    """The ranges of an object are in the whole text; words of a multiword token share one."""
+    (tmp_path / "text").write_text(text := " They didn't stop.\n\nWhy\u00e9?\n")
+    tag = ("tag", tmp_path / "text", "--token-ranges", "--to")
+    first, second = map(json.loads, call(*tag, "jsonl").out.splitlines())
+    places = [[text[start:end] for start, end in each["ranges"]] for each in (first, second)]
+    assert places == [["They", "didn't", "didn't", "stop", "."], ["Why\u00e9", "?"]]
+    for to in ("tsv", "columns", "tagged", "tokens"):
+        done = call(*tag, to)
+        assert (done.code, done.out) == (2, b"")
+        assert (
+            f"expected the format conllu or jsonl for --token-ranges, found {to}, which cannot "
+            "store them" in done.err
+        )
+
+
 def test_documents_of_conll2003(home, call, tmp_path):
     """They begin with -DOCSTART- or # newdoc, and do so again."""
     text = "-DOCSTART- -X- -X- O\n\nthe DT B-NP O\ndog NN I-NP O\n\n"

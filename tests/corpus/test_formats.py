@@ -301,7 +301,7 @@ def test_what_the_formats_for_other_programs_cannot_hold():
         in (fails(render, {"form": ["a\tb"]}, "tsv"))
     )
     assert (
-        "expected column names other than tokens, sent_id, text, multiword in the format "
+        "expected column names other than tokens, sent_id, text, multiword, ranges in the format "
         "jsonl, found 'text'; rename it with --columns"
     ) in fails(render, {"form": ["a"], "text": ["b"]}, "jsonl")
     assert "expected column names other than sentence in the format tsv, found 'sentence'" in fails(

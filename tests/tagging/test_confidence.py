@@ -98,12 +98,29 @@ def test_a_given_label_that_the_model_does_not_know_stays(taggers):
 
 
 @pytest.mark.parametrize(
-    ("given", "found"), [(["DT"], "1"), ("DT", "'DT'"), (["DT", None, None], "3")]
+    ("given", "found"), [([], "0"), (["DT"], "1"), ("DT", "'DT'"), (["DT", None, None], "3")]
 )
-def test_one_given_label_or_none_for_each_word(taggers, given, found):
+@pytest.mark.parametrize("scores", [False, True])
+def test_one_given_label_or_none_for_each_word(taggers, given, found, scores):
     with pytest.raises(SeqtagError) as error:
-        taggers["order 1"].tag(["the", "man"], given)
+        taggers["order 1"].tag(["the", "man"], given, scores=scores)
     assert str(error.value) == (f"expected 2 fixed labels, one or None per word, found {found}")
+
+
+@pytest.mark.parametrize("given", [[], [None], [["DT", None]], [None, None, ["DT"]]])
+@pytest.mark.parametrize("scores", [False, True])
+def test_given_labels_or_none_for_each_sentence(taggers, given, scores):
+    both = iter([["the", "man"], ["the", "man"]])
+    with pytest.raises(SeqtagError) as error:
+        taggers["order 1"].tag_many(both, fixed_labels=given, scores=scores)
+    assert str(error.value) == (
+        f"expected fixed labels, or None, for each of 2 sentences, found {len(given)}"
+    )
+
+
+def test_given_labels_of_a_sentence_without_words(taggers):
+    assert taggers["order 1"].tag([], []) == []
+    assert taggers["order 1"].tag_many([[], ["the"]], fixed_labels=[[], ["VB"]]) == [[], ["VB"]]
 
 
 def test_lemmas_are_given_as_lemmas():

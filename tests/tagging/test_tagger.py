@@ -20,7 +20,7 @@ from seqtag.model import container
 from seqtag.model.container import Contents
 from seqtag.model.model import Model
 from seqtag.tagging import runtime, workspace
-from seqtag.tagging.pipeline import load
+from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 from tests.strategies import corpus, each_backend, install, words
@@ -303,6 +303,14 @@ def test_what_a_tagger_is(word_tagger):
     assert word_tagger.info["training"]["epochs"] == 8
     assert repr(word_tagger) == "<seqtag.Tagger of tag: 5 labels from ('form',)>"
     assert word_tagger.split_label(["NN"]) == {"tag": ["NN"]}
+
+
+def test_a_tagger_is_used_like_a_pipeline_of_one_model(word_tagger):
+    pipeline = Pipeline([word_tagger.model])
+    assert (pipeline.models, pipeline.parts) == (word_tagger.models, word_tagger.parts)
+    assert word_tagger.taggers == (word_tagger,)
+    assert [each.label for each in pipeline.taggers] == [word_tagger.label]
+    assert word_tagger.segmenter is pipeline.segmenter is None
 
 
 def test_what_each_label_is_written_as():
