@@ -165,13 +165,17 @@ def _field(mark: str, *, may_quote: bool) -> re.Pattern[str]:
 
 
 def _stripped(text: str, start: int, end: int) -> Span:
-    """Return a span without the blanks around; one of no-break spaces alone is a word."""
+    """Return a span without the blanks around.
+
+    Blanks between tabs may be a word, and so may no-break spaces.
+    """
     first, last = start, end
     while first < last and text[last - 1] in _BLANK:
         last -= 1
     while first < last and text[first] in _BLANK:
         first += 1
-    return (start, end) if first == last and "\u00a0" in text[start:end] else (first, last)
+    is_word = first == last and ("\u00a0" in text[start:end] or "\t" in text)
+    return (start, end) if is_word else (first, last)
 
 
 def is_row(text: str, layout: Layout, *, first: bool) -> bool:
