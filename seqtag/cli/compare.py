@@ -129,6 +129,7 @@ def command(
     elif any(each and is_scored_alone(each, label) for each in loaded):
         component = label
     held = Held(gold) if is_read_once(gold) else None  # for the second system
+    reading = reading.after(model.training for each in loaded if each for model in each.models)
 
     def report(name: str, model: Loaded | None) -> AnyReport:
         with ExitStack() as files:

@@ -95,6 +95,11 @@ def _warn_about_labels(notes: Notes, report: Report) -> None:
     alike = {pair: n for pair, n in report.confusion.items() if same_letters(*pair)}
     if unlabeled and not LabelColumn(report.task).may_be_empty:
         notes(_unlabeled(unlabeled, report.tokens, report.task))
+    if report.scheme is not None and not report.chunks.gold:
+        notes(
+            f"note: the gold column {report.task} has no chunk, so that F1 says nothing; is it a "
+            "test file without labels?"
+        )
     if alike:
         notes(
             f"note: {sum(alike.values())} of the wrong labels differ from the gold label only in "

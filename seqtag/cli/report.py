@@ -124,6 +124,7 @@ def command(
     loaded, *others = map(load_model, models)
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
+    reading = reading.after(each.training for found in (loaded, *others) for each in found.models)
     with reading.open(gold) as stream:
         check_words(stream)
         columns = [column_in(stream, LabelColumn(label or each[-1].label)) for each in chains]

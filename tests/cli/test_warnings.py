@@ -53,6 +53,15 @@ def test_other_tag_sets(folder, call):
     assert said(call, "eval", "other.conllu", "other.conllu") == []
 
 
+def test_gold_without_any_chunk(folder, call):
+    gold = chunks(SENTENCES[:3])
+    (folder / "gold.txt").write_text(gold)
+    blind = "\n".join(line and f"{line.rsplit(' ', 1)[0]} O" for line in gold.split("\n"))
+    (folder / "blind.txt").write_text(blind)
+    [note] = said(call, "eval", "-m", "chunk.seqtag", "blind.txt", "--columns", COLUMNS)
+    assert note.endswith("has no chunk, so that F1 says nothing; is it a test file without labels?")
+
+
 def test_chunks_of_other_types(folder, call):
     gold = chunks(SENTENCES[:3])
     (folder / "gold.txt").write_text(gold)
