@@ -95,6 +95,13 @@ COMMENTS = {
     "percent": "%% doc {i}",
     "tab": "#\tpage {i}",
     "angle": "<doc id={i}>",
+    "double": "## doc {i}",
+    "bang": "#!doc a{i}",
+    "four": "# sent_id {i} news",
+    "number": "# id={i}",
+    "file": "# file:\tx{i}",
+    "new": "# new sentence",
+    "constant": "# en news web",
 }
 MARKS = ["blank", "sentence", "restart", "EOS", "<s>"]
 ORDERS = ["form ner", "form pos ner", "form ner pos", "id form pos ner", "pos form ner"]
@@ -111,6 +118,14 @@ class Made:
     labels: list[list[str]]
 
 
+def columns_of(order: str, mark: str) -> list[str]:
+    """The names of the columns, with those that mark sentences."""
+    columns = order.split()
+    if mark == "restart" and "id" not in columns:
+        columns.insert(0, "id")
+    return ["sentence", *columns] if mark == "sentence" else columns
+
+
 def make(
     sentences: list[list[Word]],
     *,
@@ -124,11 +139,7 @@ def make(
     end: str = "\n",
 ) -> Made:
     """Return sentences as a file."""
-    columns = order.split()
-    if mark == "restart" and "id" not in columns:
-        columns.insert(0, "id")
-    if mark == "sentence":
-        columns.insert(0, "sentence")
+    columns = columns_of(order, mark)
 
     def field_of(value: str) -> str:
         special = separator in ",;" and (separator in value or value.startswith('"'))

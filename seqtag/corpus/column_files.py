@@ -216,8 +216,8 @@ def _fitting(lines: Sequence[str], columns: Sequence[str] | None) -> str:
     if len(columns) == 1:
         return "\t" if _has_tabs(lines) else " "
     fits = {
-        each: sum(len(row_cells(line, each)) == len(columns) for line in lines if each in line)
-        for each in "\t,;|"
+        each: sum(len(row_cells(line, each)) == len(columns) for line in lines if each[0] in line)
+        for each in ("\t", "\t+", ",", ";", "|")
     }
     spaced = [line for line in lines if "\t" not in line]
     fits = {" ": sum(len(line.split()) == len(columns) for line in spaced), **fits}

@@ -14,13 +14,13 @@ import pytest
 
 import seqtag
 from tests.command_line import call, home
-from tests.layouts import ALL, make, sentences_of
+from tests.layouts import ALL, columns_of, make, sentences_of
 
 __all__ = ["call", "home"]
 
 
-def read(text: str) -> list[seqtag.Sentence]:
-    return list(seqtag.read(io.BytesIO(text.encode())))
+def read(text: str, **options: object) -> list[seqtag.Sentence]:
+    return list(seqtag.read(io.BytesIO(text.encode()), **options))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -28,7 +28,8 @@ def test_files_of_every_layout_are_read_as_they_were_made(seed):
     draw = random.Random(seed)
     for settings in draw.sample(ALL, 250):
         made = make(sentences_of(draw, draw.randint(8, 30)), **settings)
-        every = read(made.text)
+        columns = columns_of(settings["order"], settings["mark"])
+        every = read(made.text, columns=columns if draw.random() < 0.3 else None)
         assert "".join(each.raw for each in every) == made.text, settings
         found = [each for each in every if len(each)]
         assert [each.words for each in found] == made.words, settings
