@@ -70,7 +70,7 @@ def test_the_validator_finds_nothing_and_texts_are_rebuilt(count):
         assert not state.error_tracker, (text, conllu)
         paragraphs = paragraphs_of(read(io.BytesIO(conllu.encode()), "conllu"))
         rebuilt = "".join(surface.text for each in paragraphs for surface in each)
-        is_blank = not text.removeprefix("\ufeff").strip()
+        is_blank = not text.replace("\ufeff", " ").strip()
         assert rebuilt == ("" if is_blank else text), conllu
 
 
