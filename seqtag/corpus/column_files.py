@@ -222,6 +222,8 @@ def _fitting(lines: Sequence[str], columns: Sequence[str] | None) -> str:
     spaced = [line for line in lines if "\t" not in line]
     fits = {" ": sum(len(line.split()) == len(columns) for line in spaced), **fits}
     best = max(fits, key=fits.__getitem__)  # in ties the first
+    if best == "\t+" and 2 * fits["\t"] > len(lines):  # a row with an empty field
+        best = "\t"
     return best if fits[best] > 0 else ""
 
 
