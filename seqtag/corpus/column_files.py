@@ -303,6 +303,7 @@ def _comment(
             and bool(strange)
             and len(strange) == len(alike)
             and (len(strange) > 1 or bool(unfit) or begins or any("=" in end for end in last))
+            and (len(last) > 1 or len(strange) < 2 or len(strange) >= max(3, blocks - 1))
             and (len(last) > 1 or not strange[0].line[1:2].isalnum())
             and (2 * len(strange) >= blocks or len(last) == len(strange))
         )
