@@ -300,7 +300,7 @@ class TemplateSet:
         --------
         >>> from seqtag.features.language import parse
         >>> parse("class(en)[0]\nlower[0] + lexicon(names)[-1]\nclass(en)[+1]").table_names
-        ['en', 'lemmas', 'names']
+        ['en', 'names']
         """
         terms = [term for template in self.templates for term in template.terms]
         names = dict.fromkeys(term.table for term in terms if term.table is not None)
