@@ -398,8 +398,6 @@ _WITH_TABLES = [
     ("EWT XPOS", "classes", "--classes"),
     ("CoNLL-2000 chunks, F1", "classes", "--classes"),
     ("WNUT-17 names, F1", "classes", "--classes"),
-    ("IMST UPOS+FEATS", "stems", "stems"),
-    ("ArmTDP UPOS+FEATS", "stems", "stems"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""What each option brings: defaults, classes, stems, runs, on every corpus at hand.
+"""What each option brings: defaults, classes, runs, on every corpus at hand.
 
 Usage: python -m benchmarks.options --corpora FOLDER [--raw TEXT] [--part dev|test] [--seeds 5]
                                     [--out options.json] [--option NAME] [TASK ...]
@@ -23,7 +23,6 @@ import seqtag
 from benchmarks.measure import ROOT
 from benchmarks.text import table
 from seqtag.evaluation import score
-from seqtag.features.language import load, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,16 +30,6 @@ if TYPE_CHECKING:
     from seqtag import WordTable
 
 DOCS = ROOT / "docs"
-STEMS = """\
-stem_rest(lemmas)[0]
-stem_pos(lemmas)[0]
-stem_rest(lemmas)[0] + stem_pos(lemmas)[0]
-stem_pos(lemmas)[-1]
-stem_pos(lemmas)[+1]
-stem_rest(lemmas)[-1]
-stem_rest(lemmas)[+1]
-"""
-"""Templates for stems, as docs/how-to/lexicons.md has them."""
 
 
 class Corpus(NamedTuple):
@@ -52,8 +41,8 @@ class Corpus(NamedTuple):
         Files below the folder of corpora; without dev every tenth sentence of train is held out.
     label, preset
         The label column, and the default templates.
-    english, lemmas
-        Whether classes of English words and stems are tried.
+    english
+        Whether classes of English words are tried.
     """
 
     train: str
@@ -62,7 +51,6 @@ class Corpus(NamedTuple):
     label: str
     preset: str
     english: bool = False
-    lemmas: bool = False
 
 
 def _ud(folder: str, name: str, label: str, preset: str, **more: bool) -> Corpus:
@@ -74,9 +62,9 @@ CORPORA = {
     "EWT UPOS": _ud("ud-english-ewt", "en_ewt", "upos", "pos", english=True),
     "EWT XPOS": _ud("ud-english-ewt", "en_ewt", "xpos", "pos", english=True),
     "IMST UPOS": _ud("ud-turkish-imst", "tr_imst", "upos", "pos"),
-    "IMST UPOS+FEATS": _ud("ud-turkish-imst", "tr_imst", "upos+feats", "morph", lemmas=True),
+    "IMST UPOS+FEATS": _ud("ud-turkish-imst", "tr_imst", "upos+feats", "morph"),
     "ArmTDP UPOS": _ud("ud-armenian-armtdp", "hy_armtdp", "upos", "pos"),
-    "ArmTDP UPOS+FEATS": _ud("ud-armenian-armtdp", "hy_armtdp", "upos+feats", "morph", lemmas=True),
+    "ArmTDP UPOS+FEATS": _ud("ud-armenian-armtdp", "hy_armtdp", "upos+feats", "morph"),
     "VTB UPOS": _ud("ud-vietnamese-vtb", "vi_vtb", "upos", "pos"),
     "Coptic UPOS": _ud("ud-coptic-scriptorium", "cop_scriptorium", "upos", "pos"),
     "Cantonese UPOS": _ud("ud-cantonese-hk", "yue_hk", "upos", "pos"),
@@ -134,7 +122,6 @@ python -m benchmarks.options --page
   (`seqtag classes`).
 - *two tables of classes*: {more} classes from the same text (`--classes` twice).
 - `--best`: five runs, and two passes if a trial finds them better.
-- *stems*: the templates for stems in [Add lexicons, word classes, and stems](how-to/lexicons.md).
 - *training*: the shortest training time of the seeds, on two cores that may have been running
   other work. Compare only rows of the same task.
 - *0.1.0*, *0.2.0*: the scores of the defaults of these versions on the same data.
@@ -165,10 +152,6 @@ def options_of(corpus: Corpus, tables: Sequence[WordTable]) -> dict[str, dict[st
         tried["--classes --dropout 0.1 --min-count 1"] = {**one, **drop}
         tried["--classes --dropout 0.1 --min-count 1 --passes 2"] = {**one, **drop, "passes": 2}
         tried[EVERYTHING] = {**one, "runs": 5, "passes": "auto"}
-    if corpus.lemmas:
-        with_stems = parse(f"{load(corpus.preset)}\n{STEMS}")
-        tried["stems"] = {"templates": with_stems}
-        tried["stems --dropout 0.1"] = {"templates": with_stems, "dropout": 0.1}
     return tried
 
 

@@ -20,7 +20,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -40,14 +40,8 @@ MAX_LENGTH = 1000
 RESERVED = ("bias", "label")
 """Words of the template language that no attribute can take."""
 
-TABLE_ATTRIBUTES: Mapping[str, str | None] = {
-    "class": None,
-    "lexicon": None,
-    "stem_pos": "lemmas",
-    "stem_rest": "lemmas",
-}
-"""Attributes that look words up in a table, and the table if none is named; see
-`seqtag.tables.table`."""
+TABLE_ATTRIBUTES = ("class", "lexicon")
+"""Attributes that look words up in a table; see `seqtag.tables.table`."""
 
 _REGISTRY: dict[str, AttributeFunction] = {}
 

@@ -283,12 +283,11 @@ def _parse_native(line: str) -> Iterator[_Parts]:
 def _parse_term(found: re.Match[str]) -> Term:
     """Build the term that _TERM matched."""
     name, offset = found["name"], int(found["offset"])
-    if name in TABLE_ATTRIBUTES and (found["args"] is not None or TABLE_ATTRIBUTES[name]):
-        text = found["args"] or ""  # an optional column, then the table
+    if name in TABLE_ATTRIBUTES and found["args"] is not None:
+        text = found["args"]  # an optional column, then the table
         names = [each.strip().strip('"') for each in text.split(",")] if text.strip() else []
         of = names.pop(0) if len(names) == 2 and _COLUMN.fullmatch(names[0]) else "form"
-        table = () if names == [TABLE_ATTRIBUTES[name]] else tuple(names)
-        return Term(name, _column(of), table, offset)
+        return Term(name, _column(of), tuple(names), offset)
     is_column = name[0] == "%" or not is_attribute(name) or name in TABLE_ATTRIBUTES
     if found["args"] is None and is_column:
         if name in RESERVED:

@@ -121,7 +121,7 @@ class Term:
         column = f"%{self.column}" if isinstance(self.column, int) else self.column
         # A bare name is a column unless it is an attribute that needs no name of a table.
         reserved = column in RESERVED or is_attribute(column)
-        bare = column == "form" or not reserved or TABLE_ATTRIBUTES.get(column, "") is None
+        bare = column == "form" or not reserved or column in TABLE_ATTRIBUTES
         if self.function == "form" and not self.args and bare:
             text = column
         else:
@@ -137,12 +137,11 @@ class Term:
     def table(self) -> str | None:
         """Name of the table that the attribute looks into; None if it is not a lookup.
 
-        >>> Term("class", args=("en",)).table, Term("stem_pos").table, Term("lower").table
-        ('en', 'lemmas', None)
+        >>> Term("class", args=("en",)).table, Term("lower").table
+        ('en', None)
         """
-        if self.function not in TABLE_ATTRIBUTES:
-            return None
-        return str(self.args[0]) if self.args else TABLE_ATTRIBUTES[self.function]
+        is_lookup = self.function in TABLE_ATTRIBUTES and bool(self.args)
+        return str(self.args[0]) if is_lookup else None
 
 
 @dataclass(frozen=True)
@@ -300,8 +299,8 @@ class TemplateSet:
         Examples
         --------
         >>> from seqtag.features.language import parse
-        >>> parse("class(en)[0]\nstem_rest[0] + lexicon(names)[-1]\nclass(en)[+1]").table_names
-        ['en', 'lemmas', 'names']
+        >>> parse("class(en)[0]\nlower[0] + lexicon(names)[-1]\nclass(en)[+1]").table_names
+        ['en', 'names']
         """
         terms = [term for template in self.templates for term in template.terms]
         names = dict.fromkeys(term.table for term in terms if term.table is not None)

@@ -29,14 +29,6 @@ if TYPE_CHECKING:
 
     TableSource = WordTable | str | PathLike[str]
 
-LEMMAS = "lemmas"
-"""Name of the table that is built from the training data if templates need it."""
-
-LEMMA_COLUMNS = ("lemma", "upos")
-"""Columns it is built from."""
-
-_LEAST = 2  # occurrences of a lemma in the table
-
 
 def read_table(
     path: str | PathLike[str],
@@ -169,46 +161,6 @@ def check_used(tables: Sequence[WordTable], templates: Sequence[TemplateSet]) ->
             f"add {table.kind}({table.name})[0], or leave the table out"
         )
         raise TemplateError(msg, source=templates[0].source if templates else None)
-
-
-def asks_for_lemmas(templates: TemplateSet) -> bool:
-    """Return whether templates need a table of lemmas that was not given."""
-    return LEMMAS in templates.table_names and LEMMAS not in templates.tables
-
-
-def lemma_table(lemmas: Column, tags: Column) -> WordTable:
-    """Build a table of lemmas that occur twice or more, with their most frequent part of speech.
-
-    Parameters
-    ----------
-    lemmas, tags
-        The columns of all tokens. Lemmas are compared in lower case; ``_`` is no lemma. Of equally
-        frequent parts of speech, the first in the alphabet is taken.
-
-    Examples
-    --------
-    >>> from seqtag.features.encoder import Column
-    >>> table = lemma_table(Column.of("be Be can run run".split()), Column.of("ABACC"))
-    >>> table.of_words(["be", "can", "run"])
-    ['A', None, 'C']
-    """
-    names = Column.of(lemma.lower() for lemma in lemmas.types)
-    lower = Column(names.types, names.ids[lemmas.ids])
-    width = np.int64(len(tags.types))
-    pairs, counts = np.unique(lower.ids * width + tags.ids, return_counts=True)
-    best: dict[str, tuple[int, str]] = {}
-    total: dict[str, int] = {}
-    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-        lemma, tag = lower.types[pair // int(width)], tags.types[pair % int(width)]
-        total[lemma] = total.get(lemma, 0) + count
-        best[lemma] = min(best.get(lemma, (0, "")), (-count, tag))
-    rows = [
-        (lemma, [tag])
-        for lemma, (_, tag) in best.items()
-        if total[lemma] >= _LEAST and lemma != "_"
-    ]
-    origin = {"source": "the column lemma of the training data", "min-count": str(_LEAST)}
-    return WordTable.of(LEMMAS, rows, "lower", origin=origin)
 
 
 class AnnotatedCorpus(Protocol):

@@ -1,9 +1,8 @@
 """Word tables: external knowledge about words that templates can look up.
 
 A table gives words a value: the class of each word of a large raw text, the tags that a word has in
-another corpus, the gazetteers that list it, the part of speech of a lemma. The attributes
-``class(NAME)`` and ``lexicon(NAME)`` are the value of a word in a table; ``stem_rest`` and
-``stem_pos`` look for the longest prefix of the word that is in a table of lemmas.
+another corpus, the gazetteers that list it. The attributes ``class(NAME)`` and ``lexicon(NAME)``
+are the value of a word in a table.
 
 A model contains the tables of its templates: for each word a hash of its lookup form and the number
 of its value, 10 bytes together. The words themselves are not kept.
@@ -54,9 +53,6 @@ TOKEN_COLUMNS = (
     *("begins", "begins-as", "ends", "ends-as", "covers", "covers-as"),
 )
 """Columns of the characters of a token, see `seqtag.segmentation.word_parts`."""
-
-LONGEST_STEM = 40
-"""Most code points of a stem."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,50 +292,13 @@ class Lookup(NamedTuple):
         return self.table.value_hashes[self.table.slots(forms)]
 
 
-class Stem(NamedTuple):
-    """Attributes ``stem_rest`` and ``stem_pos``: the text after the stem, and the stem's value.
-
-    The stem is the longest prefix of the lower-cased word that is in the table; a word without one
-    has neither attribute.
-    """
-
-    name: str
-    args: tuple[int | str, ...]
-    table: WordTable
-
-    def many(self, words: Sequence[str]) -> list[str | None]:
-        """Return the values of many words."""
-        lower = [word.lower() for word in words]
-        sizes = np.array([min(len(word), LONGEST_STEM) for word in lower], np.int64)
-        prefixes = [
-            word[:n]
-            for word, size in zip(lower, sizes.tolist(), strict=True)
-            for n in range(1, size + 1)
-        ]
-        forms = [str(form) for form in self.table.by.many(prefixes)]
-        slots = self.table.slots(backend.hash_strings(forms))
-        found = slots < len(self.table.values)
-        first = np.cumsum(sizes) - sizes
-        length = np.arange(len(slots)) - np.repeat(first, sizes) + 1
-        stem = np.zeros(len(words), np.int64)
-        np.maximum.at(stem, np.repeat(np.arange(len(words)), sizes), np.where(found, length, 0))
-        if self.name == "stem_rest":
-            return [word[n:] if n else None for word, n in zip(lower, stem.tolist(), strict=True)]
-        last = np.where(stem > 0, first + stem - 1, 0)
-        of_stem = slots[last] if len(slots) else stem
-        return [
-            self.table.values[slot] if n else None
-            for slot, n in zip(of_stem.tolist(), stem.tolist(), strict=True)
-        ]
-
-
-Attribute: TypeAlias = BoundAttribute | Lookup | Stem
+Attribute: TypeAlias = BoundAttribute | Lookup
 """Attribute with its arguments, and its table if it is a lookup: word -> value."""
 
 
 def bind(
     name: str, args: tuple[int | str, ...], table: str, tables: Mapping[str, WordTable]
-) -> Lookup | Stem:
+) -> Lookup:
     """Bind an attribute to the table that it looks into.
 
     Raises
@@ -350,16 +309,10 @@ def bind(
     found = tables.get(table)
     if found is None:
         given = f"; those given are {', '.join(tables)}" if tables else ""
-        how = (
-            "seqtag train builds it if the corpus has the columns lemma and upos, or give a file "
-            f"with --lexicon {table}=FILE"
-            if name.startswith("stem")
-            else f"give its file with --classes {table}.classes or --lexicon {table}=FILE (tables= "
-            "in Python)"
-        )
         msg = (
             f"expected the table {table!r}, which {name} uses, found none of that name"
-            f"{did_you_mean(table, tables)}{given}; {how}"
+            f"{did_you_mean(table, tables)}{given}; give its file with --classes {table}.classes "
+            f"or --lexicon {table}=FILE (tables= in Python)"
         )
         raise TemplateError(msg)
-    return (Stem if name.startswith("stem") else Lookup)(name, args, found)
+    return Lookup(name, args, found)

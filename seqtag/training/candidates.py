@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.sentence import find_column
@@ -14,11 +13,8 @@ from seqtag.features.templates import TemplateSet
 from seqtag.labels.schemes import scheme_of
 from seqtag.settings import Settings
 from seqtag.tables.lexicon import (
-    LEMMA_COLUMNS,
-    asks_for_lemmas,
     check_used,
     given_tables,
-    lemma_table,
 )
 from seqtag.training.problem import LearningTask
 from seqtag.training.warm_start import check_to_go_on, merged_templates, settings_of
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from seqtag.features.encoder import Column
     from seqtag.labels.column import LabelColumn
     from seqtag.model.model import Model
     from seqtag.tables.table import WordTable
@@ -207,24 +202,3 @@ def fitting_labels(tasks: Sequence[LearningTask], examples: TrainingData) -> lis
         composed = 2 * sum("|" in label for label in labels) > len(labels)
         usual = "morph" if composed else usual
     return sorted(fitting, key=lambda task: task.name != usual) or [*tasks]
-
-
-def lemma_sources(tasks: Sequence[LearningTask], columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of the lemma table, if a task uses it and they exist."""
-    both = [each for task in tasks for each in (task, task.second) if each is not None]
-    uses_lemmas = any(asks_for_lemmas(task.templates) for task in both)
-    return LEMMA_COLUMNS if uses_lemmas and {*LEMMA_COLUMNS} <= {*columns} else ()
-
-
-def with_lemmas(tasks: Sequence[LearningTask], lemmas: Column, tags: Column) -> list[LearningTask]:
-    """Return the tasks with the table of the lemmas of the data, if their templates use it."""
-    found = []
-    table: WordTable | None = None
-    for task in tasks:
-        second = task.second and with_lemmas([task.second], lemmas, tags)[0]
-        templates = task.templates
-        if asks_for_lemmas(templates):
-            table = table or lemma_table(lemmas, tags)
-            templates = templates.with_tables([table])
-        found.append(replace(task, templates=templates, second=second))
-    return found

@@ -25,7 +25,6 @@ from seqtag.model.bundle import digest
 from seqtag.settings import Settings
 from seqtag.storage.output import is_read_once
 from seqtag.tables.lexicon import (
-    LEMMA_COLUMNS,
     check_used,
     tables_of,
     with_tables,
@@ -35,9 +34,7 @@ from seqtag.training.auto_settings import select_templates
 from seqtag.training.candidates import (
     fitting_labels,
     learning_task,
-    lemma_sources,
     names_for,
-    with_lemmas,
 )
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Source, TrainingData, check_data, gold_name, open_corpus
@@ -181,10 +178,8 @@ def train_parts(
             if not isinstance(data, (str, PathLike)) or is_read_once(data):
                 held: list[Sentence] = [each for source in corpus.sources for each in source]
                 data, corpus = held, corpus._replace(sources=[held])
-            with_stems = any(load_templates(PRESETS[n]).table_names for n in names if n in PRESETS)
-            stems = LEMMA_COLUMNS if with_stems and {*LEMMA_COLUMNS} <= {*corpus.columns} else ()
             found, lengths = corpus.gather_columns(
-                [*dict.fromkeys(("form", *names, *stems))], names if labels is not None else ()
+                ["form", *names], names if labels is not None else ()
             )
             words = TrainingData(found, found["form"], lengths)
             corpus.announce(words, None, chosen=True)
@@ -397,9 +392,6 @@ def _fit(
     """Train a component on all columns that it may see."""
     available = [name for name in examples.columns if name not in _GOLD]
     tasks = tasks_of(available, examples, settings)
-    gold = [gold_name(name) for name in LEMMA_COLUMNS]
-    if {*gold} <= {*examples.columns} and lemma_sources(tasks, LEMMA_COLUMNS):
-        tasks = with_lemmas(tasks, *(examples.columns[name] for name in gold))
     task, problem = select_templates(tasks, examples, schedule, quick=quick)
     check_data(examples.select(task.columns), held_out)
     return fit(problem, schedule, held_out)

@@ -16,8 +16,6 @@ from seqtag.training.candidates import (
     candidate_tasks,
     fitting_labels,
     input_columns,
-    lemma_sources,
-    with_lemmas,
 )
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Source, Unlabeled, check_data, from_lists, open_corpus
@@ -323,8 +321,7 @@ def train(
             tasks = with_passes(tasks)
             needed = input_columns(tasks, available)
             companions = companion_columns(tasks)
-            lemmas = lemma_sources(tasks, corpus.columns)
-            both = dict.fromkeys((*needed, *companions, *lemmas))
+            both = dict.fromkeys((*needed, *companions))
             examples = corpus.gather([*both], column, words_without)
             corpus.announce(examples, column, chosen=label is not None)
             held_out = None
@@ -334,8 +331,6 @@ def train(
                 held_out = dev_corpus.gather(needed, column, words_without, check=False)
         check_data(examples.select(needed), held_out)
         tasks = without_unannotated(tasks, {name: examples.columns[name] for name in companions})
-        if lemmas:
-            tasks = with_lemmas(tasks, *(examples.columns[name] for name in lemmas))
         tasks = fitting_labels(tasks, examples)
         if templates != AUTO:
             tasks = tasks[:1]

@@ -63,7 +63,7 @@ def good_files() -> tuple[bytes, ...]:
         WordTable.of("l", [("The", ["A", "B"]), ("runs", ["C"])], origin={"from": "nowhere"}),
         WordTable.of("lemmas", [("run", ["V"]), ("ma", ["N"])], "lower"),
     ]
-    looking = "class(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nstem_rest[0]\nstem_pos[0]"
+    looking = "class(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nclass(lemmas)[0]"
     with_tables = train(
         corpus(_TRAINING),
         label="tag",

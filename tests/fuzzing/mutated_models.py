@@ -127,8 +127,7 @@ LINES = [
     "class(c)[0]",
     "class(l)[-1] + lexicon(c)[0]",
     "lexicon(nothing)[0]",
-    "stem_rest[0]",
-    "stem_pos(c)[+1]",
+    "class(lemma, c)[+1]",
     "first.tag[+1]",
     "first.nothing[0]",
 ]

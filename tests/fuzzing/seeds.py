@@ -44,7 +44,7 @@ _FILES = [
 _TEMPLATES = [
     "form[0]\nlower[-1] + lower[0]  # of two\nlabel[-1]\nlabel[-2] + label[-1]\nset epochs 3\nbias\n",
     'suffix(pos, 3)[+1]\nmatch("^a+$")[0] + test(form, "\\\\d")[-2]\nlabel[-1] + %1[0]\n',
-    "class(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nstem_rest[0] + stem_pos(lemmas)[+1]\n",
+    "class(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nclass(lemmas)[0] + lexicon(l)[+1]\n",
     "first.upos[+1]\nfirst.upos[-1] + form[0]\nset passes 2\n",
     'U00:%x[-1,0]/%x[0,1]\nU01:%m[0,0,"^.?.?"]\n*:%t[0,0,"\\u"]\nB\n# note\n',
 ]
@@ -232,8 +232,6 @@ PIECES: dict[str, list[bytes]] = {
         b",",
         b"class(c)",
         b"lexicon(",
-        b"stem_rest",
-        b"stem_pos(l)",
         b"first.upos[+1]",
         b"set passes 2\n",
         b"set tag-dictionary auto\n",

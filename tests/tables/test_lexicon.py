@@ -11,14 +11,12 @@ import pytest
 import seqtag
 from seqtag.corpus import read
 from seqtag.errors import CheckpointError, CorpusError, TemplateError
-from seqtag.features.encoder import Column
 from seqtag.features.language import load, parse
 from seqtag.model.bundle import to_bytes
 from seqtag.tables.lexicon import (
     build_lexicon,
     check_used,
     given_tables,
-    lemma_table,
     name_of,
     read_table,
     tables_of,
@@ -26,7 +24,6 @@ from seqtag.tables.lexicon import (
 from seqtag.tables.table import WordTable
 from seqtag.tables.tsv import write_word_table
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.training import candidates, pipeline
 from seqtag.training.calibration import calibrate
 from seqtag.training.data import open_corpus
 from seqtag.training.pipeline import train_parts
@@ -145,38 +142,6 @@ def test_a_lexicon_of_two_columns(tmp_path):
         lexicon_of(path, "pos")
 
 
-# ----------------------------------------------------------------- lemmas
-def test_lemmas_that_are_there_twice():
-    lemmas = Column.of(["be", "Be", "can", "run", "run", "run", "_", "_"])
-    table = lemma_table(lemmas, Column.of(["B", "A", "B", "A", "B", "B", "A", "A"]))
-    assert table.of_words(["be", "BE", "can", "run", "_"]) == ["A", "A", None, "B", None]
-    assert (table.name, table.words) == ("lemmas", "lower")
-
-
-@each_backend
-@pytest.mark.parametrize("label", ["upos", "upos+feats", "lemma"])
-def test_stems_are_learnt_from_the_training_part(backend, monkeypatch, treebank, label):
-    install(backend, monkeypatch)
-    templates = parse("form[0]\nstem_rest[0]\nstem_pos[0]")
-    tagger = seqtag.train(treebank, label=label, templates=templates, epochs=5, min_count=1)
-    [table] = tagger.model.tables
-    assert table.of_words(["ev", "gel", "bu", "evler"]) == ["NOUN", "VERB", "DET", None]
-    if label == "upos":
-        assert tagger.tag(["gelmedi"]) == ["VERB"]
-    plain = seqtag.train(treebank, label=label, templates=parse("form[0]"), epochs=1)
-    assert plain.info["training"]["corpus_sha256"] == tagger.info["training"]["corpus_sha256"]
-
-
-def test_stems_need_lemmas():
-    with pytest.raises(
-        TemplateError, match="columns lemma and upos, or give a file with --lexicon"
-    ):
-        seqtag.train(DATA, templates=parse("stem_pos[0]"), **HOW)
-    given = WordTable.of("lemmas", [("ma", ["X"])], "lower")
-    tagger = seqtag.train(DATA, templates=parse("stem_pos[0]"), tables=[given], **HOW)
-    assert tagger.model.tables == [given]
-
-
 # ----------------------------------------------------------------- every way of training
 @each_backend
 def test_training_with_a_preset(backend, monkeypatch):
@@ -227,8 +192,6 @@ def test_shards_carry_tables():
     assert [table.digest for table in shards.model.tables] == [CLASSES.digest]
     assert np.array_equal(shards.model.weights.emission.keys, one.model.weights.emission.keys)
     assert seqtag.train_shards([DATA[:2], DATA[2:]], **how).model.tables == [CLASSES]
-    with pytest.raises(TemplateError, match="expected the table 'lemmas', which stem_pos"):
-        seqtag.train_shards([DATA], templates=parse("stem_pos[0]"), label="tag")
     with pytest.raises(TemplateError, match="use the table 'c', found none"):
         seqtag.train_shards([DATA], templates=parse("form[0]"), label="tag", tables=[CLASSES])
 
@@ -270,19 +233,3 @@ def test_reading_again_gives_the_same_bytes(treebank, tmp_path):
         for data in (treebank, list(read(treebank)))
     }
     assert len(found) == 1
-
-
-def test_parts_of_a_pipeline_learn_stems_of_their_own_folds(treebank, tmp_path, monkeypatch):
-    (tmp_path / "stems.txt").write_text("form[0]\nstem_rest[0]\nstem_pos[0]\n")
-    monkeypatch.setattr(pipeline, "PRESETS", {"upos": str(tmp_path / "stems.txt"), "xpos": "xpos"})
-    made = []
-
-    def noted(lemmas, tags):
-        made.append(len(lemmas.ids))
-        return lemma_table(lemmas, tags)
-
-    monkeypatch.setattr(candidates, "lemma_table", noted)
-    models = train_parts(treebank, ["upos", "xpos"], epochs=1)
-    assert [len(model.tables) for model in models] == [1, 0]
-    assert models[0].columns == ["form"] and models[1].columns == ["form", "upos"]
-    assert made == [16, 8, 8]  # the words of the whole, and of each fold without the other

@@ -1,4 +1,4 @@
-"""Word tables: values found by hashes as they are word by word, stems, templates that look."""
+"""Word tables: values found by hashes as they are word by word, templates that look."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from seqtag.engine.keys import hash_string
 from seqtag.errors import TemplateError
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import load, parse
-from seqtag.features.normal_forms import normal_form
 from seqtag.features.templates import Term
 from seqtag.tables import table as word_tables
 from seqtag.tables.lexicon import preset_of, with_tables
-from seqtag.tables.table import LONGEST_STEM, WordTable
+from seqtag.tables.table import WordTable
 from tests.strategies import each_backend, install, words
 
 CLASSES = WordTable.of(
@@ -99,41 +98,6 @@ def test_tables_pickle():
     )
 
 
-# ----------------------------------------------------------------- stems
-@pytest.mark.parametrize(
-    ("word", "rest", "pos"),
-    [
-        ("Evler", "ler", "NOUN"),
-        ("evlilik", "lik", "ADJ"),
-        ("gel", "", "VERB"),
-        ("GELDİ", "di̇", "VERB"),
-        ("x", None, None),
-        ("", None, None),
-    ],
-)
-def test_the_stem_is_the_longest_beginning_in_the_table(word, rest, pos):
-    compiled = parse("stem_rest[0]\nstem_pos[0]").with_tables([LEMMAS]).compile(["form"])
-    assert [compiled.apply(0, word), compiled.apply(1, word)] == [rest, pos]
-
-
-@given(st.lists(words), st.lists(words))
-def test_stems_are_those_found_one_by_one(lemmas, asked):
-    table = WordTable.of("lemmas", [(lemma, ["X"]) for lemma in lemmas], "lower")
-    known = {normal_form(lemma).lower() for lemma in lemmas}
-    compiled = parse("stem_rest[0]").with_tables([table]).compile(["form"])
-    for word, rest in zip(asked, compiled.apply_many(0, asked), strict=True):
-        lower = normal_form(word).lower()
-        stems = [lower[:n] for n in range(1, len(lower) + 1) if lower[:n] in known]
-        assert rest == (lower[len(stems[-1]) :] if stems else None)
-
-
-def test_a_stem_is_no_longer_than_a_word():
-    long = "a" * (LONGEST_STEM + 1)
-    table = WordTable.of("lemmas", [(long, ["X"])], "lower")
-    compiled = parse("stem_pos[0]").with_tables([table]).compile(["form"])
-    assert compiled.apply(0, long) is None
-
-
 # ----------------------------------------------------------------- the language
 @pytest.mark.parametrize(
     ("written", "shown"),
@@ -142,12 +106,9 @@ def test_a_stem_is_no_longer_than_a_word():
         ('lexicon("en-2")[+1]', "lexicon(en-2)[+1]"),
         ("class(lemma, en)[-1]", "class(lemma, en)[-1]"),
         ("class(form,en)[0]", "class(en)[0]"),
-        ("stem_rest[0]", "stem_rest[0]"),
-        ("stem_rest(lemmas)[0]", "stem_rest[0]"),
-        ("stem_pos(%1, stems)[0]", "stem_pos(%1, stems)[0]"),
+        ("lexicon(%1, en)[0]", "lexicon(%1, en)[0]"),
         ("class[0]", "class[0]"),  # a column
         ("form(lexicon)[0]", "lexicon[0]"),
-        ("form(stem_pos)[0]", "form(stem_pos)[0]"),
     ],
 )
 def test_how_tables_are_named(written, shown):
@@ -180,12 +141,6 @@ def test_a_term_needs_a_table():
             "name (did you mean 'names'?); those given are names, c; give its file with "
             "--classes nams.classes or --lexicon nams=FILE (tables= in Python)",
         ),
-        (
-            "stem_pos[0]",
-            "<templates>:1: expected the table 'lemmas', which stem_pos uses, found none of "
-            "that name; those given are names, c; seqtag train builds it if the corpus has the "
-            "columns lemma and upos, or give a file with --lexicon lemmas=FILE",
-        ),
     ],
 )
 def test_a_table_that_is_not_there(text, message):
@@ -204,7 +159,7 @@ def test_tables_stay_with_templates():
 
 
 def test_columns_are_known_without_the_tables():
-    assert parse("class(c)[0]\nstem_pos(lemma, x)[0]").looks_at(["id", "lemma", "form"]) == (
+    assert parse("class(c)[0]\nlexicon(lemma, x)[0]").looks_at(["id", "lemma", "form"]) == (
         "lemma",
         "form",
     )
