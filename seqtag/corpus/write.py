@@ -133,9 +133,9 @@ def with_facts(line: str, sentence: Sentence) -> str:
         if equals and key.strip() in _FACTS:
             facts[key.strip()] = value.strip()
     spans, ranges = [], []
-    if "id" in sentence.columns:
-        ids, forms = sentence.lines("id"), sentence.lines("form")  # type: ignore[attr-defined]
-        miscs = sentence.lines("misc") if sentence.is_bare else forms  # type: ignore[attr-defined]
+    if "id" in sentence.columns and hasattr(sentence, "lines"):  # of all rows, not words alone
+        ids, forms = sentence.lines("id"), sentence.lines("form")
+        miscs = sentence.lines("misc") if sentence.is_bare else forms
         for number, form, misc in zip(ids, forms, miscs, strict=True):
             first, dash, last = number.partition("-")
             if dash:

@@ -120,6 +120,12 @@ def test_a_blind_file_is_filled_as_the_training_file_is_written(tmp_path, call, 
     assert done.out.decode() == gold.text
 
 
+def test_rows_with_ids_become_json(tmp_path, call):
+    (tmp_path / "in").write_text(make(sentences_of(random.Random(1), 5), mark="restart").text)
+    done = call("tag", tmp_path / "in", "--to", "jsonl", "--only", "upos", "-q")
+    assert (done.code, done.out.count(b'"tokens"')) == (0, 5)
+
+
 @pytest.mark.parametrize(
     ("start", "name"),
     [
