@@ -411,8 +411,11 @@ def _runs(column: Sequence[str]) -> int:
 
 
 def _are_numbers(column: Sequence[str]) -> bool:
-    """Return whether a column has offsets or numbered ids, which are no words: ``17``, ``2-1``."""
-    if len(column) < MANY:
+    """Return whether a column has offsets or numbered ids, which are no words: ``17``, ``2-1``.
+
+    A few different numbers may be labels.
+    """
+    if len(column) < MANY or 1 < len({*column}) < MANY:
         return False
     return all(map(str.isdecimal, column)) or (
         len({*column}) == len(column) and all(map(_COUNTED.fullmatch, column))

@@ -211,6 +211,13 @@ def test_numbers_and_ids_are_no_words(columns, order):
     assert [each.words for each in of(text)] == words
 
 
+def test_a_few_numbers_are_labels():
+    lines = ["Ada\tNNP\t0", "runs\tVBZ\t1", "", "Bob\tNNP\t0", "sat\tVBD\t2", ""] * 10
+    assert sniff(lines).columns == ("form", "2", "3")
+    pairs = [line.replace("\tNNP", "").replace("\tVBZ", "").replace("\tVBD", "") for line in lines]
+    assert sniff(pairs).columns == ("form", "label")
+
+
 def test_a_given_mark_of_comments_always_wins():
     text = "# corpus\n" + "Ada NNP\nsaw VBD\n# NNP\n\n" * 20
     assert sum(map(len, of(text, comment="#"))) == 40
