@@ -167,8 +167,8 @@ def _blocks(rows: Sequence[_Row]) -> int:
 
 def row_cells(line: str, separator: str, width: int = 0) -> list[str]:
     """Return the values of the fields of a line, empty ones among them (see `split_row`)."""
-    if separator == " " and "\u00a0" not in line:
-        return line.replace("\t", " ").split()
+    if separator == " " and "\u00a0" not in line:  # other white space is data
+        return [cell for cell in line.replace("\t", " ").split(" ") if cell]
     if separator == "\t" and " " not in line and "\u00a0" not in line:
         return line.split("\t")
     spans = split_row(line, separator, width)
@@ -220,7 +220,7 @@ def _fitting(lines: Sequence[str], columns: Sequence[str] | None) -> str:
         for each in ("\t", "\t+", ",", ";", "|")
     }
     spaced = [line for line in lines if "\t" not in line]
-    fits = {" ": sum(len(line.split()) == len(columns) for line in spaced), **fits}
+    fits = {" ": sum(len(row_cells(line, " ")) == len(columns) for line in spaced), **fits}
     best = max(fits, key=fits.__getitem__)  # in ties the first
     if best == "\t+" and 2 * fits["\t"] > len(lines):  # a row with an empty field
         best = "\t"
@@ -236,7 +236,7 @@ def _has_tabs(lines: Sequence[str]) -> bool:
 def _likely(lines: Sequence[str]) -> str:
     if _has_tabs(lines):
         return "\t"
-    blanks = _usual([len(line.split()) for line in lines])
+    blanks = _usual([len(row_cells(line, " ")) for line in lines])
     for mark in ",;|":
         if not _most(sum(mark in line for line in lines), lines):
             continue
@@ -244,7 +244,7 @@ def _likely(lines: Sequence[str]) -> str:
         width = _usual(widths)
         after = sum(re.match(rf"\S+{re.escape(mark)}(?: |$)", line) is not None for line in lines)
         alone = blanks == 1 or mark in lines[0] or _most(after, lines)
-        short = sum(len(line.split()) <= 2 * width for line in lines)
+        short = sum(len(row_cells(line, " ")) <= 2 * width for line in lines)
         if width > 1 and alone and _most(widths.count(width), lines) and _most(short, lines):
             return mark
     for joint in JOINTS if blanks == 1 else "":

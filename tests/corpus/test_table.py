@@ -78,6 +78,15 @@ def test_conllu_is_lossless(chunk, data):
         assert s.replace({"upos": s.column("upos"), "form": s.words}) == s.raw
 
 
+@pytest.mark.parametrize("space", ["\x85", "\u2002", "\u2028", "\u3000", "\x1c"])
+@pytest.mark.parametrize("gap", ["\t", " "])
+def test_white_space_but_blanks_and_tabs_is_data(gap, space):
+    [found] = sentences(
+        f"a{space}b{gap}NN{gap}O\n" * 12 + "\n", "columns", columns=("form", "2", "3")
+    )
+    assert found.words == [f"a{space}b"] * 12
+
+
 @pytest.mark.parametrize("gap", ["\t", " "])
 @given(data=st.data())
 def test_columns_are_lossless(gap, data):
