@@ -18,7 +18,6 @@ from seqtag.corpus.rows import JOINTS, NO_WORD, field_value, split_row
 from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
 from seqtag.labels.spelling import (
-    Spelled,
     Spelling,
     detect_spelling,
     odd_labels,
@@ -29,7 +28,7 @@ from seqtag.labels.spelling import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-UPOS = frozenset(
+_UPOS = frozenset(
     "_ ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
 )
 BARE = prefixes_of("iob2")
@@ -88,7 +87,7 @@ def sniff_rows(
     ragged: tuple[str, ...] = ()  # names of columns that others follow, not as many in each row
     if width >= len(_CONLL2012) and any(line.startswith(_DOCUMENT) for _, line in lines):
         ragged = _CONLL2012
-    elif width > len(_CONLL2009) - 1 and separator == "\t":
+    elif width >= len(_CONLL2009) and separator == "\t":
         cells = [line.split("\t") for line in likely]
         is_2009 = all(len(row) >= len(_CONLL2009) and _has_heads(row) for row in cells)
         ragged = _CONLL2009 if is_2009 and len({*map(len, cells)}) > 1 else ()
@@ -111,8 +110,11 @@ def sniff_rows(
     top = rows[0].cells if header and rows else None  # again where files were joined
     fields = [row.cells for row in words if row.cells != top]
     rows = [row for row in rows if row.cells != top]
+    if any(row.cells[0].isdecimal() for row in rows):  # of ids, without ranges and empty nodes
+        rows = [row for row in rows if not NO_WORD.fullmatch(row.cells[0])]
     if not rows:
-        names = tuple(given.columns or _header_names(named, [[]] * len(named)) or ("form",))
+        bare = _header_names(named, [[]] * len(named), [None] * len(named))
+        names = tuple(given.columns or bare or ("form",))
         return Layout("columns", names, separator, comment=comment, header=header), fields
     cells = [row.cells[:width] for row in rows]
     columns = [list(column) for column in zip(*cells, strict=True)]
@@ -360,19 +362,19 @@ def _key(name: str) -> str:
 # ---- names
 
 
-def _spelled(column: Sequence[str], given: LayoutOptions) -> Spelled | None:
+def _spelled(column: Sequence[str], given: LayoutOptions) -> Spelling | None:
     counts = Counter(cell or "_" for cell in column)
     return detect_spelling(counts, (given.outside,) if given.outside else ())
 
 
-def _kind(column: Sequence[str], spelled: Spelled | None) -> str:
+def _kind(column: Sequence[str], spelled: Spelling | None) -> str:
     """Return ``chunk`` or ``ner`` for a column of chunk labels, else nothing."""
     values = {*column}
     if values == {OUTSIDE}:
         return "ner"
     if spelled is None:
         return ""
-    types = {parse(label)[1] for label in spelled.spelling.read([*values])} - {""}
+    types = {parse(label)[1] for label in spelled.read([*values])} - {""}
     return "" if not types else "chunk" if types & _CHUNKS else "ner"
 
 
@@ -381,7 +383,7 @@ def _number_kind(column: Sequence[str]) -> str:
     values = [cell for cell in column if cell]
     if not all(map(_NUMBERED.match, values[:MANY])):
         return ""
-    found = [_NUMBERED.fullmatch(cell) for cell in values if not NO_WORD.fullmatch(cell)]
+    found = [_NUMBERED.fullmatch(cell) for cell in values]
     if not all(found):
         return ""
     numbers = [int(match[1]) for match in found if match]
@@ -425,15 +427,15 @@ def _are_numbers(column: Sequence[str]) -> bool:
 def _header_names(
     header: Sequence[str],
     columns: Sequence[Sequence[str]],
-    spelled: Sequence[Spelled | None] | None = None,
+    spelled: Sequence[Spelling | None],
 ) -> tuple[str, ...]:
     """Return names for columns that a header names."""
     names: list[str] = []
-    for i, (title, column) in enumerate(zip(header, columns, strict=True)):
+    for title, column, each in zip(header, columns, spelled, strict=True):
         name = _HEADER.get(_key(title), _key(title))
         if name in ("label", "pos"):
-            name = _kind(column, spelled[i] if spelled else None) or name
-        names.append(name if name and name not in names else str(i + 1))
+            name = _kind(column, each) or name
+        names.append(name if name and name not in names else str(len(names) + 1))
     if "form" not in names:
         at = next((i for i, name in enumerate(names) if name not in ("id", "sentence")), None)
         if at is not None:
@@ -449,7 +451,7 @@ def _model_names(like: Learned | None, width: int) -> tuple[str, ...]:
     return next((names for names in (like.columns, without) if len(names) == width), ())
 
 
-def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelled | None]) -> tuple[str, ...]:
+def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None]) -> tuple[str, ...]:
     """Return names for columns by what they hold."""
     width = len(columns)
     if width == 1:
@@ -464,7 +466,7 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelled | None]) 
     runs = {i: _runs(column) for i, column in enumerate(columns) if not names[i]}
     if "sentence" not in names and any(runs.values()):  # each value in one run of rows
         names[max(runs, key=runs.__getitem__)] = "sentence"
-    if names[0] == "id" and width > len(conllu.COLUMNS) and {*columns[3]} <= UPOS:
+    if names[0] == "id" and width > len(conllu.COLUMNS) and {*columns[3]} <= _UPOS:
         return (*conllu.COLUMNS, *map(str, range(len(conllu.COLUMNS) + 1, width + 1)))
     rows = zip(*columns, strict=True)
     if names[0] == "id" and width >= len(_CONLL2009) and all(map(_has_heads, rows)):
@@ -501,9 +503,9 @@ def _has_heads(row: Sequence[str]) -> bool:
     return row[0].isdecimal() and all(cell.isdecimal() or cell == "_" for cell in row[8:10])
 
 
-def _is_unused(column: Sequence[str], spelled: Spelled | None) -> bool:
+def _is_unused(column: Sequence[str], spelled: Spelling | None) -> bool:
     """Return whether most of a column is empty, and it has no chunk labels with prefixes."""
-    chunked = spelled is not None and spelled.spelling.place != "type"
+    chunked = spelled is not None and spelled.place != "type"
     return not chunked and 2 * sum(cell in ("_", "-", "") for cell in column) > len(column)
 
 
@@ -555,20 +557,20 @@ def _sentence_ends(
 
 def _spellings(
     names: Sequence[str],
-    spelled: Sequence[Spelled | None],
+    spelled: Sequence[Spelling | None],
     given: LayoutOptions,
 ) -> tuple[tuple[str, Spelling], ...]:
     """Return the spellings of the label columns that do not write ``B-PER`` and ``O``."""
     if given.scheme == "none":
         return ()
     found = {
-        name: each.spelling
+        name: each
         for i, (name, each) in enumerate(zip(names, spelled, strict=True))
         if each is not None
         and name not in ("id", "form", "lemma", "sentence")
-        and not each.spelling.is_plain
-        and (given.outside or i == len(names) - 1 or each.spelling.place != "type")
-        and not (name.isdecimal() and each.spelling.place == "type")
+        and not each.is_plain
+        and (given.outside or i == len(names) - 1 or each.place != "type")
+        and not (name.isdecimal() and each.place == "type")
     }
     like = given.like
     if like is not None and not like.spelling.is_plain:
@@ -581,7 +583,7 @@ def _spellings(
 def _odd(
     names: Sequence[str],
     rows: Sequence[_Row],
-    spelled: Sequence[Spelled | None],
+    spelled: Sequence[Spelling | None],
     given: LayoutOptions,
 ) -> list[Misfit]:
     """Return what to note about labels that are no chunk labels, as the others of a column are."""
@@ -589,7 +591,7 @@ def _odd(
     for i, (name, each) in enumerate(zip(names, spelled, strict=True)):
         if name in ("id", "form", "lemma", "sentence") or given.scheme == "none":
             continue
-        spelling = each.spelling if each is not None else Spelling()
+        spelling = each or Spelling()
         counts = Counter(row.cells[i] or "_" for row in rows)
         if each is None and len(counts) < MANY**2 and (pair := unknown_spelling(counts)):
             line = next(row.number for row in rows if row.cells[i] == pair[0])
@@ -603,7 +605,7 @@ def _odd(
             text = f"_ in the column {name} means O; otherwise give --scheme none"
             misfits.append(Misfit(line, counts["_"], text))
         meant = dict(zip(counts, spelling.read([*counts]), strict=True))
-        strange = odd_labels(Counter({meant[label]: n for label, n in counts.items()}))
+        strange = odd_labels(Counter(meant[row.cells[i] or "_"] for row in rows))
         odd = {label: n for label, n in counts.items() if meant[label] in strange}
         if not odd or spelling.place in ("type", "brackets"):
             continue

@@ -24,19 +24,23 @@ _IDS = [str(i) for i in range(1, 1002)]  # ids of a sentence without ranges and 
 
 
 def plus_columns(head: str) -> tuple[str, ...] | None:
-    r"""Return the column names from the ``# global.columns`` line that opens CoNLL-U Plus, or None.
+    r"""Return the column names from the first ``# global.columns`` line of CoNLL-U Plus, or None.
 
-    Names are in lower case up to a colon; what follows it is kept as it is.
+    Rows may stand before it if they have as many fields. Names are in lower case up to a colon;
+    what follows it is kept as it is.
 
     Examples
     --------
     >>> plus_columns("# global.columns = ID FORM UPOS PARSEME:MWE\n")
     ('id', 'form', 'upos', 'parseme:MWE')
     """
-    found = GLOBAL_COLUMNS.match(head)
+    found = GLOBAL_COLUMNS.search(head)
     if not found:
         return None
-    parts = (name.partition(":") for name in found[1].split())
+    before = [line for line in head[: found.start()].split("\n") if line.strip()]
+    parts = [name.partition(":") for name in found[1].split()]
+    if any(line[0] != "#" and line.count("\t") + 1 != len(parts) for line in before):
+        return None
     return tuple(prefix.lower() + colon + name for prefix, colon, name in parts)
 
 

@@ -66,6 +66,8 @@ class Format(NamedTuple):
         Whether it has room for margins, probabilities and further candidates.
     has_comments
         Whether comments can precede a sentence.
+    extensible
+        Whether another column can be added to a sentence.
     border
         Pattern after which a file can be split.
     number
@@ -90,6 +92,7 @@ class Format(NamedTuple):
     is_tagged_text: bool = False
     has_room: bool = False
     has_comments: bool = False
+    extensible: bool = False
     border: re.Pattern[bytes] = _LINE_END
     number: tuple[bytes, bytes] | None = None
     frame: Frame | None = None
@@ -109,13 +112,6 @@ class Format(NamedTuple):
     def fixed(self) -> tuple[str, ...] | None:
         """The names of the columns, if they are the same in every file."""
         return next(iter(self.columns.values())) if len(self.columns) == 1 else None
-
-    @property
-    def extensible(self) -> bool:
-        """True if another column can be added at the end of a row."""
-        return self.read is json_lines.read_jsonl or (
-            self.rows is not None and self.rows.sentence_type.extensible
-        )
 
 
 def _names(*columns: str) -> dict[int, tuple[str, ...]]:
@@ -147,6 +143,7 @@ FORMATS = {
             "columns",
             "one word per line with any columns, blank lines between sentences",
             rows=table.ColumnReader,
+            extensible=True,
             write=write.write_columns,
             excludes=_LINE,
             drops=("id", "misc"),
@@ -158,6 +155,7 @@ FORMATS = {
             "columns form pos chunk",
             _names("form pos chunk"),
             rows=table.ColumnReader,
+            extensible=True,
             write=write.write_conll2000,
             needs=("form", "pos|xpos", "chunk"),
             border=_BLANK_LINE,
@@ -167,6 +165,7 @@ FORMATS = {
             "columns form ner, or form pos ner",
             _names("form ner", "form pos ner"),
             rows=table.ColumnReader,
+            extensible=True,
             border=_BLANK_LINE,
         ),
         Format(
@@ -174,6 +173,7 @@ FORMATS = {
             "columns form pos chunk ner, with -DOCSTART- lines",
             _names("form pos chunk ner"),
             rows=table.ColumnReader,
+            extensible=True,
             write=write.write_conll2003,
             needs=("form", "pos|xpos|upos", "chunk", "ner"),
             border=_BLANK_LINE,
@@ -215,6 +215,7 @@ FORMATS = {
             "jsonl",
             "one JSON object per line and sentence: tokens, and each column of labels",
             read=json_lines.read_jsonl,
+            extensible=True,
             write=write.write_jsonl,
             excludes="",
             number=(b'\n{"sent_id": "', b'"'),

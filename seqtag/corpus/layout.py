@@ -136,9 +136,9 @@ class Layout:
         Whether the first line names the columns.
     sentences : str
         End of a sentence: ``blank`` lines, ``restart`` of the ids, ``punctuation``, the name of a
-        column whose value changes, or a line such as ``EOS``.
-    spellings : mapping of str to Spelling
-        Spelling of the columns of chunk labels that do not write ``B-PER`` and ``O``.
+        column whose value changes, a line such as ``EOS``, or the mark of comments.
+    spellings : tuple of pairs of str and Spelling
+        Name and spelling of the columns of chunk labels that do not write ``B-PER`` and ``O``.
     scheme : str or None
         ``none`` if labels are not chunks, even if they look so; None if labels decide.
     strip : bool

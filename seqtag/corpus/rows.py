@@ -302,8 +302,8 @@ class _Rows:
             return text.startswith((mark.rstrip(">"), f"</{name}")) and not (
                 mark == self._layout.comment and is_row(line, self._layout, first=True)
             )
-        first = re.split(rf"[\s{re.escape(self._layout.separator)}]", text, maxsplit=1)[0]
-        return mark in (text, first)
+        start, end = split_row(text, self._layout.separator)[0]
+        return mark in (text, text[start:end])
 
     def _is_comment(self, line: str, *, first: bool) -> bool:
         if line.startswith(DOCSTART) or (first and is_comment(line.rstrip("\r\n"))):

@@ -51,11 +51,15 @@ def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
 
     The rules, in order; each applies to the majority of lines:
 
-    * ``# global.columns`` in the first line is CoNLL-U Plus.
-    * Ten tab-separated fields with ids, or below comments, are CoNLL-U; comments alone, too.
+    * ``# global.columns`` is CoNLL-U Plus.
+    * An object of JSON with tokens in the first line is ``jsonl``.
+    * XML, HTML and others that are not read are refused.
+    * Ten tab-separated fields with ids, or with features and heads in their places, are CoNLL-U;
+      comments alone, too.
     * Bracketed trees are ``mrg``.
-    * ``word/TAG`` items are ``pos`` if there are base-NP brackets, else ``tagged``.
-    * Comments (`seqtag.corpus.table.is_comment`) and ``-DOCSTART-`` lines are not rows.
+    * ``word/TAG`` items are ``pos`` if there are base-NP brackets, else ``tagged``; a file with one
+      on each line is a column file.
+    * Comments and ``-DOCSTART-`` lines are not rows.
     * ``-DOCSTART-``, or single words between tabs, as many on most lines, are ``columns``. So are
       fields between spaces, as many on most lines, if the last looks like a label and the first
       does not; three or more on a few lines only if it is a chunk label or follows another one.
@@ -64,12 +68,7 @@ def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
       few words if most pieces between blank lines end with a word and the end of a sentence, as
       ``barks.``; ``tokens`` must be asked for.
 
-    Column names depend on the number of columns and on the last one: three, the last like ``B-NP``
-    or all of ``B``, ``I`` and ``O``: form pos chunk; with other types: form pos ner; four: form pos
-    chunk ner; two: form ner, form chunk, or else form label. Other files get form, 2, 3, ...
-    A first column that counts the words of each sentence is id; the names then depend on the other
-    columns, without those at the end that mostly hold ``_`` or ``-``. More than ten columns with
-    ids and universal parts of speech begin with those of CoNLL-U.
+    `seqtag.corpus.column_files` finds the separator, comments, header and names of columns.
 
     Parameters
     ----------

@@ -18,8 +18,7 @@ from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
-from seqtag.labels.spelling import describe_odd, odd_labels, with_outside
-from seqtag.labels.spelling import remedy as remedy_of
+from seqtag.labels.spelling import describe_odd, odd_labels, remedy, with_outside
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
@@ -272,8 +271,8 @@ class _GoldLabels:
         self._counts.update(labels)
         return labels
 
-    def check(self, remedy: str) -> None:
-        """Refuse labels of another kind among chunk labels; `remedy` ends the message.
+    def check(self, end: str) -> None:
+        """Refuse labels of another kind among chunk labels; `end` is that of the message.
 
         Raises
         ------
@@ -285,7 +284,7 @@ class _GoldLabels:
             source, line = self._first[worst]
             msg = (
                 f"{describe_odd(odd, self._counts)} in the column {self._column}; "
-                f"{remedy_of(worst)}{remedy}"
+                f"{remedy(worst)}{end}"
             )
             raise LabelError(msg, source=source, line=line)
 

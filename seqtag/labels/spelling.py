@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from seqtag.labels.schemes import OUTSIDE, SCHEMES, parse, prefixes_of, spans
 
@@ -184,22 +184,7 @@ def _write_brackets(labels: Sequence[str]) -> list[str]:
     ]
 
 
-class Spelled(NamedTuple):
-    """Spelling of a column of chunk labels, and the labels that do not have it.
-
-    Attributes
-    ----------
-    spelling
-        The spelling.
-    odd
-        How often each other label occurs.
-    """
-
-    spelling: Spelling
-    odd: dict[str, int]
-
-
-def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spelled | None:
+def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spelling | None:
     """Find how a column writes chunk labels; None if it has other labels.
 
     Parameters
@@ -211,16 +196,16 @@ def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spe
 
     Returns
     -------
-    Spelled or None
+    Spelling or None
         The spelling that explains most words; in ties the plainer one. One in ten words may have a
         label of another kind. Labels without a type, as in ``B``, ``I``, ``O``, are plain.
 
     Examples
     --------
-    >>> detect_spelling({"PER-B": 2, "PER-I": 1, "OTHER": 9}).spelling
+    >>> detect_spelling({"PER-B": 2, "PER-I": 1, "OTHER": 9})
     Spelling(outside=('OTHER',), place='suffix', joint='-', lower=False, small=False)
-    >>> detect_spelling({"B-PER": 20, "O": 200, "X": 1}).odd
-    {'X': 1}
+    >>> detect_spelling({"B-PER": 20, "O": 200, "X": 1}) == Spelling()
+    True
     >>> detect_spelling({"NOUN": 7, "VERB": 3}) is None
     True
     """
@@ -230,7 +215,7 @@ def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spe
     words = sum(counts.values())
     bracketed = "*" in counts and any("(" in label for label in counts)
     if bracketed and all(map(_BRACKETS.fullmatch, counts)):
-        return Spelled(Spelling(("*",), "brackets"), {})
+        return Spelling(("*",), "brackets")
     outside = tuple(dict.fromkeys([*given, *_outside_words(counts, most, words)]))
     rest = {label: n for label, n in counts.items() if label not in outside}
     joined = {
@@ -248,7 +233,7 @@ def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spe
     if not explained or (bare and not style.lower):
         plain = rest and all(parse(label)[0] for label in rest) and len({*rest, *outside}) > 1
         if plain and outside in ((), (OUTSIDE,)):
-            return Spelled(Spelling(), {})
+            return Spelling()
         return None if explained else _types_alone(counts, rest, outside, given)
     matches = [match for label in rest if (match := pattern.fullmatch(label))]
     prefixes = {match["prefix"].upper() for match in matches}
@@ -256,14 +241,11 @@ def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spe
     in_scheme = any(prefixes <= prefixes_of(scheme) for scheme in SCHEMES)
     if not in_scheme or (not is_plain and not (outside and prefixes & {"B", "S", "I", "U"})):
         return None
-    odd = {label: n for label, n in rest.items() if not pattern.fullmatch(label)}
-    if sum(odd.values()) > _ODD * words:
+    if sum(rest.values()) - explained > _ODD * words:
         return None
     small = style.lower and all(match["type"] == match["type"].lower() for match in matches)
     small = small and any(match["type"] != match["type"].upper() for match in matches)
-    return Spelled(
-        Spelling(outside or (OUTSIDE,), style.place, style.joint, style.lower, small), odd
-    )
+    return Spelling(outside or (OUTSIDE,), style.place, style.joint, style.lower, small)
 
 
 def _outside_words(counts: Mapping[str, int], most: str, words: int) -> list[str]:
@@ -283,7 +265,7 @@ def _types_alone(
     rest: Mapping[str, int],
     outside: tuple[str, ...],
     given: Sequence[str],
-) -> Spelled | None:
+) -> Spelling | None:
     """Return the spelling of types without prefix, if most words are outside."""
     clear = [word for word in outside if word != "_" or word in given]
     if not rest or not clear or not all(map(_TYPE.fullmatch, rest)):
@@ -296,7 +278,7 @@ def _types_alone(
     small = clear[0] == clear[0].lower() != clear[0].upper() and all(
         label == label.lower() for label in rest
     )
-    return Spelled(Spelling(outside, "type", small=small), {})
+    return Spelling(outside, "type", small=small)
 
 
 def unknown_spelling(labels: Collection[str]) -> tuple[str, str] | None:

@@ -120,6 +120,20 @@ def test_a_blind_file_is_filled_as_the_training_file_is_written(tmp_path, call, 
     assert done.out.decode() == gold.text
 
 
+@given(SEEDS, st.integers(0, 3))
+def test_the_columns_of_conllu_plus_may_be_named_anywhere(seed, place):
+    draw = random.Random(seed)
+    blocks = [["# newdoc id = a"], *([f"# sent_id = {i}"] for i in range(3))]
+    for block, sentence in zip(blocks[1:], sentences_of(draw, 3), strict=True):
+        rows = enumerate(sentence, 1)
+        block += [*(f"{i}\t{form}\t{label}" for i, (form, _, label) in rows), ""]
+    blocks.insert(place + 1, ["# global.columns = ID FORM UNER:TAG"])
+    text = "\n".join(line for block in blocks for line in block) + "\n"
+    stream = read(io.BytesIO(text.encode()))
+    assert (stream.format, stream.columns) == ("conllu-plus", ("id", "form", "uner:TAG"))
+    assert "".join(each.raw for each in stream) == text
+
+
 def test_rows_with_ids_become_json(tmp_path, call):
     (tmp_path / "in").write_text(make(sentences_of(random.Random(1), 5), mark="restart").text)
     done = call("tag", tmp_path / "in", "--to", "jsonl", "--only", "upos", "-q")

@@ -160,6 +160,22 @@ def test_the_table_of_formats_is_complete():
     }
 
 
+def test_the_example_of_each_format_is_what_it_is_said_to_be():
+    [text] = re.findall(
+        r"<!-- examples -->\n\n```text\n(.*?)```", text_of("docs/reference/formats.md"), re.S
+    )
+    found = {}
+    for line in text.splitlines():
+        name, example = line.split(maxsplit=1)
+        lines = [re.sub(" *⇥ *", "\t", each.strip(" ")) for each in example.split("↵")]
+        layout = seqtag.sniff(lines)
+        assert "form" in layout.columns
+        found[name] = layout.format
+    as_columns = {"conll2000", "conll2002", "conll2003", "tsv"}  # which are column files
+    expected = {name: "columns" if name in as_columns else name for name in FORMATS}
+    assert found == expected | {"tokens": "text"}  # which must be named
+
+
 @pytest.mark.parametrize("page", ["README.md", *OTHERS])
 def test_commands_have_the_options_that_a_page_names(page):
     for name, line in re.findall(r"\bseqtag ([a-z]+) ([^|&#>`\n]*)", text_of(page)):
