@@ -37,7 +37,7 @@ class Lane(NamedTuple):
 
 TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
 TABLE = "tagging.tables:TableTagger.tag"
-SELECT = "training.auto_settings:select_templates"
+PREPARE, FIT_TASK = "training.train:_for_tagger", "training.loop:fit_task"
 FIND = "segmentation.reading:SegmentedText._find"
 
 LANES = (
@@ -45,15 +45,16 @@ LANES = (
         "train",
         "corpus files",
         (
-            Stage("training.data:open_corpus", TRAIN, "blocks of lines, or sentences"),
-            Stage("training.candidates:candidate_tasks", TRAIN, "learning tasks"),
-            Stage("training.data:Corpus.gather", TRAIN, "column values as ids, labels"),
-            Stage("training.auto_settings:select_templates", TRAIN, "the selected task"),
-            Stage("training.problem:build_problem", SELECT, "labels as ids"),
+            Stage("training.data:open_corpus", PREPARE, "blocks of lines, or sentences"),
+            Stage("training.task:Request.tagger", PREPARE, "candidate tasks"),
+            Stage("training.data:Corpus.gather", PREPARE, "a treebank: columns of ids"),
+            Stage("training.loop:train_tasks", TRAIN, "a task with definite settings"),
+            Stage("training.treebank:examples_of", FIT_TASK, "examples of the task"),
+            Stage("training.problem:build_problem", FIT_TASK, "labels as ids"),
             Stage(
                 "features.index:index_corpus", "training.problem:build_problem", "rows of features"
             ),
-            Stage("training.runs:fit", TRAIN, "a problem and its schedule"),
+            Stage("training.runs:fit", FIT_TASK, "a problem and its schedule"),
             Stage("training.runs:train_runs", "training.runs:fit", "a shuffled order for each run"),
             Stage("engine.epochs:learn", "training.runs:train_run", "epoch by epoch"),
             Stage(

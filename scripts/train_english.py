@@ -29,7 +29,7 @@ from seqtag.evaluation import score_aligned
 from seqtag.evaluation.scoring import score
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
-from seqtag.training.pipeline import COMPONENTS, train_parts
+from seqtag.training.task import COMPONENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -335,12 +335,10 @@ def main() -> None:
         text = train.read_text(encoding="utf-8")
         text += enriched(text.splitlines(keepends=True))
         sentences = list(read(io.BytesIO(text.encode()), "conllu"))
-        train_components = partial(
-            train_parts, sentences, runs=options.runs, tables=tables, on_component=print
-        )
-        models = train_components(["tokens"], tables=(), dropout=SEGMENTER_DROPOUT)
-        models += train_components([name for name in COMPONENTS if name != "tokens"])
-        Pipeline(models).save(path)
+        learn = partial(seqtag.train, sentences, runs=options.runs, on_component=print)
+        tokens = learn(label=["tokens"], dropout=SEGMENTER_DROPOUT)
+        rest = learn(label=[name for name in COMPONENTS if name != "tokens"], tables=tables)
+        Pipeline([*tokens.models, *rest.models]).save(path)
     card = card_of(path, options.corpora)
     (options.out / "en.md").write_text(card, encoding="utf-8")
     print(card)

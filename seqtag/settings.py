@@ -179,11 +179,10 @@ class Settings:
     tag_dictionary: int | str = _setting(
         0,
         "Restrict words seen at least this often in training to the labels that they had there; 0 "
-        "restricts none. first: restrict words to first components, such as NOUN of NOUN|Case=Nom; "
-        "auto: what is better on held-out data.",
+        "restricts none. auto: 0 or 1, what is better on held-out data.",
         least=0,
         most=10**9,
-        words=("first", "auto"),
+        words=("auto",),
     )
     recall_bias: float | str = _setting(
         0.0,

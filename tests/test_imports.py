@@ -106,13 +106,12 @@ evaluation.systems
 evaluation
 training.data training.calibration training.interruption
 training.text_examples training.warm_start
-training.problem training.checkpoints
-training.runs training.candidates
-training.stacking training.progress
-training.auto_settings training.sentence_trial
-training.word_trial
-training.pipeline
-training.raw_text
+training.task training.checkpoints
+training.problem training.treebank
+training.runs training.progress
+training.sentence_trial
+training.loop
+training.choose training.raw_text
 training.train
 training.online
 training.selection

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import io
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import read
 from seqtag.training.text_examples import gather_words, word_examples
+from seqtag.training.train import train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.corpus import Sentence
+    from seqtag.model.model import Model
     from seqtag.training.data import TrainingData
+
+
+def components(data: Any, label: Any = "all", **options: Any) -> list[Model]:
+    """The models of a pipeline trained on data."""
+    return [*train(data, label=label, **options).models]
 
 
 def treebank(*sentences: str) -> list[Sentence]:

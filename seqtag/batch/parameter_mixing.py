@@ -33,11 +33,11 @@ from seqtag.labels.column import label_components
 from seqtag.parallel import in_order
 from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.candidates import AUTO
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Unlabeled, open_corpus
 from seqtag.training.problem import Problem, WordLabels, attested_lemmas, warn_about_many_labels
 from seqtag.training.runs import Epoch, Schedule, fit
+from seqtag.training.task import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -353,7 +353,7 @@ def _begin(
         parts=parts,
         attested=attested_lemmas(task, compiled, shared.pairs),
         tag_dictionary=(
-            words.result().kept_to(settings.tag_dictionary, labels)
+            words.result().often(int(settings.tag_dictionary))
             if settings.tag_dictionary
             else NO_TAG_DICTIONARY
         ),

@@ -34,10 +34,10 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.known_words import KnownWords
 from seqtag.randomness import visiting_order
 from seqtag.tables.lexicon import check_used
-from seqtag.training.candidates import learning_task
 from seqtag.training.data import REFUSED, Unlabeled, check_labels, open_corpus
 from seqtag.training.problem import WordLabels, labels_of_words, learned_labels
 from seqtag.training.runs import hiding, recipe_of
+from seqtag.training.task import Request, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from seqtag.settings import Settings
     from seqtag.tables.table import WordTable
     from seqtag.training.data import Source
-    from seqtag.training.problem import LearningTask
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class ShardOptions:
     tables: Sequence[WordTable] = ()
 
 
-def shard_task(options: ShardOptions, column: LabelColumn, columns: Sequence[str]) -> LearningTask:
+def shard_task(options: ShardOptions, column: LabelColumn, columns: Sequence[str]) -> Task:
     """Return the task of learning a column on shards, all of which have the same columns.
 
     Raises
@@ -76,9 +75,8 @@ def shard_task(options: ShardOptions, column: LabelColumn, columns: Sequence[str
         If there are to be two passes, or no template looks into one of the tables.
     """
     available = [name for name in columns if name not in column.columns]
-    task = learning_task(
-        column, available, options.templates, options.settings, tables=options.tables
-    )
+    request = Request(settings=options.settings, tables=options.tables)
+    task = request.task(column, available, options.templates)
     settings = task.settings.in_one_pass("shards", "train on the whole corpus at once")
     check_used(options.tables, [task.templates])
     return replace(task, settings=settings.without_auto())  # a trial on one shard is not enough

@@ -38,12 +38,12 @@ from seqtag.labels.schemes import scheme_of
 from seqtag.model.calibration import Calibration
 from seqtag.randomness import seed_of
 from seqtag.settings import SETTINGS, Settings
-from seqtag.training.candidates import AUTO
 from seqtag.training.data import Corpus
 from seqtag.training.online import OnlineTagger, learned_ids
-from seqtag.training.problem import LearningTask, build_problem
+from seqtag.training.problem import build_problem
 from seqtag.training.progress import epoch_bar
 from seqtag.training.runs import Schedule
+from seqtag.training.task import AUTO, Task
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
@@ -601,7 +601,7 @@ class SequencePerceptron(BaseEstimator):
         labels = Column([*types, *(name for name in classes if name not in types)], ids)
         column = LabelColumn(LABEL)
         examples = examples._replace(labels=labels)
-        task = LearningTask(column, templates, values, tuple(self._columns), coding=coding)
+        task = Task(column, templates, values, tuple(self._columns), coding=coding)
         return OnlineTagger(build_problem(task, examples))
 
     def _train(

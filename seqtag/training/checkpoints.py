@@ -4,8 +4,8 @@ A folder belongs to one training, which locks it while it runs. Each run of each
 of its own, of which the last two are kept::
 
     lock                                process that uses the folder
-    run-1-000007.checkpoint             run 1 of a tagger
-    upos-run-2-000031.checkpoint        run 2 of the component upos of a pipeline
+    upos-run-2-000031.checkpoint        run 2 of a tagger of upos, or of this component
+    first.upos-run-1-000012.checkpoint  the first of two passes
     upos-fold-1-run-1-000003.checkpoint model that tags training sentences for later components
 
 A checkpoint has the layout of a model file (`seqtag.model.container`): it is written atomically,

@@ -265,12 +265,15 @@ class Corpus(NamedTuple):
         The file that a message is about: the first one; None if there are only sentences.
     reading
         How files were opened.
+    paths
+        The files, if all sources are files that can be read again.
     """
 
     sources: list[SentenceStream | list[Sentence]]
     columns: tuple[str, ...]
     name: str | None
     reading: ReadOptions = ReadOptions()
+    paths: tuple[Any, ...] = ()
 
     def label_column(self, label: str | None) -> LabelColumn:
         """Return the label column: the one named, or the default one.
@@ -287,7 +290,7 @@ class Corpus(NamedTuple):
             keys = [label] if split_key(label, self.columns) else []
             LabelColumn(label).check((*self.columns, *keys), self.name)
         except CorpusError:
-            self._check_any()
+            self.check_any()
             raise
         return LabelColumn(label)
 
@@ -301,7 +304,7 @@ class Corpus(NamedTuple):
         """
         missing = [name for name in wanted if not has_column(name, self.columns)]
         if missing:
-            self._check_any()
+            self.check_any()
             msg = (
                 "expected a dev set with the columns of the training data, found one without "
                 f"{', '.join(missing)} (it has {', '.join(self.columns)}); "
@@ -309,8 +312,14 @@ class Corpus(NamedTuple):
             )
             raise CorpusError(msg, source=self.name)
 
-    def _check_any(self) -> None:
-        """Read up to the first sentence with words, for a better message than a wrong column's."""
+    def check_any(self) -> None:
+        """Refuse a corpus without words: a better message than one about a wrong column.
+
+        Raises
+        ------
+        CorpusError
+            If there are none.
+        """
         if not any(len(sentence) for sentence in chain.from_iterable(self.sources)):
             raise _nothing(self.name) from None
 
@@ -431,6 +440,20 @@ class Corpus(NamedTuple):
             hint,
         )
 
+    def held(self) -> Corpus:
+        """Return the corpus in a form that can be read again: files, or all sentences."""
+        if self.paths:
+            return self
+        return self._replace(sources=[list(chain.from_iterable(self.sources))])
+
+    def again(self) -> Iterator[Sentence]:
+        """Yield the sentences of a corpus that is `held`; files are opened again."""
+        for path in self.paths:
+            with self.reading.open(path, announce=False) as stream:
+                yield from stream
+        if not self.paths:
+            yield from chain.from_iterable(self.sources)
+
     @property
     def _layout(self) -> Layout | None:
         first = self.sources[0] if self.sources else None
@@ -535,7 +558,11 @@ def open_corpus(
                     f"found {', '.join(stream.columns)}; give files of one format"
                 )
                 raise CorpusError(msg, source=stream.source)
-        corpus = Corpus(list(streams), streams[0].columns, name, reading)
+        is_file = all(
+            isinstance(each, (str, PathLike)) and not is_read_once(each) for each in given
+        )
+        paths = tuple(given) if is_file else ()
+        corpus = Corpus(list(streams), streams[0].columns, name, reading, paths)
     for column in corpus.columns:
         if not is_column_name(column):
             msg = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import sha256
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,9 +13,6 @@ import numpy as np
 
 from seqtag.engine import backend
 from seqtag.engine.arrays import (
-    MAX_LABELS,
-    MAX_TRIGRAM_LABELS,
-    MOST_WITH_BIGRAMS,
     NO_TAG_DICTIONARY,
     Cells,
     Instances,
@@ -27,16 +23,15 @@ from seqtag.engine.arrays import (
     pointers,
 )
 from seqtag.engine.keys import keys
-from seqtag.errors import LabelError, TemplateError
+from seqtag.errors import TemplateError
 from seqtag.evaluation.report import Report, evaluate_columns
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.features.encoder import Column, Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
-from seqtag.features.language import preset_names
 from seqtag.features.templates import TAG_COLUMNS, CompiledTemplates, TemplateSet
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import label_components
-from seqtag.labels.lemmas import LemmaCoding, lemma_coding
+from seqtag.labels.lemmas import LemmaCoding
 from seqtag.labels.schemes import parse
 from seqtag.model.attested import AttestedLemmas
 from seqtag.model.bundle import digest
@@ -48,7 +43,6 @@ from seqtag.training.data import check_labels, gold_name
 from seqtag.training.warm_start import (
     WarmStart,
     check_columns,
-    coding_to_go_on,
     label_places,
     merged_tag_dictionary,
     with_recall_bias,
@@ -64,154 +58,14 @@ if TYPE_CHECKING:
     from seqtag.evaluation.report import Words
     from seqtag.features.templates import CompiledTemplates
     from seqtag.labels.column import LabelColumn
-    from seqtag.labels.schemes import Transition
     from seqtag.settings import Settings
-    from seqtag.tables.table import WordTable
     from seqtag.training.data import TrainingData
+    from seqtag.training.task import Task
 
 _log = logging.getLogger("seqtag")
 
 Judge = Callable[[Cells], Report]
 """Function that scores weights on the dev set."""
-
-
-@dataclass(frozen=True)
-class LearningTask:
-    """Description of a training, before any sentence is numbered.
-
-    A tagger is one task, a pipeline is a list of tasks, and two passes are a task with a second
-    one. `build_problem` turns a task into a `Problem`.
-
-    Attributes
-    ----------
-    column
-        The label column.
-    templates, settings
-        Templates with their word tables, and the settings of training.
-    available
-        Input columns: those of the corpus except those of the label, in order.
-    init
-        The model to continue from.
-    coding
-        The encoding of the labels; None to choose it by the labels of the data.
-    constrain
-        Decode valid sequences of chunk labels only.
-    encoding_given
-        Whether the encoding of the settings was given by the caller; that of a preset applies to
-        chunk labels only.
-    name
-        The preset, or the origin of the templates.
-    second
-        The task of the second of two passes, which sees the labels predicted by the first.
-    attesting
-        Tables of words that lemmas may be.
-    """
-
-    column: LabelColumn
-    templates: TemplateSet
-    settings: Settings
-    available: tuple[str, ...]
-    init: Model | None = None
-    coding: LabelCoding | None = None
-    constrain: bool = True
-    encoding_given: bool = False
-    name: str = ""
-    second: LearningTask | None = None
-    attesting: tuple[WordTable, ...] = ()
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """Input columns that the templates look at."""
-        return self.templates.looks_at(self.available)
-
-    def coding_for(
-        self, transitions: Mapping[Transition, int], pairs: Iterable[tuple[str, str]]
-    ) -> LabelCoding:
-        """Return the encoding of the labels.
-
-        Parameters
-        ----------
-        transitions
-            Counts of label transitions.
-        pairs
-            Pairs of form and label, which lemmas depend on.
-
-        Raises
-        ------
-        LabelError
-            If the caller gave an encoding and the labels are no chunk labels, or the model to
-            continue from has another encoding.
-        TemplateError
-            If labels are learned by the form, and no template looks at it.
-        """
-        encoding_given, settings = self.encoding_given, self.settings
-        if self.coding is not None:
-            coding = self.coding
-        elif self.init is not None:
-            coding = coding_to_go_on(
-                self.init,
-                transitions,
-                settings,
-                constrain=self.constrain,
-                encoding_given=encoding_given,
-            )
-        elif self.column.is_lemma and not (encoding_given and settings.encoding != "keep"):
-            coding = lemma_coding(pairs)
-        else:
-            coding = LabelCoding.choose(
-                transitions,
-                settings.encoding,
-                constrained=self.constrain,
-                encoding_given=encoding_given,
-            )
-        if coding.needs_forms and "form" not in self.columns:
-            msg = (
-                "expected a template that looks at the column form, from which the column "
-                f"{self.column} is learned, found none; add form[0]"
-            )
-            raise TemplateError(msg, source=self.templates.source)
-        return coding
-
-    def templates_for(self, labels: int) -> TemplateSet:
-        """Return the templates that are possible with this number of labels.
-
-        Templates of a preset that allow fewer labels only are left out, with a warning.
-
-        Raises
-        ------
-        LabelError
-            If custom templates allow fewer labels only, or there are more labels than any
-            templates allow.
-        """
-        if labels > MAX_LABELS:
-            msg = (
-                f"expected at most {MAX_LABELS:,} labels in the column {self.column}, found "
-                f"{labels:,}; check that it is the label column"
-            )
-            raise LabelError(msg)
-        fitting, limit, what = self.templates, MAX_LABELS, ""
-        if labels > MAX_TRIGRAM_LABELS:
-            fitting = fitting.at_order(1).without_edges()
-            limit, what = MAX_TRIGRAM_LABELS, "label trigrams and word-dependent label bigrams"
-        if labels > MOST_WITH_BIGRAMS:
-            fitting = fitting.at_order(0)
-            limit, what = MOST_WITH_BIGRAMS, "label bigrams"
-        if fitting == self.templates:
-            return self.templates
-        if self.templates.source not in {f"{name}.txt" for name in preset_names()}:
-            msg = (
-                f"expected at most {limit:,} labels with {what}, found {labels:,} in the column "
-                f"{self.column}; leave such templates out, or choose another column"
-            )
-            raise LabelError(msg, source=self.templates.source)
-        _log.warning(
-            "the column %s has %s labels: learned without %s, which are for %s at most",
-            self.column,
-            f"{labels:,}",
-            what,
-            f"{limit:,}",
-        )
-        return fitting
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +116,7 @@ class Problem:
     @classmethod
     def of(
         cls,
-        task: LearningTask,
+        task: Task,
         compiled: CompiledTemplates,
         corpus: IndexedCorpus,
         y: NDArray[np.int32],
@@ -323,7 +177,26 @@ class Problem:
         )
 
 
-def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
+def settled(task: Task, examples: TrainingData) -> tuple[Task, LearnedLabels, list[str]]:
+    """Return the task with a coding and possible templates, its labels by token, and all labels.
+
+    Raises
+    ------
+    LabelError, TemplateError
+        As `build_problem`.
+    """
+    init, column = task.init, task.column
+    coding = LabelCoding() if examples.is_flat and not init else None
+    if coding is None:
+        pairs = examples.pairs() if column.is_lemma else ()
+        coding = task.coding_for(examples.transitions(), pairs)
+    learned = learned_labels(examples, coding, examples.columns.get("form"))
+    labels = sorted({*learned.labels, *(init.labels if init else ())})
+    check_labels(examples.labels.types, column)
+    return replace(task, coding=coding, templates=task.templates_for(len(labels))), learned, labels
+
+
+def build_problem(task: Task, examples: TrainingData) -> Problem:
     """Number the labels and features of a task.
 
     Parameters
@@ -343,10 +216,7 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         If the templates do not fit the columns, the coding, or the model to continue from; or if
         nothing can be learned with the settings.
     """
-    init, column = task.init, task.column
-    pairs = [*examples.pairs()] if column.is_lemma else []
-    coding = LabelCoding() if examples.is_flat and not task.init else None
-    coding = coding or task.coding_for(examples.transitions(), pairs)
+    init = task.init
     gold_tags = {
         name: examples.columns[gold_name(name)]
         for name in TAG_COLUMNS
@@ -363,13 +233,9 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         )
         raise TemplateError(msg)
     form = examples.columns.get("form")
-    learned = learned_labels(examples, coding, form)
-    labels = sorted({*learned.labels, *(init.labels if init else ())})
-    check_labels(examples.labels.types, column)
+    task, learned, labels = settled(task, examples)
+    coding = task.coding or LabelCoding()
     labeled = int(examples.labeled().sum())
-    if not coding.needs_forms:
-        warn_about_many_labels(len(learned.labels), labeled, column)
-    task = replace(task, coding=coding, templates=task.templates_for(len(labels)))
     compiled = task.templates.compile(task.available)
     if init:
         check_columns(init, compiled)
@@ -409,6 +275,8 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         origin["labelled"] = labeled
     if init:
         origin["init_sha256"] = digest(init)
+    if task.chosen:
+        origin["chosen"] = dict(task.chosen)
     return Problem.of(
         task,
         compiled,
@@ -422,12 +290,12 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         start=WarmStart.of(init, corpus, labels) if init else None,
         choices=choices,
         by_tags=by_tags,
-        attested=attested_lemmas(task, compiled, pairs),
+        attested=attested_lemmas(task, compiled, examples.pairs()),
     )
 
 
 def attested_lemmas(
-    task: LearningTask, compiled: CompiledTemplates, pairs: Sequence[tuple[str, str]]
+    task: Task, compiled: CompiledTemplates, pairs: Iterable[tuple[str, str]]
 ) -> AttestedLemmas | None:
     """Return the attested lemmas of a task; None if lemmas depend on each other, or are no scripts.
 
@@ -459,13 +327,12 @@ def tag_dictionary_of(
         return NO_TAG_DICTIONARY
     found = labels_of_words(compiled, columns, *gold)
     if init is None:
-        return found.kept_to(setting, labels)
+        return found.often(int(setting))
     words = columns[compiled.columns.index("form")].types
     known = [word for word in words if word in init.known_words]
     before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
-    often = found.often(1 if isinstance(setting, str) else setting)
-    merged = merged_tag_dictionary(init, labels, found.often(1), often, before)
-    return to_first_parts(merged, labels) if isinstance(setting, str) else merged
+    often = found.often(int(setting))
+    return merged_tag_dictionary(init, labels, found.often(1), often, before)
 
 
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:
@@ -561,12 +428,6 @@ class WordLabels(NamedTuple):
     row_ptr: NDArray[np.int64]
     labels: NDArray[np.uint16]
 
-    def kept_to(self, setting: int | str, labels: Sequence[str]) -> TagDictionary:
-        """Return the tag dictionary for a value of ``tag-dictionary`` other than ``auto``."""
-        if isinstance(setting, str):
-            return to_first_parts(self.often(1), labels)
-        return self.often(setting) if setting else NO_TAG_DICTIONARY
-
     def often(self, min_count: int) -> TagDictionary:
         """Return the labels of words seen at least `min_count` times."""
         kept = self.counts >= min_count
@@ -589,33 +450,6 @@ class WordLabels(NamedTuple):
         word, label = np.unique(pairs, axis=1)
         row_ptr = pointers(np.bincount(word, minlength=len(keys)))
         return cls(corpora[0].attribute, keys, counts, row_ptr, label.astype(np.uint16))
-
-
-def first_parts(labels: Sequence[str]) -> np.ndarray:
-    """Return for each label the number of its first component, ``NOUN`` of ``NOUN|Case=Nom``.
-
-    >>> first_parts(["ADJ", "NOUN", "NOUN|Case=Nom"]).tolist()
-    [0, 1, 1]
-    """
-    number: dict[str, int] = {}
-    return np.array(
-        [number.setdefault(label.partition("|")[0], len(number)) for label in labels], np.int64
-    )
-
-
-def to_first_parts(known: TagDictionary, labels: Sequence[str]) -> TagDictionary:
-    """Return the same words with all labels that share a first component with one of theirs."""
-    first = first_parts(labels)
-    alike = [np.flatnonzero(first == part) for part in range(int(first.max(initial=-1)) + 1)]
-    found: dict[tuple[int, ...], np.ndarray] = {}  # many words have the same parts
-    rows = []
-    for row in np.split(first[known.labels], known.row_ptr[1:-1])[: len(known.keys)]:
-        parts = tuple(np.unique(row).tolist())
-        if parts not in found:
-            found[parts] = np.sort(np.concatenate([alike[part] for part in parts]))
-        rows.append(found[parts])
-    flat = np.concatenate([*rows, np.zeros(0, np.int64)]).astype(np.uint16)
-    return TagDictionary(known.attribute, known.keys, pointers(map(len, rows)), flat)
 
 
 _SPAN = 2**20  # tokens whose words are counted at a time

@@ -11,15 +11,14 @@ from seqtag.corpus import read
 from seqtag.errors import CorpusError
 from seqtag.storage.output import is_read_once
 from seqtag.tables.learn import CLASSES, MIN_COUNT, PASSES, WordBigrams, cluster, source_of
-from seqtag.tagging.pipeline import Pipeline
 from seqtag.training.data import open_corpus
-from seqtag.training.pipeline import train_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from seqtag.corpus.read import AnyStream, ReadOptions
     from seqtag.tables.table import WordTable
+    from seqtag.tagging.pipeline import Pipeline
 
 _log = logging.getLogger("seqtag")
 
@@ -28,7 +27,8 @@ def classes_of(
     raw: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     data: Any,
     reading: ReadOptions,
-    threads: int = 1,
+    threads: int,
+    segmenter: Callable[..., Pipeline],
 ) -> WordTable:
     """Return the word classes of raw text as a table with the name ``raw``.
 
@@ -43,6 +43,8 @@ def classes_of(
         The training data, and how files of them are read.
     threads
         Threads for reading; they do not change the classes.
+    segmenter
+        The function `seqtag.train`.
 
     Raises
     ------
@@ -63,9 +65,7 @@ def classes_of(
             )
             if named and {"id", "misc"} <= {*open_corpus(data, files, reading).columns}:
                 _log.info("component tokens, to segment %s", source_of(paths))
-                splitter = Pipeline(
-                    train_parts(data, ["tokens"], quick=True, **reading.arguments())
-                )
+                splitter = segmenter(data, label=["tokens"], quick=True, **reading.arguments())
                 streams = [splitter.segmented(s) if s.is_raw else s for s in opened]
             else:
                 _log.info("%s: tokenized by NLTK's rules for English", source_of(paths))

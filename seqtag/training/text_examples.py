@@ -10,7 +10,7 @@ import logging
 import re
 from collections import Counter, defaultdict
 from functools import lru_cache
-from itertools import pairwise, repeat
+from itertools import chain, pairwise, repeat
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
@@ -364,11 +364,7 @@ def word_examples(
     counts = _part_counts(plausible) if tables else None
     pairs = {(form, words) for form, readings in plausible.items() for words in readings if words}
     if not pairs:
-        msg = (
-            "expected multiword tokens, which CoNLL-U writes as ranges such as 1-2, found none; "
-            "leave out the label words"
-        )
-        raise CorpusError(msg, source=source)
+        raise _no_words(source)
     if "form" not in columns:  # nothing could tell readings apart
         plausible = {form: readings[:1] for form, readings in plausible.items()}
     differ = {normal_form(form) for form, readings in plausible.items() if len(readings) > 1}
@@ -399,6 +395,26 @@ def word_examples(
         Column.of(labels),
         np.array([len(letters_of(each.place.token)) for each in kept], np.int64),
     )
+
+
+def check_multiword(tokens: Sequence[Sequence[WordExample]], source: str | None) -> None:
+    """Refuse a treebank without multiword tokens.
+
+    Raises
+    ------
+    CorpusError
+        If there are none, apart from what seem to be annotation errors.
+    """
+    if not any(map(any, _readings(chain.from_iterable(tokens)).values())):
+        raise _no_words(source)
+
+
+def _no_words(source: str | None) -> CorpusError:
+    msg = (
+        "expected multiword tokens, which CoNLL-U writes as ranges such as 1-2, found none; leave "
+        "out the label words"
+    )
+    return CorpusError(msg, source=source)
 
 
 def part_table(examples: Iterable[WordExample]) -> WordTable:
@@ -458,7 +474,7 @@ def gather_words(
     """
     found = []
     source = None
-    for sentence in sentences:
+    for sentence in filter(len, sentences):
         source = source or sentence.source
         words = sentence.words
         tags = sentence.column("upos") if "upos" in sentence.columns else []

@@ -1,48 +1,61 @@
-"""Training: corpus -> learning task -> problem -> automatic settings -> runs -> model."""
+"""Training: corpus -> treebank -> tasks -> [choose -> problem -> fit] for each -> model."""
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 
 from seqtag.corpus import LIMITS, ReadOptions
-from seqtag.tables.lexicon import tables_of
+from seqtag.errors import CorpusError
+from seqtag.model.bundle import digest
+from seqtag.tables.lexicon import check_used, tables_of
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.auto_settings import choose_passes, select_templates
-from seqtag.training.candidates import (
-    AUTO,
-    candidate_tasks,
-    fitting_labels,
-    input_columns,
-)
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import Source, Unlabeled, check_data, from_lists, open_corpus
-from seqtag.training.pipeline import TEXT_COMPONENTS, train_parts
+from seqtag.training.choose import choose
+from seqtag.training.data import Source, TrainingData, Unlabeled, from_lists, open_corpus
+from seqtag.training.loop import train_tasks, usual
 from seqtag.training.raw_text import classes_of
-from seqtag.training.runs import Epoch, Schedule, fit
-from seqtag.training.stacking import (
-    companion_columns,
-    fit_stacked,
-    with_passes,
-    without_unannotated,
+from seqtag.training.runs import Epoch, Schedule
+from seqtag.training.task import (
+    AUTO,
+    PRESETS,
+    TEXT_COMPONENTS,
+    Request,
+    component_names,
+    fitting_labels,
+    inputs_of,
 )
-from seqtag.training.warm_start import default_label, loaded, model_for, note_left_out
+from seqtag.training.text_examples import (
+    TreebankText,
+    check_multiword,
+    gather_words,
+    is_unpunctuated,
+    word_table,
+)
+from seqtag.training.treebank import PARTS_OF_WORDS, Treebank
+from seqtag.training.warm_start import default_label, loaded, note_left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from typing_extensions import Unpack
 
-    from seqtag.corpus import ReadLimits
+    from seqtag.corpus import ReadLimits, Sentence
     from seqtag.corpus.sentence import Labels, Values
     from seqtag.features.templates import TemplateSet
     from seqtag.tables.lexicon import TableSource
+    from seqtag.tables.table import WordTable
     from seqtag.tagging.pipeline import Loaded
+    from seqtag.training.task import Task
 
     UnlabeledPolicy = Literal["error", "skip", "learn_around"]
+
+_log = logging.getLogger("seqtag")
 
 
 class Options(TypedDict, total=False):
@@ -156,7 +169,9 @@ def train(
         Column to learn, or ``upos+feats`` for both at once. By default upos in CoNLL-U, and the
         last column of other formats. With `labels`, the name of their column: ``label`` by
         default. A list of names, or ``all`` for every component that the data have, trains a
-        pipeline: see `seqtag.training.pipeline.train_parts`.
+        pipeline: text components and then columns in their order in
+        `seqtag.training.task.COMPONENTS`, then others, each seeing the tags predicted by those
+        before it.
     templates
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
         the preset that fits the label: by the column's name, or by the form of its labels.
@@ -254,93 +269,178 @@ def train(
     >>> train(sentences, labels, label="tag", epochs=3, min_count=1).tag(["the", "dog"])
     ['DT', 'NN']
     """
-    words_without = Unlabeled.of(unlabeled, unlabeled_mark)
-    begin = None if init is None else loaded(init)
-    tables = tables_of(tables)
     reading = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
+    policy = Unlabeled.of(unlabeled, unlabeled_mark)
+    begin = None if init is None else loaded(init)
+    given_tables = tables_of(tables)
     if raw:
-        tables.append(classes_of(raw, data, reading, threads))
-    if labels is not None and (label is None or isinstance(label, str)):
-        label = label or default_label(begin) or "label"
-        data, dev, mark = from_lists(data, labels, dev, label, columns, words_without.mark)
-        words_without = words_without._replace(mark=mark)
-    if label is not None and (not isinstance(label, str) or label in (*TEXT_COMPONENTS, "all")):
-        names = [label] if isinstance(label, str) else [*label]
+        given_tables.append(classes_of(raw, data, reading, threads, segmenter=train))
+    names = None if label is None else [label] if isinstance(label, str) else [*label]
+    is_pipeline = names is not None and (
+        not isinstance(label, str) or label in (*TEXT_COMPONENTS, "all")
+    )
+    if labels is not None and not is_pipeline:
+        name = (names or [default_label(begin) or "label"])[0]
+        data, dev, mark = from_lists(data, labels, dev, name, columns, policy.mark)
+        policy, names = policy._replace(mark=mark), [name]
+    if is_pipeline:
         refused = {
             "labels": labels is not None,
             "templates": templates is not None,
-            "unlabeled": words_without != Unlabeled(),
+            "unlabeled": policy != Unlabeled(),
             "shuffle": not shuffle,
         }
-        if any(refused.values()):
-            name = next(name for name, given in refused.items() if given)
-            msg = (
-                f"expected {name} with one label, found {', '.join(names)}; train such components "
-                "one by one and combine them with seqtag bundle"
-            )
-            raise ValueError(msg)
-        models = train_parts(
-            data,
-            None if label == "all" else names,
-            dev,
-            tables=tables,
-            seed=seed,
-            runs=runs,
-            patience=patience,
-            constrain=constrain,
-            threads=threads,
-            **reading.arguments(),
-            on_component=on_component,
-            on_epoch=on_epoch,
-            init=begin,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-            quick=quick,
-            **settings,
-        )
-        return Pipeline(models)
-
+        _check_for_pipeline(refused, names)
     schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
+    request = Request(templates, settings, given_tables, begin, constrain)
+    prepare = _for_pipeline if is_pipeline else _for_tagger
     with folder or nullcontext():
         with ExitStack() as files:
-            corpus = open_corpus(data, files, reading)
-            column = corpus.label_column(label or default_label(begin))
-            available = [name for name in corpus.columns if name not in column.columns]
-            tasks = candidate_tasks(
-                column,
-                available,
-                templates,
-                settings,
-                tables=tables,
-                init=model_for(begin, column, settings),
-                constrain=constrain,
-            )
-            note_left_out(begin, [str(column)])
-            tasks = with_passes(tasks)
-            needed = input_columns(tasks, available)
-            companions = companion_columns(tasks)
-            both = dict.fromkeys((*needed, *companions))
-            examples = corpus.gather([*both], column, words_without)
-            corpus.announce(examples, column, chosen=label is not None)
-            held_out = None
-            if dev is not None:
-                dev_corpus = open_corpus(dev, files, reading)
-                dev_corpus.check_columns((*needed, *column.columns))
-                held_out = dev_corpus.gather(needed, column, words_without, check=False)
-        check_data(examples.select(needed), held_out)
-        tasks = without_unannotated(tasks, {name: examples.columns[name] for name in companions})
-        tasks = fitting_labels(tasks, examples)
-        if templates != AUTO:
-            tasks = tasks[:1]
-        task, problem = select_templates(tasks, examples, schedule, quick=quick)
-        if task.settings.passes == "auto":
-            problem = choose_passes(problem, task, examples, schedule, quick=quick)
+            prepared = prepare(request, _Data(data, dev, reading, policy), files, names)
+        learned = [str(candidates[0].column) for candidates in prepared.components]
+        note_left_out(begin, learned)
         if folder:
-            stage = folder.stage(str(column), {"passes": problem.settings.passes})
+            facts = prepared.facts(request, {"runs": runs, "patience": patience})
+            stage = folder.stage(",".join(learned), facts)
             schedule = replace(schedule, checkpoints=stage)
-        if task.second is not None and problem.settings.passes == 2:
-            return Tagger(fit_stacked(problem, task, examples, schedule, held_out))
-        del examples, corpus, tasks  # memory for the epochs
-        return Tagger(fit(problem, schedule, held_out))
+        models = train_tasks(*prepared, schedule, usual if quick else choose, on_component)
+    return Pipeline(models) if is_pipeline else Tagger(models[0])
+
+
+class _Data(NamedTuple):
+    """Files or sentences to learn from and to score on, and how to read them."""
+
+    train: Any
+    dev: Any
+    reading: ReadOptions
+    policy: Unlabeled
+
+
+class _Prepared(NamedTuple):
+    """Components with their candidates, the treebank, and the dev set."""
+
+    components: list[list[Task]]
+    treebank: Treebank
+    dev: Treebank | None
+
+    def facts(self, request: Request, runs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the training depends on, though not each of its components."""
+        facts = [
+            each and {"sentences": len(each.words.lengths), "sha256": each.words.digest()}
+            for each in (self.treebank, self.dev)
+        ]
+        begun = [task.init for [task, *_] in self.components if task.init]
+        models = "".join(map(digest, begun))
+        return {
+            "training set": facts[0],
+            "dev set": facts[1],
+            "model to continue from": (
+                {"sha256": sha256(models.encode()).hexdigest()} if models else None
+            ),
+            **{f"table {table.name}": {"sha256": table.digest} for table in request.tables},
+            **{name: value for name, value in request.settings.items() if value is not None},
+            **runs,
+        }
+
+
+def _check_for_pipeline(refused: Mapping[str, bool], names: Sequence[str] | None) -> None:
+    """Refuse options that are for one label column."""
+    for name, given in refused.items():
+        if given:
+            msg = (
+                f"expected {name} with one label, found {', '.join(names or ())}; train such "
+                "components one by one and combine them with seqtag bundle"
+            )
+            raise ValueError(msg)
+
+
+def _for_tagger(
+    request: Request, data: _Data, files: ExitStack, names: Sequence[str] | None
+) -> _Prepared:
+    """Prepare the training of a tagger."""
+    corpus = open_corpus(data.train, files, data.reading)
+    label = names[0] if names else default_label(request.init)
+    column = corpus.label_column(label)
+    available = [name for name in corpus.columns if name not in column.columns]
+    candidates = request.tagger(column, available)
+    needed = inputs_of(candidates)
+    found = corpus.gather(needed, column, data.policy)
+    corpus.announce(found, column, chosen=bool(names))
+    candidates = fitting_labels(candidates, found)
+    if request.templates != AUTO:
+        candidates = candidates[:1]
+    dev = None
+    if data.dev is not None:
+        dev_corpus = open_corpus(data.dev, files, data.reading)
+        dev_corpus.check_columns((*needed, *column.columns))
+        held_out = dev_corpus.gather(needed, column, data.policy, check=False)
+        dev = Treebank(held_out.with_columns({str(column): held_out.labels}))
+    return _Prepared([candidates], Treebank(found.with_columns({str(column): found.labels})), dev)
+
+
+def _for_pipeline(
+    request: Request, data: _Data, files: ExitStack, names: Sequence[str] | None
+) -> _Prepared:
+    """Prepare the training of a pipeline."""
+    asked = None if names is None or [*names] == ["all"] else names
+    corpus = open_corpus(data.train, files, data.reading)
+    if asked is None and not {*PRESETS} & {*corpus.columns}:
+        corpus.check_any()
+    components = component_names(corpus.columns, asked, corpus.name)
+    columns = [name for name in components if name not in TEXT_COMPONENTS]
+    if len(columns) < len(components):
+        corpus = corpus.held()  # it is read again
+    found, lengths = corpus.gather_columns(["form", *columns], columns if asked else ())
+    words = TrainingData(found, found["form"], lengths)
+    corpus.announce(words, None, chosen=True)
+    dev = None
+    if data.dev is not None:
+        dev_corpus = open_corpus(data.dev, files, data.reading)
+        dev_corpus.check_columns(("form", *columns))
+        dev_found, dev_lengths = dev_corpus.gather_columns(("form", *columns))
+        dev = Treebank(TrainingData(dev_found, dev_found["form"], dev_lengths))
+    if asked is None:
+        for name in columns:
+            if len(found[name].types) == 1:
+                value = found[name].types[0]
+                _log.warning("the column %s is %r everywhere: not learned", name, value)
+        columns = [name for name in columns if len(found[name].types) > 1]
+    tasks = [
+        request.component(name, ["form", *columns[:n]], words._replace(labels=found[name]))
+        for n, name in enumerate(columns)
+    ]
+    # Lemmas may be words of any table, and tokens too where nothing separates words.
+    if "lemma" not in columns and (tasks or "tokens" not in components):
+        check_used(request.tables, [task.templates for each in tasks for task in each])
+    treebank, texts = Treebank(words), []
+    for name in TEXT_COMPONENTS:
+        if name in components:
+            try:
+                treebank, candidates = _of_text(name, request, treebank, corpus.again)
+            except CorpusError as error:
+                if asked is not None:
+                    raise
+                _log.warning("%s: not learned (%s)", name, error.message.partition(";")[0])
+                continue
+            if not tasks:
+                check_used(request.tables, [task.templates for task in candidates])
+            texts.append(candidates)
+    return _Prepared([*texts, *tasks], treebank, dev)
+
+
+def _of_text(
+    name: str, request: Request, treebank: Treebank, sentences: Callable[[], Iterator[Sentence]]
+) -> tuple[Treebank, list[Task]]:
+    """Return the treebank with what a component that reads text learns from, and its candidates."""
+    if name == "words":
+        tokens, source = gather_words(sentences())
+        check_multiword(tokens, source)
+        candidates = request.text("words", ["multiword", PARTS_OF_WORDS], [])
+        return replace(treebank, tokens=tokens), candidates
+    text = TreebankText.of(sentences())
+    table = word_table(text)
+    lexicons = [each for each in request.tables if each.kind == "lexicon"]
+    tables: list[WordTable] = tables_of([table, *lexicons]) if table else []
+    preset = "sentences" if is_unpunctuated(text) else "segment"
+    return replace(treebank, text=text), request.text("tokens", [preset], tables)

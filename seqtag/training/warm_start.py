@@ -231,27 +231,22 @@ def default_label(init: Loaded | None) -> str | None:
     return init.label if isinstance(init, Tagger) else None
 
 
-def model_for(
-    init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any]
-) -> Model | None:
-    """Return the component of a model that labels a column; None only without a model.
+def check_labels_column(init: Loaded, column: LabelColumn) -> None:
+    """Refuse to continue from a model that does not label a column.
 
     Raises
     ------
     LabelError
-        If it has none; or as `part_of`.
-    ModelFileError
-        As `part_of`.
+        If so.
     """
-    found = part_of(init, column, settings)
-    if init is not None and found is None:
-        names = ", ".join(str(model.column) for model in _models(init))
+    known = [model.column for model in init.models]
+    if column not in known:
+        names = ", ".join(map(str, known))
         msg = (
             f"expected a column that the model to continue from labels ({names}), found {column}; "
             "choose one of these, or another model"
         )
         raise LabelError(msg)
-    return found
 
 
 def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any]) -> Model | None:
@@ -265,7 +260,8 @@ def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any
     ModelFileError
         If it does not record the unit of its weights.
     """
-    found = next((model for model in _models(init) if model.column == column), None)
+    models = init.models if init is not None else ()
+    found = next((model for model in models if model.column == column), None)
     if found is None:
         return None
     is_complete = found.parts is None
@@ -284,7 +280,8 @@ def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any
 
 def note_left_out(init: Loaded | None, names: Sequence[str]) -> None:
     """Warn about components of the model to continue from that the new model lacks."""
-    left_out = [str(each.column) for each in _models(init) if str(each.column) not in names]
+    models = init.models if init is not None else ()
+    left_out = [str(each.column) for each in models if str(each.column) not in names]
     if left_out:
         _log.warning(
             "the new model has only %s; %s of the model to continue from %s not kept",
@@ -306,11 +303,6 @@ def check_to_go_on(init: Model | None, settings: Settings) -> None:
         settings = replace(settings, passes=2)  # whatever the settings are
     if init is not None:
         settings.in_one_pass("going on from a model", "train one of two passes anew")
-
-
-def _models(init: Loaded | None) -> Sequence[Model]:
-    """Return the models of a tagger or pipeline."""
-    return () if init is None else init.models
 
 
 def settings_of(

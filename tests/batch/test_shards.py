@@ -26,7 +26,8 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import Settings
 from seqtag.training.data import open_corpus
-from seqtag.training.problem import LearningTask, WordLabels, build_problem, labels_of_words
+from seqtag.training.problem import WordLabels, build_problem, labels_of_words
+from seqtag.training.task import Task
 from tests.engine.test_state import bits
 from tests.strategies import NATIVE, REFERENCE, corpus, each_backend, install, needs_native
 
@@ -64,7 +65,7 @@ def whole(min_count: int = 1):
     """The problem that plain training poses of all sentences."""
     column, settings = LabelColumn("tag"), Settings(min_count=min_count)
     examples = open_corpus(WORDS, None).gather(["form"], column)
-    return build_problem(LearningTask(column, TEMPLATES, settings, ("form",)), examples)
+    return build_problem(Task(column, TEMPLATES, settings, ("form",)), examples)
 
 
 # ----------------------------------------------------------------- what is agreed on

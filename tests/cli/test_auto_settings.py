@@ -8,7 +8,7 @@ import re
 import pytest
 
 from seqtag.cli import main
-from seqtag.training import auto_settings
+from seqtag.training import choose
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_nothing_is_said_where_nothing_is_asked(path, tmp_path, capsys, options)
 
 
 def test_a_pipeline_is_quick_too(path, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(auto_settings, "_TOO_FEW", 100)
+    monkeypatch.setattr(choose, "_TOO_FEW", 100)
     args = ["train", path, "-o", str(tmp_path / "m"), "--label", "upos,xpos", "--epochs", "1"]
     assert main(args) == 0
     assert capsys.readouterr().err.count("note: tag-dictionary ") == 2
@@ -88,6 +88,6 @@ def test_templates_auto(path, tmp_path, capsys):
 def test_the_value_is_a_number_or_a_word(path, tmp_path, capsys):
     assert main(["train", path, "-o", str(tmp_path / "m"), "--tag-dictionary", "some"]) == 2
     assert (
-        "the setting tag-dictionary expects an integer from 0, at most 1,000,000,000, first or "
-        "auto, found 'some'"
+        "the setting tag-dictionary expects an integer from 0, at most 1,000,000,000 or auto, "
+        "found 'some'"
     ) in capsys.readouterr().err

@@ -24,10 +24,10 @@ from pathlib import Path
 from seqtag import corpus, train
 from seqtag.cli import main
 from seqtag.engine import epochs
-from seqtag.training import auto_settings, pipeline
+from seqtag.training import choose, loop
 from seqtag.training.checkpoints import files_of
 
-auto_settings._TOO_FEW = 100  # tokens
+choose._TOO_FEW = 100  # tokens
 kills, every, how = int(sys.argv[1]), sys.argv[2].split(), sys.argv[3:]
 folder, model = Path("stand"), Path("killed.seqtag")
 epochs.ASK_EVERY = 0
@@ -239,7 +239,7 @@ def test_a_second_signal_stops_at_once(folder, name, code):
         f"\nseqtag: {word}\n"
     )
     assert not (folder / "m.seqtag").exists()
-    assert [path.name for path in files_of("stand")][-1] == "run-1-000002.checkpoint"
+    assert [path.name for path in files_of("stand")][-1] == "upos-run-1-000002.checkpoint"
 
 
 def test_an_interruption_before_there_is_a_checkpoint(folder, call, monkeypatch):
@@ -274,7 +274,8 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
     done = call(*loud)
     assert done.code == 0
     assert (
-        "seqtag: note: resuming from stand/run-1-000002.checkpoint: 2 epochs are done\n" in done.err
+        "seqtag: note: resuming from stand/upos-run-1-000002.checkpoint: 2 epochs are done\n"
+        in done.err
     )
     assert "epoch 3: " in done.err
     assert (folder / "m.seqtag").read_bytes() == straight
@@ -285,7 +286,7 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
     assert call(*loud).code == 2  # damaged, but of nobody knows whom
     done = call(*loud, "--force")
     assert (done.code, (folder / "m.seqtag").read_bytes()) == (0, straight)
-    assert "run-1-000004.checkpoint: this run is finished\n" in done.err
+    assert "upos-run-1-000004.checkpoint: this run is finished\n" in done.err
     done = call(*[*loud[:3], "n.seqtag", *loud[4:-3], "--checkpoint", "other", "--resume"])
     assert done.code == 0
     assert "note: other: no checkpoint yet, training starts from the beginning\n" in done.err
@@ -334,14 +335,14 @@ def test_a_folder_in_the_place_of_the_model_is_refused_before_the_work(name, cal
 @pytest.mark.usefixtures("folder")
 def test_a_checkpoint_is_no_model(call):
     assert call(*HOW, "--checkpoint", "stand").code == 0
-    done = call("info", "stand/run-1-000004.checkpoint")
+    done = call("info", "stand/upos-run-1-000004.checkpoint")
     assert done.err == (
-        "seqtag: stand/run-1-000004.checkpoint: expected a model, found a checkpoint of a "
+        "seqtag: stand/upos-run-1-000004.checkpoint: expected a model, found a checkpoint of a "
         "training; "
         "resume that one: seqtag train --checkpoint DIR --resume\n"
     )
     done = call(*HOW, "--force", "--checkpoint", "stand")
     assert done.err == (
-        "seqtag: stand: expected a folder without checkpoints, found run-1-000004.checkpoint of "
+        "seqtag: stand: expected a folder without checkpoints, found upos-run-1-000004.checkpoint of "
         "an earlier training; continue it (--resume), or choose another folder\n"
     )

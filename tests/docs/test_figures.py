@@ -15,7 +15,7 @@ from seqtag import settings
 from seqtag.cli import cli, main
 from seqtag.corpus import stream
 from seqtag.segmentation import reading
-from seqtag.training import auto_settings, stacking
+from seqtag.training import choose, loop
 from tests.conftest import ROOT
 
 PAGES = [
@@ -257,12 +257,12 @@ def test_limits_of_the_server_are_those_of_its_page():
 
 def test_limits_of_automatic_settings_are_those_of_their_page():
     text = how_to("settings")
-    assert f"more than {auto_settings._ENOUGH:,} tokens" in text
-    assert f"fewer than {auto_settings._TOO_FEW:,} tokens" in text
-    assert f"blocks of up to {auto_settings._BLOCK} adjacent sentences" in text
+    assert f"more than {choose._ENOUGH:,} tokens" in text
+    assert f"fewer than {choose._TOO_FEW:,} tokens" in text
+    assert f"blocks of up to {choose._BLOCK} adjacent sentences" in text
     assert f"fewer than {settings._MANY_TOKENS:,} words" in text
-    assert (auto_settings._HELD_OUT_EVERY, auto_settings._EARLY_EPOCHS) == (4, (3, 5))
-    assert (stacking._FOLDS, stacking._FOLD_EPOCHS, stacking._BLOCK) == (2, 3, 50)
+    assert (choose._HELD_OUT_EVERY, choose._EARLY) == (4, 3)
+    assert (loop._FOLDS, loop._FOLD_EPOCHS, loop._BLOCK) == (2, 3, 50)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
 from seqtag.tables.table import WordTable
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.strategies import corpus
-from tests.treebanks import annotated
+from tests.treebanks import annotated, components
 
 _TRAINING = (
     "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; she PR, runs VB, a DT, boat NN"
@@ -85,7 +84,7 @@ def good_files() -> tuple[bytes, ...]:
         [chunks.model],
         [rich.model],
         [lemmas.model],
-        train_parts(annotated(*_TREES * 2)),
+        components(annotated(*_TREES * 2)),
         [with_tables.model],
         [replace(twice.model, calibration=steps)],
     ]
@@ -107,4 +106,4 @@ def _with_split_keys(data: bytes) -> bytes:
 @cache
 def good_pipeline() -> Pipeline:
     """A pipeline of all parts."""
-    return Pipeline(train_parts(annotated(*_TREES * 2)))
+    return Pipeline(components(annotated(*_TREES * 2)))

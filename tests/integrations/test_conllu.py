@@ -15,10 +15,9 @@ from seqtag.integrations import conllu as integration
 from seqtag.integrations.conllu import tag_token_lists
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
-from seqtag.training.pipeline import train_parts
 from tests.command_line import chunks
 from tests.command_line import conllu as rows
-from tests.treebanks import annotated
+from tests.treebanks import annotated, components
 
 ROWS = """# text = Er ist im Bett
 # global = yes
@@ -40,7 +39,7 @@ GERMAN = [
 @pytest.fixture(scope="module")
 def pipeline():
     """Parts of speech, and lemmas that look at them."""
-    return Pipeline(train_parts(annotated(*GERMAN * 5)))
+    return Pipeline(components(annotated(*GERMAN * 5)))
 
 
 def written(model, text):

@@ -18,9 +18,8 @@ import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import ModelFileError, SeqtagError, install_hint
 from seqtag.model import bundle
-from seqtag.training.pipeline import train_parts
 from tests.conftest import ROOT
-from tests.treebanks import annotated
+from tests.treebanks import annotated, components
 
 spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install -e '.[spacy]'")
 
@@ -55,7 +54,7 @@ def named(column):
 def home(tmp_path_factory):
     """A folder of small models: a German pipeline, and taggers of several columns."""
     folder = tmp_path_factory.mktemp("models")
-    bundle.save(folder / "de.seqtag", train_parts(annotated(*GERMAN * 5)))
+    bundle.save(folder / "de.seqtag", components(annotated(*GERMAN * 5)))
     words = folder / "words.txt"
     words.write_text("form[0]\nform[-1]\nlabel[-1]\nset min-count 1\n")
     for column in ("ner", "chunk"):

@@ -28,8 +28,9 @@ from seqtag.segmentation.multiword import (
     words_of,
 )
 from seqtag.settings import Settings
-from seqtag.training.problem import LearningTask, build_problem
+from seqtag.training.problem import build_problem
 from seqtag.training.runs import Schedule, fit
+from seqtag.training.task import Task
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, install, needs_native
 from tests.treebanks import examples_of_words, treebank
@@ -48,7 +49,7 @@ def learned(*sentences: str, templates: str | None = None) -> Model:
     examples = examples_of_words(treebank(*sentences), columns)
     settings = Settings().with_values(template_set.settings)
     column = LabelColumn("words")
-    task = LearningTask(column, template_set, settings, COLUMNS, coding=LabelCoding())
+    task = Task(column, template_set, settings, COLUMNS, coding=LabelCoding())
     return fit(build_problem(task, examples), Schedule(1, 1, None, 1, None))
 
 

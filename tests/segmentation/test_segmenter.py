@@ -26,8 +26,9 @@ from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
 from seqtag.tables.table import WordTable, text_columns
-from seqtag.training.problem import LearningTask, build_problem
+from seqtag.training.problem import build_problem
 from seqtag.training.runs import Schedule, fit
+from seqtag.training.task import Task
 from seqtag.training.text_examples import TreebankText, token_examples
 from tests.segmentation.sentences import sentences_of, sentences_of_pieces
 
@@ -66,7 +67,7 @@ def learn(sentences, more="", tables=(), **settings) -> Segmenter:
     available = (*COLUMNS, *chain.from_iterable(text_columns(table.name) for table in tables))
     columns = templates.compile(available).columns
     values = Settings().with_values(templates.settings).with_values({"min_count": 1} | settings)
-    task = LearningTask(LabelColumn("tokens"), templates, values, available, coding=LabelCoding())
+    task = Task(LabelColumn("tokens"), templates, values, available, coding=LabelCoding())
     data = token_examples(text_of(sentences), columns, templates.tables)
     problem = build_problem(task, data)
     return Segmenter(fit(problem, Schedule(1, 1, None, 1, None)))
@@ -294,7 +295,7 @@ def test_a_model_of_other_columns_is_no_segmenter():
     templates = load("pos")
     data = examples_of(PLAIN, ["c1"])
     settings = Settings().with_values(templates.settings)
-    task = LearningTask(LabelColumn("upos"), templates, settings, ("form",), coding=LabelCoding())
+    task = Task(LabelColumn("upos"), templates, settings, ("form",), coding=LabelCoding())
     problem = build_problem(task, data._replace(columns={"form": data.columns["c1"]}))
     model = fit(problem, Schedule(1, 1, None, 1, None))
     with pytest.raises(ModelFileError, match="expected a model of tokens, found one of upos"):

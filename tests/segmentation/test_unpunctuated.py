@@ -23,9 +23,10 @@ from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
 from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.tagger import training_size
-from seqtag.training.problem import LearningTask, build_problem
+from seqtag.training.problem import build_problem
 from seqtag.training.runs import Schedule, fit
 from seqtag.training.sentence_trial import with_sentence_lengths
+from seqtag.training.task import Task
 from seqtag.training.text_examples import TreebankText, is_unpunctuated, token_examples
 from tests.segmentation.sentences import sentences_of, sentences_of_pieces
 
@@ -53,7 +54,7 @@ def treebank(sentences, after="_") -> TreebankText:
 def problem_of(sentences):
     templates = load_templates("sentences")
     values = Settings().with_values(templates.settings)
-    task = LearningTask(LabelColumn("tokens"), templates, values, ("form",), coding=LabelCoding())
+    task = Task(LabelColumn("tokens"), templates, values, ("form",), coding=LabelCoding())
     return build_problem(task, token_examples(treebank(sentences), ["form"]))
 
 

@@ -26,10 +26,10 @@ from seqtag.tables.tsv import write_word_table
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.training.calibration import calibrate
 from seqtag.training.data import open_corpus
-from seqtag.training.pipeline import train_parts
 from seqtag.training.selection import cross_validate, tagger_fit
 from tests.command_line import conllu
 from tests.strategies import corpus, each_backend, install
+from tests.treebanks import components
 
 DATA = corpus("the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB")
 CLASSES = WordTable.of("c", [("the", ["1"]), ("man", ["2"])], "lower0", "9", "class")
@@ -198,16 +198,16 @@ def test_shards_carry_tables():
 
 def test_pipelines_carry_tables(tmp_path):
     (tmp_path / "train.conllu").write_text(conllu())
-    models = train_parts(
+    models = components(
         tmp_path / "train.conllu", ["upos", "xpos", "lemma"], tables=[CLASSES], epochs=1
     )
     assert [len(model.tables) for model in models] == [1, 1, 0]
     Pipeline(models).save(tmp_path / "m.seqtag")
     loaded = seqtag.load(tmp_path / "m.seqtag")
     assert loaded.models[0].tables[0] is loaded.models[1].tables[0]
-    again = train_parts(tmp_path / "train.conllu", ["upos"], init=loaded, epochs=1)
+    again = components(tmp_path / "train.conllu", ["upos"], init=loaded, epochs=1)
     assert [table.digest for table in again[0].tables] == [CLASSES.digest]
-    [lemmas] = train_parts(tmp_path / "train.conllu", ["lemma"], tables=[CLASSES], epochs=1)
+    [lemmas] = components(tmp_path / "train.conllu", ["lemma"], tables=[CLASSES], epochs=1)
     assert lemmas.tables == []
     assert lemmas.attested.among(["The", "man", "men"]).tolist() == [True, True, False]
 

@@ -24,9 +24,8 @@ from seqtag.segmentation.reading import SegmentedTexts
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.pipeline import train_parts
 from tests.notebook import Shown
-from tests.treebanks import annotated
+from tests.treebanks import annotated, components
 
 SENTENCES = [
     "Ich/ich/PRON bin/sein/AUX im=in/in/ADP+dem/der/DET Bett/Bett/NOUN ././PUNCT",
@@ -39,7 +38,7 @@ SENTENCES = [
 @pytest.fixture(scope="module")
 def pipeline():
     """A small pipeline of all parts."""
-    return Pipeline(train_parts(annotated(*SENTENCES * 5)))
+    return Pipeline(components(annotated(*SENTENCES * 5)))
 
 
 def test_a_text_becomes_a_document(pipeline):
@@ -345,7 +344,7 @@ def test_the_training_text_is_cut_as_the_treebank_has_it(pipeline):
 
 
 def test_training_gives_the_same_bytes_again(pipeline):
-    again = train_parts(annotated(*SENTENCES * 5), threads=2)
+    again = components(annotated(*SENTENCES * 5), threads=2)
     assert bundle.to_bytes(again) == bundle.to_bytes(pipeline.models)
     assert re.search(rb'"label":"lemma"', bundle.to_bytes(again).replace(b"\\", b""))
 

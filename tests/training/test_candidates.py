@@ -11,8 +11,8 @@ from seqtag.corpus import sentence_of
 from seqtag.errors import TemplateError
 from seqtag.features.language import load
 from seqtag.labels.column import LabelColumn
-from seqtag.training import auto_settings
-from seqtag.training.candidates import input_columns, names_for
+from seqtag.training import choose
+from seqtag.training.task import names_for
 from seqtag.training.train import train
 from tests.strategies import corpus
 
@@ -120,7 +120,7 @@ def test_chunks_are_learned_with_any_tags(caplog, tmp_path, templates, others, u
 # ----------------------------------------------------------------- tried
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(auto_settings, "_TOO_FEW", 100)
+    monkeypatch.setattr(choose, "_TOO_FEW", 100)
 
 
 def test_presets_are_tried_against_each_other(small, caplog):
@@ -139,14 +139,13 @@ def test_presets_are_tried_against_each_other(small, caplog):
 
 def test_the_best_is_chosen(small, monkeypatch):
     scores = iter([0.5, 0.9])
-    trial = auto_settings.run_trial
+    trial = choose._trial
 
-    def run_trial(problem, examples, schedule):
-        found = trial(problem, examples, schedule)
-        score = next(scores)
-        return found._replace(scores=dict.fromkeys(found.scores, score))
+    def scored(*arguments):
+        found = trial(*arguments)
+        return found._replace(values=dict.fromkeys(found.values, next(scores)))
 
-    monkeypatch.setattr(auto_settings, "run_trial", run_trial)
+    monkeypatch.setattr(choose, "_trial", scored)
     tagger = train(TAGS, label="tag", templates="auto", epochs=1)
     assert presets_of(tagger) == ["morph"]
     assert tagger.info["training"]["label_parts"] == "split"
@@ -185,7 +184,3 @@ def test_the_estimator_tries_them(small):
     assert "templates" in model.tagger_.info["training"]["chosen"]
     fixed = sklearn.SequencePerceptron(templates="auto", epochs=1, order=1).fit(X, y)
     assert "templates" not in fixed.tagger_.info["training"].get("chosen", {})
-
-
-def test_columns_in_their_order():
-    assert input_columns([], ["form"]) == []

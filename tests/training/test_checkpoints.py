@@ -18,12 +18,12 @@ from seqtag.labels.schemes import SCHEMES
 from seqtag.model import container
 from seqtag.model.bundle import to_bytes
 from seqtag.storage import output as files
-from seqtag.training import checkpoints, pipeline
+from seqtag.training import checkpoints, loop
 from seqtag.training.checkpoints import Checkpoints, differences, files_of
-from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.command_line import posix
 from tests.strategies import corpus, each_backend, install
+from tests.treebanks import components
 
 DATA = corpus(
     "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
@@ -116,7 +116,7 @@ def treebank():
 
 
 def pipeline_of(**how) -> bytes:
-    return to_bytes(train_parts(treebank(), epochs=3, dev=treebank(), **how))
+    return to_bytes(components(treebank(), epochs=3, dev=treebank(), **how))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -145,7 +145,7 @@ def test_an_interruption_keeps_a_checkpoint(tmp_path):
 
     part = train(DATA, **HOW, checkpoint=tmp_path, on_epoch=stop)
     assert part.model.interrupted
-    assert [path.name for path in files_of(tmp_path)][-1] == "run-1-000002.checkpoint"
+    assert [path.name for path in files_of(tmp_path)][-1] == "tag-run-1-000002.checkpoint"
     assert model_of(checkpoint=tmp_path, resume=True) == model_of()
 
 
@@ -153,21 +153,21 @@ def test_an_interruption_between_two_parts_is_told(monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "_jackknifed", stop)
-    [model] = train_parts(treebank(), epochs=2)
+    monkeypatch.setattr(loop, "jackknifed", stop)
+    [model] = components(treebank(), epochs=2)
     assert (model.column.name, model.interrupted) == ("upos", True)
 
 
 def test_an_interruption_of_a_fold_ends_the_pipeline(monkeypatch):
-    fit = pipeline._fit
+    fit = loop.fit
 
-    def stop(task_of, examples, schedule, *more, **options):
-        if schedule.on_epoch is None and len(examples.lengths) < 6:
+    def stop(problem, schedule, *more):
+        if problem.origin["sentences"] < 6:
             schedule.stop.request()
-        return fit(task_of, examples, schedule, *more, **options)
+        return fit(problem, schedule, *more)
 
-    monkeypatch.setattr(pipeline, "_fit", stop)
-    [model] = train_parts(treebank(), epochs=2)
+    monkeypatch.setattr(loop, "fit", stop)
+    [model] = components(treebank(), epochs=2)
     assert (model.column.name, model.interrupted) == ("upos", True)
 
 
@@ -178,7 +178,7 @@ def test_checkpoints_say_where_the_training_goes_on(tmp_path, monkeypatch, caplo
     with caplog.at_level(logging.INFO, "seqtag"):
         model_of(**how, resume=True)
         model_of(**how, resume=True)
-    path = str(tmp_path / "run-1-000009.checkpoint")
+    path = str(tmp_path / "tag-run-1-000009.checkpoint")
     notes = [r.getMessage() for r in caplog.records]
     assert notes[0] == f"resuming from {path}: 1 epochs and 3 sentences are done"
     assert notes[1].endswith("this run is finished")
@@ -186,11 +186,11 @@ def test_checkpoints_say_where_the_training_goes_on(tmp_path, monkeypatch, caplo
 
 def test_the_last_two_are_kept(tmp_path, monkeypatch):
     killed(3, monkeypatch, checkpoint=tmp_path)
-    kept, kept_files = [f"run-1-00000{n}.checkpoint" for n in (2, 3)], files_of(tmp_path)
+    kept, kept_files = [f"tag-run-1-00000{n}.checkpoint" for n in (2, 3)], files_of(tmp_path)
     assert [path.name for path in kept_files] == kept
     files._temporary_name(kept_files[-1]).write_bytes(b"of a process that was killed")
     model_of(checkpoint=tmp_path, resume=True)
-    left = [f"run-1-00000{n}.checkpoint" for n in (4, 5)]
+    left = [f"tag-run-1-00000{n}.checkpoint" for n in (4, 5)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", *left]
 
 
@@ -204,7 +204,7 @@ def test_what_a_living_process_writes_in_the_folder_is_left_alone(tmp_path):
 
 def test_with_seconds_between_checkpoints_not_every_epoch_has_one(tmp_path):
     model_of(checkpoint=tmp_path, checkpoint_every=1000)
-    assert [path.name for path in files_of(tmp_path)] == ["run-1-000001.checkpoint"]
+    assert [path.name for path in files_of(tmp_path)] == ["tag-run-1-000001.checkpoint"]
 
 
 # ----------------------------------------------------------------- damage
@@ -217,9 +217,9 @@ def test_after_a_damaged_checkpoint_the_one_before_is_taken(damage, tmp_path, mo
     with caplog.at_level(logging.WARNING, "seqtag"):
         assert model_of(checkpoint=tmp_path, resume=True) == model_of()
     warning = caplog.records[0].getMessage()
-    assert warning.startswith(f"{tmp_path / 'run-1-000003.checkpoint'}: expected ")
+    assert warning.startswith(f"{tmp_path / 'tag-run-1-000003.checkpoint'}: expected ")
     assert warning.endswith("; the previous checkpoint is used")
-    assert "run-1-000003.checkpoint" not in [path.name for path in files_of(tmp_path)]
+    assert "tag-run-1-000003.checkpoint" not in [path.name for path in files_of(tmp_path)]
 
 
 def test_without_a_checkpoint_that_is_whole_nothing_is_lost_silently(tmp_path, monkeypatch):
@@ -230,7 +230,7 @@ def test_without_a_checkpoint_that_is_whole_nothing_is_lost_silently(tmp_path, m
         model_of(checkpoint=tmp_path, resume=True)
     assert str(error.value).startswith(
         f"{tmp_path}: expected a complete checkpoint, found none; choose another folder "
-        "(run-1-000003.checkpoint: expected the checksum "
+        "(tag-run-1-000003.checkpoint: expected the checksum "
     )
 
 
@@ -290,7 +290,7 @@ def test_a_full_disk_does_not_end_the_training(number, what, tmp_path, monkeypat
     monkeypatch.setattr(container, "save", full)
     with caplog.at_level(logging.WARNING, "seqtag"):
         assert model_of(checkpoint=tmp_path, resume=True) == model_of()
-    path = tmp_path / "run-1-000003.checkpoint"
+    path = tmp_path / "tag-run-1-000003.checkpoint"
     assert caplog.records[0].getMessage() == f"{path}: not written ({what}); training continues"
     assert [path.name for path in files_of(tmp_path)] == before
     assert caplog.records[-1].levelname == "ERROR"
@@ -322,7 +322,7 @@ def test_a_folder_that_is_gone_does_not_end_the_training(tmp_path, caplog):
         "not written (No such file or directory); training continues"
     ] * 3 + [""]
     assert caplog.messages[-1] == (
-        f"{tmp_path / 'stand'}: the newest checkpoint of run-1 could not be written (No such file "
+        f"{tmp_path / 'stand'}: the newest checkpoint of tag-run-1 could not be written (No such file "
         "or directory); make room, or choose another folder"
     )
 
@@ -410,7 +410,7 @@ def test_another_model_to_go_on_from_is_refused(tmp_path, monkeypatch):
 def test_other_columns_of_a_pipeline_are_refused(tmp_path, monkeypatch):
     killed(2, monkeypatch, pipeline_of, checkpoint=tmp_path)
     with pytest.raises(CheckpointError, match="label was upos,lemma, is lemma;"):
-        train_parts(treebank(), ["lemma"], checkpoint=tmp_path, resume=True)
+        components(treebank(), ["lemma"], checkpoint=tmp_path, resume=True)
     with pytest.raises(CheckpointError, match="label was upos,lemma, is tag;"):
         model_of(checkpoint=tmp_path, resume=True)
 
@@ -446,6 +446,7 @@ def test_differences_in_words():
 HOLD = """
 import sys, time
 from seqtag.training.checkpoints import Checkpoints
+from tests.treebanks import components
 with Checkpoints(sys.argv[1]):
     print("locked", flush=True)
     sys.stdin.read()
@@ -486,7 +487,7 @@ def test_a_folder_is_made_and_a_file_refused(tmp_path):
     )
     assert model_of(checkpoint=tmp_path / "a" / "b") == model_of()
     with pytest.raises(
-        CheckpointError, match=r"found run-1-000005\.checkpoint of an earlier training"
+        CheckpointError, match=r"found tag-run-1-000005\.checkpoint of an earlier training"
     ):
         model_of(checkpoint=tmp_path / "a" / "b")
 

@@ -9,10 +9,10 @@ import pytest
 
 from seqtag.features.language import parse
 from seqtag.training.interruption import AtOnce, Stop, put_off
-from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.command_line import posix
 from tests.strategies import corpus
+from tests.treebanks import components
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 DATA = corpus("the DT, cat NN, sat VB; a DT, dog NN; the DT, dog NN, ran VB")
@@ -112,5 +112,5 @@ def test_two_signals_leave_no_part_of_a_pipeline():
 
     words = corpus("the DET DT, cat NOUN NN; a DET DT, dog NOUN NN", "form upos xpos")
     with pytest.raises(AtOnce):
-        train_parts(words, on_component=begun.append, on_epoch=strike)
+        components(words, on_component=begun.append, on_epoch=strike)
     assert begun == ["upos", "xpos"]

@@ -8,10 +8,10 @@ from seqtag.errors import CheckpointError
 from seqtag.features.attributes import attribute, registered
 from seqtag.features.language import parse
 from seqtag.tables.table import WordTable
-from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.strategies import corpus, each_backend, install
 from tests.training.test_checkpoints import killed, model_of
+from tests.treebanks import components
 
 
 @pytest.mark.parametrize("changed", [{"men", "old"}, {"she", "he"}], ids=["training", "dev"])
@@ -53,7 +53,7 @@ def test_what_a_later_part_of_a_pipeline_hangs_on_is_compared_at_once(tmp_path, 
     begin = train(corpus(text, "form upos lemma"), label="upos", epochs=1)
 
     def trained(data=text, tables=(), **how):
-        return train_parts(corpus(data, "form upos lemma"), epochs=3, tables=tables, **how)
+        return components(corpus(data, "form upos lemma"), epochs=3, tables=tables, **how)
 
     killed(2, monkeypatch, trained, checkpoint=tmp_path, tables=[tables["a"]])
     for difference, how in {

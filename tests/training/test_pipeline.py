@@ -15,10 +15,10 @@ from seqtag.features.encoder import Column
 from seqtag.model.bundle import to_bytes
 from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
-from seqtag.training import pipeline, stacking
-from seqtag.training.pipeline import train_parts
+from seqtag.training import choose, loop, task
 from seqtag.training.problem import tag_keys
 from seqtag.training.train import train
+from tests.treebanks import components
 
 ROWS = {
     "the": ("the", "DET", "DT", "_"),
@@ -47,7 +47,7 @@ def treebank(texts=TEXTS, **fixed):
 
 def test_each_part_sees_the_tags_of_those_before_it():
     begun = []
-    models = train_parts(treebank() * 4, on_component=begun.append)
+    models = components(treebank() * 4, on_component=begun.append)
     assert [model.column.name for model in models] == begun == ["upos", "xpos", "feats", "lemma"]
     assert [model.compiled.columns for model in models] == [
         ("form",),
@@ -64,7 +64,7 @@ def test_each_part_sees_the_tags_of_those_before_it():
 
 def test_columns_that_say_nothing_are_left_out(caplog):
     with caplog.at_level(logging.WARNING, "seqtag"):
-        models = train_parts(treebank(xpos="_", feats="x"))
+        models = components(treebank(xpos="_", feats="x"))
     assert [model.column.name for model in models] == ["upos", "lemma"]
     assert [record.getMessage() for record in caplog.records] == [
         "the column xpos is '_' everywhere: not learned",
@@ -74,7 +74,7 @@ def test_columns_that_say_nothing_are_left_out(caplog):
 
 
 def test_labels_that_are_named_are_learnt_in_their_order():
-    models = train_parts(treebank(), ["lemma", "xpos"], epochs=2)
+    models = components(treebank(), ["lemma", "xpos"], epochs=2)
     assert [model.column.name for model in models] == ["xpos", "lemma"]
     assert models[1].compiled.columns == ("form", "xpos")
     assert {model.training["epochs"] for model in models} == {2}
@@ -90,21 +90,23 @@ def test_labels_that_are_named_are_learnt_in_their_order():
 )
 def test_other_labels_are_refused(labels, found):
     with pytest.raises(CorpusError) as error:
-        train_parts(treebank(), labels)
+        components(treebank(), labels)
     assert str(error.value).startswith("expected some of tokens, words, upos, xpos, feats, lemma")
     assert found in str(error.value)
 
 
 @pytest.mark.parametrize("predicted", [None, ("DET", "DT"), ("X", "Y")])
 def test_values_of_feats_are_those_of_gold_tags(predicted, monkeypatch):
-    def tags(task_of, examples, *_):
+    def tags(fitted, treebank, _):
+        [name] = fitted.task.outputs
+        gold = treebank.words.columns[name]
         if predicted is None:
-            return examples.labels
-        tag = predicted[0] if task_of.args[0] == "upos" else predicted[1]
-        return Column([tag], np.zeros_like(examples.labels.ids))
+            return treebank.with_columns({name: gold})
+        tag = predicted[0] if name == "upos" else predicted[1]
+        return treebank.with_columns({name: Column([tag], np.zeros_like(gold.ids))})
 
-    monkeypatch.setattr(pipeline, "_jackknifed", tags)
-    feats = train_parts(treebank(), ["upos", "xpos", "feats"])[2]
+    monkeypatch.setattr(loop, "jackknifed", tags)
+    feats = components(treebank(), ["upos", "xpos", "feats"])[2]
     by_tags = feats.by_tags
     assert by_tags is not None
     rows = np.split(by_tags.labels, by_tags.row_ptr[1:-1])
@@ -119,50 +121,43 @@ def test_values_of_feats_are_those_of_gold_tags(predicted, monkeypatch):
 
 def test_many_values_of_feats_are_learned_with_their_neighbors(monkeypatch):
     """A trial chooses whether XPOS is seen; few values are learned one by one."""
-    few = train_parts(treebank(), ["upos", "xpos", "feats"])[2]
+    few = components(treebank(), ["upos", "xpos", "feats"])[2]
     assert (few.compiled.order, few.training["label_parts"]) == (0, "whole")
-    monkeypatch.setattr(pipeline, "_FEW_LABELS", 1)
-    many = train_parts(treebank(), ["upos", "xpos", "feats"])[2]  # too few words for a trial
+    monkeypatch.setattr(task, "_MANY", 1)
+    many = components(treebank(), ["upos", "xpos", "feats"])[2]  # too few words for a trial
     assert (many.compiled.order, many.training["label_parts"]) == (1, "split")
     assert many.compiled.columns == ("form", "upos")
     assert many.by_tags is not None
-    names = []
-
-    def last(tasks, examples, schedule, *, quick):
-        names.append([task.name for task in tasks])
-        return select(tasks[-1:], examples, schedule, quick=quick)
-
-    select = pipeline.select_templates
-    monkeypatch.setattr(pipeline, "select_templates", last)
-    feats = train_parts(treebank(), ["upos", "xpos", "feats"])[2]
-    assert feats.compiled.columns == ("form", "upos", "xpos")
-    assert names[-1] == ["form,upos", "form,upos,xpos"]
-    alone = train_parts(treebank(), ["feats"])[0]
-    assert (alone.compiled.columns, names[-1]) == (("form",), ["form"])
+    monkeypatch.setattr(choose, "_TOO_FEW", 1)
+    chosen = components(treebank() * 4, ["upos", "xpos", "feats"])[2].training["chosen"]
+    assert [*chosen["templates"]["scores"]] == ["form,upos", "form,upos,xpos"]
+    alone = components(treebank() * 4, ["feats"])[0]
+    assert alone.compiled.columns == ("form",)
+    assert "templates" not in alone.training["chosen"]
 
 
 def test_columns_that_are_missing_are_named():
     with pytest.raises(CorpusError) as error:
-        train_parts([sentence_of({"form": ["a"], "tag": ["b"]})])
+        components([sentence_of({"form": ["a"], "tag": ["b"]})])
     assert str(error.value) == (
         "expected one or several of the columns upos, xpos, feats, lemma to learn, found form, "
         "tag; name the columns with --columns"
     )
     with pytest.raises(CorpusError, match="of the columns upos, w, found 'form'"):
-        train_parts([sentence_of({"upos": ["a"], "w": ["b"]})], ["upos"])
+        components([sentence_of({"upos": ["a"], "w": ["b"]})], ["upos"])
 
 
 def test_settings_hang_on_the_corpus(monkeypatch):
     """Small corpora hide rare features; words keep to their features if these are many."""
-    small = train_parts(treebank())
+    small = components(treebank())
     assert [model.training["dropout"] for model in small[:2]] == ["rare", "rare"]
     assert small[2].training["tag_dictionary"] == 0
     monkeypatch.setattr(settings, "_MANY_TOKENS", 5)
-    monkeypatch.setattr(pipeline, "_FEW_LABELS", 2)
-    large = train_parts(treebank())
+    monkeypatch.setattr(task, "_MANY", 2)
+    large = components(treebank())
     assert [model.training["dropout"] for model in large[:2]] == [0.0, 0.0]
     assert large[2].training["tag_dictionary"] == 1
-    asked = train_parts(treebank(), ["upos"], min_count=3)
+    asked = components(treebank(), ["upos"], min_count=3)
     assert asked[0].training["min_count"] == 3
 
 
@@ -174,35 +169,35 @@ def test_lemmas_without_tags():
 
 def test_the_tags_that_later_parts_see_are_of_models_that_did_not_see_the_sentence(monkeypatch):
     """In each fold a word of its own: no model that tags it has met it, nor the label it has."""
-    monkeypatch.setattr(pipeline, "_FOLDS", 3)
-    monkeypatch.setattr(stacking, "_BLOCK", 1)
+    monkeypatch.setattr(loop, "_FOLDS", 3)
+    monkeypatch.setattr(loop, "_BLOCK", 1)
     sentences = [
         sentence_of({"form": ["the", word], "upos": ["DET", f"X{word}"], "lemma": ["the", word]})
         for word in ("dog", "cat", "hen")
     ]
     seen = []
-    fit = pipeline._fit
+    build = loop.build_problem
 
-    def spy(task_of, examples, *arguments, **options):
+    def spy(task, examples):
         if "upos" in examples.columns:  # the component lemma
             seen.extend(examples.columns["upos"].values())
-        return fit(task_of, examples, *arguments, **options)
+        return build(task, examples)
 
-    monkeypatch.setattr(pipeline, "_fit", spy)
-    train_parts(sentences, ["upos", "lemma"])
+    monkeypatch.setattr(loop, "build_problem", spy)
+    components(sentences, ["upos", "lemma"])
     assert seen[::2] == ["DET"] * 3
     for word, tag in zip(("dog", "cat", "hen"), seen[1::2], strict=True):
         assert tag != f"X{word}"
 
 
 def test_the_same_bytes_on_any_number_of_threads():
-    one, three = (train_parts(treebank() * 3, seed=5, threads=n, epochs=3) for n in (1, 3))
+    one, three = (components(treebank() * 3, seed=5, threads=n, epochs=3) for n in (1, 3))
     assert to_bytes(one) == to_bytes(three)
 
 
 def test_a_dev_set_chooses_the_epochs():
     epochs = []
-    models = train_parts(treebank(), dev=treebank(["the cat sings"]), on_epoch=epochs.append)
+    models = components(treebank(), dev=treebank(["the cat sings"]), on_epoch=epochs.append)
     assert all(epoch.dev is not None for epoch in epochs)
     assert len(epochs) == sum(model.training["epochs"] for model in models)
     assert [model.training["dev"]["score"] for model in models] == [1.0] * 4
@@ -218,30 +213,30 @@ def test_an_interruption_leaves_the_parts_that_are_finished(where, left):
         if epoch.epoch == 2 and begun[-1] == where:
             raise KeyboardInterrupt
 
-    models = train_parts(treebank(), on_component=begun.append, on_epoch=stop)
+    models = components(treebank(), on_component=begun.append, on_epoch=stop)
     assert [model.column.name for model in models] == left
     assert [model.interrupted for model in models] == [False] * (len(models) - 1) + [True]
 
 
 @pytest.mark.parametrize(("where", "left"), [("upos", None), ("feats", ["upos", "xpos"])])
 def test_an_interruption_before_the_first_epoch_of_a_part(where, left, monkeypatch):
-    fit = pipeline.fit
+    fit = loop.fit
 
     def stop(problem, *arguments):
         if problem.column.name == where:
             raise KeyboardInterrupt
         return fit(problem, *arguments)
 
-    monkeypatch.setattr(pipeline, "fit", stop)
+    monkeypatch.setattr(loop, "fit", stop)
     if left is None:
         with pytest.raises(KeyboardInterrupt):
-            train_parts(treebank())
+            components(treebank())
     else:
-        assert [model.column.name for model in train_parts(treebank())] == left
+        assert [model.column.name for model in components(treebank())] == left
 
 
 def test_sentences_fewer_than_folds():
-    models = train_parts(treebank(["the dog sings"]), ["upos", "xpos"])
+    models = components(treebank(["the dog sings"]), ["upos", "xpos"])
     assert [model.column.name for model in models] == ["upos", "xpos"]
 
 
@@ -292,7 +287,7 @@ def test_train_returns_what_the_label_asks_for():
     assert seqtag.train(treebank(), label=["upos"], **how).parts == ("upos",)
     complete = seqtag.train(treebank(), label="all", **how)
     assert complete.parts == ("upos", "xpos", "feats", "lemma")
-    assert to_bytes(complete.models) == to_bytes(train_parts(treebank(), **how))
+    assert to_bytes(complete.models) == to_bytes(components(treebank(), **how))
     message = "expected templates with one label, found upos, xpos; train such components one by"
     with pytest.raises(ValueError, match=message):
         seqtag.train(treebank(), label=["upos", "xpos"], templates="pos")

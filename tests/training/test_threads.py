@@ -11,11 +11,10 @@ from seqtag.corpus import read, stream
 from seqtag.features.language import parse
 from seqtag.model.bundle import to_bytes
 from seqtag.tables.learn import learn_classes
-from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.command_line import SENTENCES, conllu
 from tests.strategies import corpus
-from tests.treebanks import annotated
+from tests.treebanks import annotated, components
 
 DATA = corpus(
     "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
@@ -34,7 +33,7 @@ def test_runs_at_the_same_time(options):
 
 
 def test_folds_of_a_pipeline_at_the_same_time():
-    one, many = (to_bytes(train_parts(annotated(*TREES * 6), threads=n, epochs=2)) for n in (1, 3))
+    one, many = (to_bytes(components(annotated(*TREES * 6), threads=n, epochs=2)) for n in (1, 3))
     assert many == one
 
 

@@ -21,9 +21,9 @@ from seqtag.model.bundle import digest, to_bytes
 from seqtag.model.freeze import freeze, thaw
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
+from tests.treebanks import components
 
 if TYPE_CHECKING:
     from seqtag.model.model import Model
@@ -292,22 +292,22 @@ def test_a_pipeline_goes_on_part_by_part():
 
     old = [sentences("the/DET/DT man/NOUN/NN runs/VERB/VB")] * 3
     new = [sentences("the/DET/DT zorb/X/ZZ"), sentences("a/DET/DT zorb/X/ZZ")]
-    first = train_parts(old, ["upos"])
-    models = train_parts(new, init=Pipeline(first))
+    first = components(old, ["upos"])
+    models = components(new, init=Pipeline(first))
     assert [m.column.name for m in models] == ["upos", "xpos"]
     assert models[0].labels == ["DET", "NOUN", "VERB", "X"]
     assert models[0].training["init_sha256"] == digest(first[0])
     assert models[1].labels == ["DT", "ZZ"]  # begun anew
     assert "init_sha256" not in models[1].training
-    both = train_parts(new, init=Pipeline(models))
+    both = components(new, init=Pipeline(models))
     assert both[1].training["init_sha256"] == digest(models[1])
 
 
 def test_text_parts_go_on():
     text = "1\tThe\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tman\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
     text += "3\t.\t_\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
-    first = train_parts(_read(text), ["tokens"], epochs=1)
-    again = train_parts(_read(text), ["tokens"], init=Pipeline(first), epochs=1)
+    first = components(_read(text), ["tokens"], epochs=1)
+    again = components(_read(text), ["tokens"], init=Pipeline(first), epochs=1)
     assert again[0].training["init_sha256"] == digest(first[0])
     assert again[0].training["epochs"] == 1
 

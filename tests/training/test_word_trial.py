@@ -12,17 +12,23 @@ from seqtag.segmentation import multiword, word_parts
 from seqtag.segmentation.multiword import COPY, TAGGED, Splitter, in_context, script_of
 from seqtag.segmentation.word_parts import PARTS
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.training import word_trial
-from seqtag.training.pipeline import train_parts
+from seqtag.training import train as train_module
+from seqtag.training import treebank as treebank_module
+from seqtag.training.choose import _tokens_right as tokens_right
+from seqtag.training.loop import usual
 from seqtag.training.text_examples import WordExample, gather_words, part_table, word_examples
-from seqtag.training.word_trial import tokens_right
 from tests.clitics import clitics
-from tests.treebanks import annotated, treebank
+from tests.treebanks import annotated, components, treebank
 
 
 def words_model(sentences, **settings):
-    [model] = train_parts(sentences, ["words"], **settings)
+    [model] = components(sentences, ["words"], **settings)
     return model
+
+
+def only_clitics(monkeypatch):
+    """Take the second preset without a trial."""
+    monkeypatch.setattr(train_module, "choose", lambda tasks, *more: usual(tasks[-1:], *more))
 
 
 def is_tagged(model):
@@ -74,14 +80,14 @@ def test_tokens_with_many_hidden_words_have_labels_with_tags(hidden, caplog):
     training, held_out = hidden
     model = words_model(training)
     assert is_tagged(model)
-    assert "words: preset clitics, by held-out tokens with the right words" in caplog.text
+    assert "templates clitics, by tokens with the right words on" in caplog.text
     assert tokens_right(Splitter(model), held_out) > 0.8
     again = words_model(training)
     assert bundle.to_bytes([again]) == bundle.to_bytes([model])
 
 
 def test_a_model_goes_on_with_its_labels(hidden, monkeypatch):
-    monkeypatch.setattr(word_trial, "_best_preset", lambda *_: "clitics")
+    only_clitics(monkeypatch)
     training, _ = hidden
     model = words_model(training[5:])
     again = words_model(training, init=Pipeline([model]))
@@ -104,23 +110,23 @@ def test_treebanks_without_tags_look_at_parts(caplog):
     caplog.set_level("INFO", "seqtag")
     training = annotated(*(re.sub("/[A-Z]+", "/_", line) for line in clitics(145)))
     model = words_model(training)
-    assert "words: preset clitics" in caplog.text
+    assert "templates clitics" in caplog.text
     assert not is_tagged(model)
     assert [table.name for table in model.tables] == [PARTS]
 
 
 def test_parts_find_more_words(hidden, monkeypatch):
     training, held_out = hidden
-    monkeypatch.setattr(word_trial, "_best_preset", lambda *_: "clitics")
+    only_clitics(monkeypatch)
     found = tokens_right(Splitter(words_model(training)), held_out)
-    monkeypatch.setattr(word_trial, "with_tables", lambda templates, _: templates)
+    monkeypatch.setattr(treebank_module, "with_tables", lambda templates, _: templates)
     without = words_model(training)
     assert not without.tables
     assert found > tokens_right(Splitter(without), held_out) + 0.01
 
 
 def test_models_with_parts_are_saved_and_read(hidden, monkeypatch):
-    monkeypatch.setattr(word_trial, "_best_preset", lambda *_: "clitics")
+    only_clitics(monkeypatch)
     training, held_out = hidden
     model = words_model(training[:60])
     data = bundle.to_bytes([model])
@@ -138,7 +144,7 @@ def test_long_tokens_are_not_looked_up(hidden, monkeypatch):
         find = word_parts.find_in(table)
         return lambda texts: looked_up.extend(texts) or find(texts)
 
-    monkeypatch.setattr(word_trial, "_best_preset", lambda *_: "clitics")
+    only_clitics(monkeypatch)
     monkeypatch.setattr(multiword, "find_in", find_in)
     splitter = Splitter(words_model(hidden[0][:60]))
     assert tokens_right(splitter, [[example("x" * 10_000)], [example("w" * 1_000_000)]]) == 1

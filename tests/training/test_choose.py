@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import seqtag
 from seqtag.corpus import sentence_of
-from seqtag.engine.arrays import TagDictionary
 from seqtag.errors import TemplateError
 from seqtag.evaluation.counts import Counts
-from seqtag.features import index
-from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.settings import SETTINGS, Settings
-from seqtag.training import auto_settings
-from seqtag.training.auto_settings import TrialScores, holdout_split, resolve_auto, run_trial
-from seqtag.training.pipeline import train_parts
-from seqtag.training.problem import judge_of, tag_dictionary_of, to_first_parts
-from seqtag.training.runs import Schedule
+from seqtag.training import choose
+from seqtag.training.choose import holdout_split
 from seqtag.training.selection import tagger_fit
 from seqtag.training.train import train
 from tests.strategies import corpus
+from tests.treebanks import components
 
 HALF = 150  # sentences; words stand once in each half
 TEMPLATES = parse("normal[0]\nnormal[-1]\nlabel[-1]\nset epochs 3\nset min-count 2")
-SPLIT = "normal[0]\nnormal[-1]\nset epochs 3\nset min-count 2\nset label-parts split"
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Corpora of these tests are not too small."""
-    monkeypatch.setattr(auto_settings, "_TOO_FEW", 100)
+    monkeypatch.setattr(choose, "_TOO_FEW", 100)
 
 
 def word(n):
@@ -73,15 +66,6 @@ def loses():
     )
 
 
-def parts():
-    """Words keep to their part of speech, which nothing tells; the word before tells the case."""
-
-    def rows(case):
-        return lambda n: [(case, "X"), (word(n), f"{'NV'[n % 7 % 2]}|Case={case}"), ("so", "A")]
-
-    return halves(rows("of"), rows("to"))
-
-
 def trained(data, **options):
     return train(
         data, **({"label": "tag", "templates": TEMPLATES, "tag_dictionary": "auto"} | options)
@@ -93,18 +77,6 @@ def chosen(tagger):
 
 
 # ----------------------------------------------------------------- what is chosen
-@pytest.mark.parametrize("data", ["gains", "loses"])
-def test_a_corpus_in_bundles_is_tried_as_any_other(monkeypatch, data):
-    """Of millions of tokens, features that many have together stand in bundles."""
-    sentences = {"gains": gains, "loses": loses}[data]()
-    templates = parse("normal[0]\nprefix(1)[0]\nnormal[-1]\nlabel[-1]\nset epochs 3")
-    plain = trained(sentences, templates=templates)
-    monkeypatch.setattr(index, "_MANY", 1)
-    bundled = trained(sentences, templates=templates)
-    assert chosen(bundled) == chosen(plain)
-    assert bundled.tag_many(sentences) == plain.tag_many(sentences)
-
-
 def test_known_words_keep_to_their_labels_where_they_gain(caplog):
     caplog.set_level(logging.INFO, "seqtag")
     tagger = trained(gains())
@@ -127,22 +99,6 @@ def test_known_words_are_free_where_they_lose():
     assert tagger.info["training"]["tag_dictionary"] == 0
     assert chosen(tagger)["scores"]["0"] == 1.0 > chosen(tagger)["scores"]["1"]
     assert not len(tagger.model.tag_dictionary.keys)
-
-
-def test_known_words_keep_to_their_first_part():
-    tagger = trained(parts(), templates=parse(SPLIT))
-    assert tagger.info["training"]["tag_dictionary"] == "first"
-    scores = chosen(tagger)["scores"]
-    assert [*scores] == ["1", "0", "first"]
-    assert scores["first"] == 1.0 > max(scores["0"], scores["1"])
-    assert tagger.tag(["of", "wb"]) == ["X", "V|Case=of"]
-    assert tagger.tag(["to", "wb"]) == ["X", "V|Case=to"]
-
-
-def test_what_would_make_a_model_large_is_left_out(monkeypatch):
-    monkeypatch.setattr(auto_settings, "_MOST_LABELS", 250)
-    tagger = trained(parts(), templates=parse(SPLIT))
-    assert [*chosen(tagger)["scores"]] == ["1", "0"]
 
 
 def test_of_equals_the_usual_value_is_chosen():
@@ -169,7 +125,7 @@ def test_the_same_bytes_for_a_seed_and_any_number_of_threads(tmp_path):
 
 
 def test_what_is_given_wins():
-    for value in (0, 1, 2, "first"):
+    for value in (0, 1, 2):
         tagger = trained(gains(), tag_dictionary=value)
         assert tagger.info["training"]["tag_dictionary"] == value
         assert "chosen" not in tagger.info["training"]
@@ -194,7 +150,7 @@ def test_quick_takes_the_usual_value(label_parts, value):
 
 
 def test_a_small_corpus_says_nothing(monkeypatch):
-    monkeypatch.setattr(auto_settings, "_TOO_FEW", 10_000)
+    monkeypatch.setattr(choose, "_TOO_FEW", 10_000)
     assert "chosen" not in trained(gains()).info["training"]
     assert trained(gains()[:5]).info["training"]["tag_dictionary"] == 0
 
@@ -217,19 +173,6 @@ def test_a_model_to_go_on_from_keeps_to_what_it_has():
     assert free.info["training"]["tag_dictionary"] == 0
 
 
-def test_first_parts_of_a_model_to_go_on_from():
-    """A new label of an old word's part is the word's too."""
-    how = {"templates": parse("normal[0]\nlabel[-1]\nset epochs 1"), "label_parts": "split"}
-    first = trained(corpus("a N|x, b V|x"), tag_dictionary="first", **how)
-    again = trained(corpus("c N|y, d A"), init=first, tag_dictionary="first")
-    rows = zip(
-        again.model.tag_dictionary.row_ptr, again.model.tag_dictionary.row_ptr[1:], strict=False
-    )
-    labels = again.model.tag_dictionary.labels.tolist()
-    sets = sorted([again.model.labels[i] for i in labels[a:b]] for a, b in rows)
-    assert sets == [["A"], ["N|x", "N|y"], ["N|x", "N|y"], ["V|x"]]
-
-
 def test_partial_fit_keeps_to_what_was_chosen():
     sklearn = pytest.importorskip("seqtag.integrations.sklearn")
     X = [s.words for s in gains()]
@@ -248,15 +191,6 @@ def test_shards_take_the_usual_value():
         tag_dictionary="auto",
     )
     assert tagger.info["training"]["tag_dictionary"] == 0
-
-
-def test_shards_keep_to_first_parts():
-    """As one training does."""
-    how = {"label": "tag", "templates": parse(SPLIT), "tag_dictionary": "first"}
-    shards = seqtag.train_shards([parts()[:200], parts()[200:]], **how)
-    plain = train(parts(), **how)
-    for found, wanted in zip(shards.model.tag_dictionary, plain.model.tag_dictionary, strict=True):
-        assert np.array_equal(found, wanted)
 
 
 # ----------------------------------------------------------------- recall and precision
@@ -296,22 +230,18 @@ def test_recall_is_raised_until_it_equals_precision(caplog):
         ([(50, 90, 40), (60, 80, 70), (50, 60, 80)], 0.1),
     ],
 )
-def test_the_highest_recall_bias_that_costs_little(monkeypatch, counts, chosen):
+def test_the_highest_recall_bias_that_costs_little(counts, chosen):
     class Judged:
         def __init__(self, score, precision, recall):
             self.score, self.precision, self.recall = score / 100, precision, recall
             self.chunks = Counts(50, 100, 100)
 
-    def judge(problem, _):
-        place = round(problem.settings.recall_bias * 10)
-        return lambda _: Judged(*counts[min(place, len(counts) - 1)])
+    def judge(bias):
+        return Judged(*counts[min(round(bias * 10), len(counts) - 1)])
 
     if chosen:
         counts = [*counts, (10, 10, 90)]
-    monkeypatch.setattr(auto_settings, "judge_of", judge)
-    problems, examples = [], []
-    problem = posed(names(), problems, examples, templates=NAMES, recall_bias="auto")
-    found, scores = auto_settings._choose_recall_bias(problem, examples[0], None)
+    found, scores = choose._choose_recall_bias(judge)
     assert found == chosen
     assert len(scores) < len(counts) or not chosen
 
@@ -370,28 +300,15 @@ class Stopping:
             raise RuntimeError
 
 
-def test_an_interruption_of_the_trial_leaves_no_model():
-    examples, problem = [], []
-    schedule = Schedule(1, 1, None, 1, None)
-    schedule.stop.request()
-    found = posed(gains(), problem, examples)
+def test_an_interruption_of_the_trial_leaves_no_model(monkeypatch):
+    def interrupted(problem, schedule, *more):
+        schedule.stop.request()
+        return run(problem, schedule, *more)
+
+    run = choose.train_run
+    monkeypatch.setattr(choose, "train_run", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        resolve_auto(found, examples[0], schedule)
-
-
-def posed(data, problem, examples, **options):
-    """The problem of a training, and its examples, before anything is chosen."""
-
-    def keep(found, data, schedule, **_):
-        problem.append(found)
-        examples.append(data)
-        raise InterruptedError
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(auto_settings, "resolve_auto", keep)
-        with pytest.raises(InterruptedError):
-            trained(data, **options)
-    return problem[0]
+        trained(gains())
 
 
 # ----------------------------------------------------------------- folds and parts
@@ -408,10 +325,10 @@ def test_parts_of_a_pipeline_choose_for_themselves(caplog):
         )
         for s in gains()
     ]
-    parts = train_parts(data, ["upos", "xpos"], epochs=2, min_count=2)
-    assert ["tag_dictionary" in part.training["chosen"] for part in parts] == [True, True]
+    models = components(data, ["upos", "xpos"], epochs=2, min_count=2)
+    assert ["tag_dictionary" in part.training["chosen"] for part in models] == [True, True]
     assert sum(message.startswith("tag-dictionary") for message in caplog.messages) == 2
-    quick = train_parts(data, ["upos", "xpos"], epochs=2, quick=True)
+    quick = components(data, ["upos", "xpos"], epochs=2, quick=True)
     assert ["chosen" in part.training for part in quick] == [False, False]
 
 
@@ -434,79 +351,16 @@ def test_a_trial_holds_out_whole_blocks_from_all_over():
     assert holdout_split(np.full(99, 1)) is None
 
 
-def test_a_trial_learns_from_the_others_only():
-    """Features are frequent among the sentences that it learns from."""
-    examples, problems = [], []
-    problem = posed(gains(), problems, examples)
-    cut = holdout_split(examples[0].lengths)
-    tokens = np.repeat(cut.training, examples[0].lengths)
-    x = auto_settings._select_sentences(problem, cut.training, tokens)
-    assert len(x.sentence_ptr) - 1 == cut.training.sum()
-    assert len(x.token_ptr) - 1 == tokens.sum()
-    counts = np.bincount(x.features)
-    assert counts[counts > 0].min() >= problem.settings.min_count
-
-
-def test_a_trial_of_a_setting_that_is_given():
-    examples, problems = [], []
-    problem = posed(gains(), problems, examples)
-    given = replace(problem, settings=replace(problem.settings, tag_dictionary=1))
-    schedule = Schedule(1, 1, None, 1, None)
-    auto, one = (run_trial(p, examples[0], schedule) for p in (problem, given))
-    assert one.scores == {1: auto.scores[1]}
-    assert resolve_auto(given, examples[0], schedule) is given
-
-
-@pytest.mark.parametrize("make", [gains, loses, parts])
-def test_a_trial_is_a_training_and_an_evaluation(make):
-    """Only sentences that a value forbids are decoded again, which is to evaluate them all."""
-    examples, problems = [], []
-    options = {"templates": parse(SPLIT)} if make is parts else {}
-    problem = posed(make(), problems, examples, **options)
-    schedule = Schedule(1, 1, None, 1, None)
-    found = run_trial(problem, examples[0], schedule)
-    cut = holdout_split(examples[0].lengths)
-    for value, score in found.scores.items():
-        given = replace(problem.settings, tag_dictionary=value)
-        tokens = np.repeat(cut.training, examples[0].lengths)
-        columns = [Column(c.types, c.ids[tokens]) for c in examples[0].columns.values()]
-        known = tag_dictionary_of(
-            problem.compiled, columns, (problem.y[tokens], None), problem.labels, given
-        )
-        x = auto_settings._select_sentences(problem, cut.training, tokens)
-        cells = auto_settings._train_trial(
-            problem, problem.y[tokens], x, schedule, lambda cells: cells, early=False
-        )
-        judge = judge_of(replace(problem, tag_dictionary=known), examples[0].where(cut.held_out))
-        assert judge(cells).score == score
-
-
 @pytest.mark.parametrize(("make", "ends"), [(gains, False), (loses, True)])
 def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
-    monkeypatch.setattr(auto_settings, "_EARLY_EPOCHS", (2, 4))
-    examples, problems = [], []
-    problem = posed(make(), problems, examples)
-    schedule = Schedule(1, 1, None, 1, None)
-    longer, shorter = (
-        replace(problem, settings=replace(problem.settings, epochs=epochs)) for epochs in (5, 2)
-    )
-    visited = []
+    epochs = []
+    run = choose.train_run
     monkeypatch.setattr(
-        Schedule, "visits", lambda _, n, run, epoch: visited.append(epoch) or np.arange(n)
+        choose, "train_run", lambda p, *more: epochs.append(p.settings.epochs) or run(p, *more)
     )
-    found = run_trial(longer, examples[0], schedule, early=True)
-    assert visited == ([1, 2] if ends else [1, 2, 3, 4, 5])
-    assert found == run_trial(shorter if ends else longer, examples[0], schedule)
-    visited.clear()
-    run_trial(longer, examples[0], schedule)  # to be compared with other templates
-    assert visited == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize("make", [gains, loses, parts])
-def test_rows_that_the_trial_does_not_meet_make_no_difference(monkeypatch, make):
-    small = chosen(trained(make()))
-    monkeypatch.setattr(auto_settings, "_without_unused_rows", lambda problem, x: (problem, x))
-    assert chosen(trained(make())) == small
+    longer = trained(make(), epochs=5)
+    assert epochs == ([3] if ends else [3, 5])
+    assert chosen(longer) == chosen(trained(make(), epochs=3 if ends else 5))
 
 
 def test_edges_are_tried_too():
@@ -520,29 +374,14 @@ def test_a_trial_of_chunks_is_judged_by_f1():
 
 
 # ----------------------------------------------------------------- the setting
-def test_first_parts():
-    known = TagDictionary(
-        0, np.array([3, 7], np.uint64), np.array([0, 1, 3]), np.array([1, 0, 2], np.uint16)
-    )
-    found = to_first_parts(known, ["A", "N|x", "N|y", "V"])
-    assert found.labels.tolist() == [1, 2, 0, 1, 2]
-    assert found.row_ptr.tolist() == [0, 2, 5]
-    nothing = TagDictionary(0, known.keys[:0], np.zeros(1, np.int64), known.labels[:0])
-    assert not len(to_first_parts(nothing, ["A"]).keys)
-
-
 def test_the_setting_is_a_number_or_a_word():
     setting = SETTINGS["tag-dictionary"]
-    assert [setting.parse(text) for text in ("2", "first", "auto")] == [2, "first", "auto"]
+    assert [setting.parse(text) for text in ("2", "auto")] == [2, "auto"]
     with pytest.raises(TemplateError) as error:
         setting.parse("some")
     assert str(error.value) == (
-        "the setting tag-dictionary expects an integer from 0, at most 1,000,000,000, first or "
-        "auto, found 'some'"
+        "the setting tag-dictionary expects an integer from 0, at most 1,000,000,000 or auto, "
+        "found 'some'"
     )
     assert parse("normal[0]\nset tag-dictionary auto").settings == {"tag-dictionary": "auto"}
     assert Settings(tag_dictionary=3).without_auto().tag_dictionary == 3
-
-
-def test_equals_go_to_the_first():
-    assert TrialScores({1: 0.5, 0: 0.5, "first": 0.4}, "accuracy", 10).best == 1

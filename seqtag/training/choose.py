@@ -1,0 +1,320 @@
+"""Automatic choices, by trials on sentences held out of the training data.
+
+A trial trains a candidate on some of the sentences, for as many epochs as the real training, and
+scores it on others. Candidates are templates, inputs, and one or two passes. The tag dictionary and
+the recall bias change decoding only, so that one trial scores all their values.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqtag.engine.arrays import pointers
+from seqtag.errors import CorpusError
+from seqtag.labels.schemes import OUTSIDE
+from seqtag.segmentation.multiword import Splitter
+from seqtag.training.interruption import put_off
+from seqtag.training.loop import fit_task, jackknifed, labeled, usual
+from seqtag.training.problem import build_problem, judge_of, settled, tag_dictionary_of
+from seqtag.training.runs import train_run
+from seqtag.training.task import companions_in, in_one_pass, in_two_passes
+from seqtag.training.treebank import Treebank, examples_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from seqtag.evaluation.report import Report
+    from seqtag.training.problem import Problem
+    from seqtag.training.runs import Schedule
+    from seqtag.training.task import Task
+    from seqtag.training.text_examples import WordExample
+
+_BLOCK = 50  # adjacent sentences stay together: they share their rare words
+_HELD_OUT_EVERY = 4  # one block in so many is held out
+_ENOUGH = 120_000  # tokens of a trial; of larger corpora, blocks are left out
+_TOO_FEW = 2_000  # with fewer tokens, there is no trial
+_RUN = 0  # run number of trials, whose random streams no other run has
+_EARLY = 3  # epochs after which a trial may end: a tag dictionary that helps does so early
+_CLEAR_LOSS = 0.0005  # of accuracy by then, from which no measured corpus recovered
+_GOOD_ENOUGH = 0.997  # of the tokens have the right words: nothing else is tried
+_BIASES = [step / 10 for step in range(11)]  # values of recall-bias to try; the margin is 1
+
+_log = logging.getLogger("seqtag")
+
+
+class Split(NamedTuple):
+    """Sentences to learn from and held-out sentences, (sentences,) bool each."""
+
+    training: NDArray[np.bool_]
+    held_out: NDArray[np.bool_]
+
+
+def holdout_split(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Split | None:
+    """Split training data for a trial; None if there are too few.
+
+    Of every four blocks of adjacent sentences, the second one is held out.
+
+    Parameters
+    ----------
+    lengths
+        Tokens per sentence, (sentences,) int64.
+    enough
+        Approximate number of tokens to use. Of larger corpora, groups of four blocks at regular
+        distances are used; the other sentences are in neither part.
+
+    Examples
+    --------
+    >>> found = holdout_split(np.full(600, 20))
+    >>> int(found.training.sum()), int(found.held_out.sum())
+    (450, 150)
+    """
+    sentences, tokens = len(lengths), int(lengths.sum())
+    if sentences < 2 * _HELD_OUT_EVERY or tokens < _TOO_FEW:
+        return None
+    block = np.arange(sentences) // max(1, min(_BLOCK, sentences // (3 * _HELD_OUT_EVERY)))
+    group, place = np.divmod(block, _HELD_OUT_EVERY)
+    kept = group % -(-tokens // enough) == 0
+    held_out = kept & (place == 1)
+    return Split(kept & ~held_out, held_out)
+
+
+class Trial(NamedTuple):
+    """A trained candidate and its score on the held-out sentences.
+
+    Attributes
+    ----------
+    metric
+        The metric of all scores, which are from 0 to 1.
+    tokens
+        Number of held-out tokens.
+    values
+        Scores by the values of the setting ``tag-dictionary`` that were tried, the usual one first.
+    judge
+        Scores a value of the setting ``recall-bias``, with the best of these.
+    """
+
+    metric: str
+    tokens: int
+    values: Mapping[int | str, float]
+    judge: Callable[[float], Report] | None = None
+
+    @property
+    def best(self) -> int | str:
+        """The value of ``tag-dictionary`` with the highest score; the first of equals."""
+        return max(self.values, key=self.values.__getitem__)
+
+    @property
+    def score(self) -> float:
+        """The highest score."""
+        return self.values[self.best]
+
+    def facts(self, scores: Mapping[Any, float]) -> dict[str, Any]:
+        """Return scores by what was tried in the form in which a model records them."""
+        named = {str(value): score for value, score in scores.items()}
+        return {"scores": named, "metric": self.metric, "tokens": self.tokens}
+
+
+def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -> list[Task]:
+    """Return the tasks of a component with definite settings, and with what was measured.
+
+    Parameters
+    ----------
+    candidates
+        The candidates, of different names. The first is the usual one: it is taken if there are too
+        few sentences for a trial, or if others score the same.
+    treebank
+        The training data.
+    schedule
+        Its seed and stop flag are those of the trials.
+
+    Returns
+    -------
+    list of Task
+        Hidden tasks first, the shown one last.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If a trial is interrupted.
+    """
+    cut = holdout_split(treebank.words.lengths)
+    if cut is None or treebank.words.pieces is not None:
+        return usual(candidates, treebank, schedule)
+    candidates = [
+        task if task.reads_text else settled(*examples_of(task, treebank))[0] for task in candidates
+    ]
+    parts = treebank.where(cut.training), treebank.where(cut.held_out)
+    schedule = replace(schedule, runs=1, patience=None, on_epoch=None, checkpoints=None)
+    measured: dict[str, dict[str, Any]] = {}
+    biased = _has_recall_bias(candidates[0], treebank)
+    if len(candidates) > 1 or biased or _has_tag_dictionary(candidates[0]):
+        lists = {each.name: in_one_pass(each) for each in candidates}
+        trials = _trials(lists, parts, schedule, may_end_early=len(candidates) == 1 and not biased)
+        if not trials:  # all multiword tokens are held out
+            return usual(candidates, treebank, schedule)
+        name = max(trials, key=lambda name: trials[name].score)
+        task = next(each for each in candidates if each.name == name)
+        trial = trials[name]
+        values: dict[str, Any] = {}
+        if len(trials) > 1:
+            scores = {name: each.score for name, each in trials.items()}
+            measured["templates"] = trial.facts(scores)
+        if _has_tag_dictionary(task):
+            values["tag_dictionary"] = trial.best
+            measured["tag_dictionary"] = trial.facts(trial.values)
+        if biased and trial.judge is not None:
+            values["recall_bias"], scores = _choose_recall_bias(trial.judge)
+            measured["recall_bias"] = trial.facts(scores)
+        task = task.setting(**values)
+    else:
+        task = candidates[0]
+    task = task.without_auto()
+    passes = {1: in_one_pass(task)}
+    if task.settings.passes != 1:
+        passes[2] = in_two_passes(task, companions_in(task, treebank.annotated))
+    number = 1 if task.settings.passes == 1 else 2
+    if task.settings.passes == "auto":
+        trials = _trials(passes, parts, schedule)
+        scores = {name: trial.score for name, trial in trials.items()}
+        number = max(scores, key=scores.__getitem__)
+        measured["passes"] = trials[number].facts(scores)
+    for name, facts in measured.items():
+        _log_choice(name, {"templates": task.name, "passes": number}.get(name), task, facts)
+    *hidden, shown = passes[number]
+    breaks = shown.column.name == "tokens" and "form" in shown.columns  # after words, not signs
+    return [*hidden, replace(shown, chosen=measured, scores_lengths=breaks)]
+
+
+def _log_choice(name: str, choice: Any, task: Task, facts: Mapping[str, Any]) -> None:
+    """Log the values tried, their scores, and the choice."""
+    _log.info(
+        "%s %s, by %s on %s tokens held out of the training data (%s)",
+        name.replace("_", "-"),
+        getattr(task.settings, name, choice) if choice is None else choice,
+        facts["metric"],
+        f"{facts['tokens']:,}",
+        ", ".join(f"{value}: {100 * score:.2f}" for value, score in facts["scores"].items()),
+    )
+
+
+def _trials(
+    candidates: Mapping[Any, Sequence[Task]],
+    parts: tuple[Treebank, Treebank],
+    schedule: Schedule,
+    *,
+    may_end_early: bool = False,
+) -> dict[Any, Trial]:
+    """Try candidates, each a list of tasks.
+
+    Those that have no examples in the training part are left out. A trial that ends early tells no
+    more than that a tag dictionary does not help.
+    """
+    trials: dict[Any, Trial] = {}
+    for name, tasks in candidates.items():
+        try:
+            if may_end_early and tasks[-1].settings.epochs > _EARLY:
+                *hidden, shown = tasks
+                trials[name] = _trial([*hidden, shown.setting(epochs=_EARLY)], parts, schedule)
+                free, kept = (trials[name].values.get(value, 0.0) for value in (0, 1))
+                if free > kept + _CLEAR_LOSS:
+                    continue
+            trials[name] = _trial(tasks, parts, schedule)
+        except CorpusError:
+            continue
+        if tasks[-1].reads_text and trials[name].score >= _GOOD_ENOUGH:
+            break
+    return trials
+
+
+def _trial(tasks: Sequence[Task], parts: tuple[Treebank, Treebank], schedule: Schedule) -> Trial:
+    """Train tasks on one part of the sentences, and score the last one on the other part."""
+    training, held_out = parts
+    tokens = int(held_out.words.lengths.sum())
+    *hidden, task = tasks
+    for each in hidden:
+        fitted = fit_task(each, training, schedule)
+        if fitted.model.interrupted:
+            raise KeyboardInterrupt
+        training, held_out = jackknifed(fitted, training, schedule), labeled(fitted, held_out)
+    task, examples = examples_of(task, training)
+    problem = build_problem(task, examples)
+    with put_off(schedule.stop):
+        kept = train_run(problem, schedule, _RUN, None)
+    if kept.interrupted:
+        raise KeyboardInterrupt
+    if task.reads_text:
+        right = _tokens_right(Splitter(problem.model(kept.cells)), held_out.tokens)
+        return Trial("tokens with the right words", tokens, {"": right})
+    _, judged = examples_of(task, held_out)
+    columns = [examples.columns[name] for name in problem.compiled.columns]
+    gold = problem.y, problem.choices
+    reports: dict[int | str, Report] = {}
+    problems: dict[int | str, Problem] = {}
+    usual_value = task.settings.without_auto().tag_dictionary
+    values = [usual_value]
+    if _has_tag_dictionary(task):
+        values.append(1 if usual_value == 0 else 0)
+    for value in values:
+        settings = replace(problem.settings, tag_dictionary=value)
+        words = tag_dictionary_of(problem.compiled, columns, gold, problem.labels, settings)
+        problems[value] = replace(problem, settings=settings, tag_dictionary=words)
+        reports[value] = judge_of(problems[value], judged)(kept.cells)
+    scores = {value: report.score for value, report in reports.items()}
+    best = problems[max(scores, key=scores.__getitem__)]
+
+    def judge(bias: float) -> Report:
+        settings = replace(best.settings, recall_bias=bias)
+        return judge_of(replace(best, settings=settings), judged)(kept.cells)
+
+    return Trial(reports[values[0]].metric, tokens, scores, judge)
+
+
+def _has_tag_dictionary(task: Task) -> bool:
+    """Return whether to choose among values of ``tag-dictionary``: templates must know words."""
+    return task.settings.tag_dictionary == "auto" and not task.reads_text and task.knows_words
+
+
+def _has_recall_bias(task: Task, treebank: Treebank) -> bool:
+    """Return whether to choose a recall bias: labels are those of chunks, and of words outside."""
+    if task.settings.recall_bias != "auto" or task.coding is None or task.coding.scheme is None:
+        return False
+    return OUTSIDE in treebank.words.columns[str(task.column)].types
+
+
+def _choose_recall_bias(judge: Callable[[float], Report]) -> tuple[float, dict[float, float]]:
+    """Return the value of ``recall-bias`` to choose, and the F1 of the values tried.
+
+    Text to tag has more unknown names than held-out training text, so that fewer are found in it.
+    Therefore the choice is the highest value whose F1 is within one standard error of the best one
+    here, as long as recall is not above precision. The standard error is that of a proportion of
+    the gold chunks.
+    """
+    scores: dict[float, float] = {}
+    chunks = 1
+    for bias in _BIASES:
+        report = judge(bias)
+        if scores and (report.recall or 0) > (report.precision or 0):
+            break
+        scores[bias] = report.score
+        chunks = max(1, report.chunks.gold)
+    best = max(scores.values())
+    enough = best - (best * (1 - best) / chunks) ** 0.5
+    return max(bias for bias, score in scores.items() if score >= enough), scores
+
+
+def _tokens_right(splitter: Splitter, sentences: Sequence[Sequence[WordExample]]) -> float:
+    """Return the share of tokens whose words are right."""
+    examples = [*chain.from_iterable(sentences)]
+    text = "".join(each.place.token for each in examples)
+    ptr = pointers([len(each.place.token) for each in examples])
+    ends = pointers(list(map(len, sentences)))[1:]
+    found = splitter.split(text, ptr[:-1], ptr[1:], ends)
+    right = sum(found.get(i) == each.words for i, each in enumerate(examples))
+    return right / max(1, len(examples))

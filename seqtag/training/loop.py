@@ -1,0 +1,223 @@
+"""The loop of all trainings: choose, number, fit; label what later tasks look at; the next task.
+
+A tagger is one component. A pipeline is several, whose later ones look at the columns that earlier
+ones predict. Two passes are hidden tasks in front of a component.
+
+A model that sees predicted labels must be trained on labels with the same kind of errors: gold
+labels, or predictions of a model that was trained on the sentences, would be trusted too much.
+Therefore training sentences are jackknifed: split into folds, and those of each fold are labeled by
+a model trained on the others.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from seqtag.features.encoder import Column
+from seqtag.model.bundle import predicted_columns
+from seqtag.parallel import in_order
+from seqtag.tagging.tagger import Tagger
+from seqtag.training.data import check_data
+from seqtag.training.interruption import AtOnce, put_off
+from seqtag.training.problem import build_problem, warn_about_many_labels
+from seqtag.training.runs import Schedule, fit
+from seqtag.training.sentence_trial import with_sentence_lengths
+from seqtag.training.task import Task, companions_in, in_one_pass, in_two_passes
+from seqtag.training.treebank import Treebank, examples_of
+
+if TYPE_CHECKING:
+    from seqtag.model.model import Model
+    from seqtag.training.data import TrainingData
+    from seqtag.training.problem import Problem
+
+_FOLDS = 2  # eight folds and all epochs did not improve later tasks, and took nine times as long
+_FOLD_EPOCHS = 3
+_BLOCK = 50  # adjacent sentences stay in one fold: they share their rare words
+
+_log = logging.getLogger("seqtag")
+
+Decide = Callable[[Sequence[Task], Treebank, Schedule], list[Task]]
+"""Function from the candidates of a component to its tasks with definite settings: hidden ones
+first, the shown one last."""
+
+
+class Fitted(NamedTuple):
+    """A trained model, its problem, and its task as its examples settled it."""
+
+    model: Model
+    problem: Problem
+    task: Task
+
+
+def train_tasks(
+    components: Sequence[Sequence[Task]],
+    treebank: Treebank,
+    dev: Treebank | None,
+    schedule: Schedule,
+    decide: Decide,
+    on_component: Callable[[str], None] | None = None,
+) -> list[Model]:
+    """Train the components in their order.
+
+    Parameters
+    ----------
+    components
+        Candidates of each component, the usual one first.
+    treebank, dev
+        The training data and the dev set, with the columns of all tasks.
+    schedule
+        The runs of each task.
+    decide
+        Chooses the tasks of a component.
+    on_component
+        Called with the name of a component before it is trained.
+
+    Returns
+    -------
+    list of Model
+        One model for each component, with those of its first pass. An interruption ends the list
+        with the component that was interrupted, if that has finished an epoch; the last model
+        records the interruption.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it comes before any epoch is finished, or a second time.
+    """
+    done: list[Model] = []
+    hidden: list[Model] = []
+    try:
+        for number, candidates in enumerate(components):
+            if on_component:
+                on_component(candidates[0].column.name)
+            tasks = decide(candidates, treebank, schedule)
+            later = [task for each in components[number + 1 :] for task in each]
+            for place, task in enumerate(tasks):
+                fitted = fit_task(task, treebank, schedule, dev)
+                if task.hidden:
+                    hidden.append(fitted.model)
+                else:
+                    done.append(replace(fitted.model, first=tuple(hidden)))
+                    hidden = []
+                if fitted.model.interrupted:
+                    raise KeyboardInterrupt
+                seen = {name for each in (*tasks[place + 1 :], *later) for name in each.columns}
+                if seen & {*task.outputs}:
+                    treebank = jackknifed(fitted, treebank, schedule)
+                    dev = labeled(fitted, dev) if dev is not None else None
+    except AtOnce:
+        raise
+    except KeyboardInterrupt:  # within a task, or between two
+        done += hidden[:1]  # the model of a first pass is a tagger by itself
+        if not done:
+            raise
+        done[-1] = replace(done[-1], training={**done[-1].training, "interrupted": True})
+    return done
+
+
+def usual(candidates: Sequence[Task], treebank: Treebank, _: Schedule) -> list[Task]:
+    """Return the usual task of a component: the first candidate, without a trial."""
+    task = candidates[0].without_auto()
+    if task.settings.passes == 2:
+        return in_two_passes(task, companions_in(task, treebank.annotated))
+    return in_one_pass(task)
+
+
+def fit_task(
+    task: Task, treebank: Treebank, schedule: Schedule, dev: Treebank | None = None
+) -> Fitted:
+    """Train the model of a task."""
+    if task.hidden:
+        _log.info("first pass: %s", task.column)
+    task, examples = examples_of(task, treebank)
+    held_out = None
+    if not task.reads_text:
+        held_out = examples_of(task, dev)[1] if dev is not None else None
+        check_data(examples, held_out)
+    problem = build_problem(task, examples)
+    if not (task.reads_text or problem.coding.needs_forms):
+        labeled = problem.origin.get("labelled", problem.origin["tokens"])
+        warn_about_many_labels(len(problem.labels), labeled, task.column)
+    own = component_schedule(schedule, task.stage)
+    model = fit(problem, own, held_out)
+    if task.scores_lengths and not model.interrupted:
+        model = with_sentence_lengths(model, problem, own)
+    return Fitted(model, problem, replace(task, coding=problem.coding))
+
+
+def labeled(fitted: Fitted, treebank: Treebank) -> Treebank:
+    """Return sentences that a task was not trained on, with the labels that it predicts."""
+    _, examples = examples_of(fitted.task, treebank)
+    return treebank.with_columns(_predict(fitted.model, examples, fitted.task))
+
+
+def jackknifed(fitted: Fitted, treebank: Treebank, schedule: Schedule) -> Treebank:
+    """Return the treebank of a task with labels predicted by models not trained on the sentence.
+
+    Folds take blocks of adjacent sentences, in turn, and values are numbered fold by fold. A single
+    sentence has no others: the model of the task predicts its labels.
+
+    Parameters
+    ----------
+    fitted
+        The task and its model.
+    treebank
+        The treebank that it was trained on.
+    schedule
+        That of the training: its threads train folds at the same time.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the training of a fold is interrupted.
+    """
+    task = fitted.task.setting(epochs=min(_FOLD_EPOCHS, fitted.task.settings.epochs))
+    _, examples = examples_of(task, treebank)
+    sentences = len(examples.lengths)
+    if sentences < 2:
+        return labeled(fitted, treebank)
+    block = max(1, min(_BLOCK, sentences // (2 * _FOLDS)))
+    fold_of = np.arange(sentences) // block % _FOLDS
+    quiet = component_schedule(replace(schedule, runs=1, threads=1, on_epoch=None), task.stage)
+
+    def of_fold(fold: int) -> dict[str, Column]:
+        others, held_out = examples.where(fold_of != fold), examples.where(fold_of == fold)
+        own = component_schedule(quiet, f"fold-{fold + 1}")
+        model = fit(build_problem(task, others), own)
+        if model.interrupted:
+            raise KeyboardInterrupt
+        return _predict(model, held_out, task)
+
+    numbers: dict[str, dict[str, int]] = {name: {} for name in task.outputs}
+    ids = {name: np.zeros(len(examples.labels.ids), np.int32) for name in task.outputs}
+    fold_of_token = np.repeat(fold_of, examples.lengths)
+    with put_off(schedule.stop):
+        folds = range(_FOLDS)
+        for fold, columns in zip(folds, in_order(of_fold, folds, schedule.threads), strict=True):
+            for name, column in columns.items():
+                number = numbers[name]
+                known = [number.setdefault(value, len(number)) for value in column.types]
+                ids[name][fold_of_token == fold] = np.array(known, np.int32)[column.ids]
+    return treebank.with_columns({name: Column([*numbers[name]], ids[name]) for name in numbers})
+
+
+def _predict(model: Model, examples: TrainingData, task: Task) -> dict[str, Column]:
+    """Return the columns that later tasks look at: of a hidden task, labels as they are learned."""
+    tagger = Tagger(model)
+    ids = tagger.decode_columns(examples.columns, examples.lengths)
+    if task.hidden:
+        return {name: Column(types, ids) for name, types in predicted_columns(model).items()}
+    split = task.column.split(tagger.outputs)
+    return {name: Column(types, ids) for name, types in split.items()}
+
+
+def component_schedule(schedule: Schedule, name: str) -> Schedule:
+    """Return the schedule with separate checkpoints for one of several models that are trained."""
+    if schedule.checkpoints is None:
+        return schedule
+    return replace(schedule, checkpoints=schedule.checkpoints.part(name))
