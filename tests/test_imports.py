@@ -108,8 +108,8 @@ training.data training.calibration training.interruption
 training.text_examples training.warm_start
 training.task training.checkpoints
 training.problem training.treebank
-training.runs training.progress
-training.sentence_trial
+training.runs
+training.sentence_trial training.progress
 training.loop
 training.choose training.raw_text
 training.train

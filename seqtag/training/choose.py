@@ -189,6 +189,7 @@ def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -
         _log_choice(name, {"templates": task.name, "passes": number}.get(name), task, facts)
     *hidden, shown = passes[number]
     breaks = shown.column.name == "tokens" and "form" in shown.columns  # after words, not signs
+    shown = shown.setting(passes=number)
     return [*hidden, replace(shown, chosen=measured, scores_lengths=breaks)]
 
 

@@ -98,6 +98,8 @@ def train_tasks(
             tasks = decide(candidates, treebank, schedule)
             later = [task for each in components[number + 1 :] for task in each]
             for place, task in enumerate(tasks):
+                if task.hidden or hidden:
+                    _log.info("%s pass: %s", "first" if task.hidden else "second", task.column)
                 fitted = fit_task(task, treebank, schedule, dev)
                 if task.hidden:
                     hidden.append(fitted.model)
@@ -132,8 +134,6 @@ def fit_task(
     task: Task, treebank: Treebank, schedule: Schedule, dev: Treebank | None = None
 ) -> Fitted:
     """Train the model of a task."""
-    if task.hidden:
-        _log.info("first pass: %s", task.column)
     task, examples = examples_of(task, treebank)
     held_out = None
     if not task.reads_text:

@@ -518,7 +518,7 @@ class Request:
             for preset in presets:
                 columns = with_tables(load_templates(preset), tables).columns
                 tasks.append(self.task(column, columns, preset, tables))
-        return [replace(task, coding=LabelCoding()) for task in tasks]
+        return [replace(task, coding=LabelCoding()).setting(passes=1) for task in tasks]
 
 
 # --------------------------------------------------------------------------- two passes

@@ -304,7 +304,8 @@ def train(
             facts = prepared.facts(request, {"runs": runs, "patience": patience})
             stage = folder.stage(",".join(learned), facts)
             schedule = replace(schedule, checkpoints=stage)
-        models = train_tasks(*prepared, schedule, usual if quick else choose, on_component)
+        said = on_component if is_pipeline else None
+        models = train_tasks(*prepared, schedule, usual if quick else choose, said)
     return Pipeline(models) if is_pipeline else Tagger(models[0])
 
 

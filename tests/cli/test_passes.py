@@ -24,9 +24,9 @@ def test_one_file_that_info_tag_and_eval_know(paths, capsys):
     err = capsys.readouterr().err
     said = [line for line in err.splitlines() if " pass" in line]
     assert said == [
-        "seqtag: note: first pass",
+        "seqtag: note: first pass: upos",
         "seqtag: note: first pass: xpos",
-        "seqtag: note: second pass",
+        "seqtag: note: second pass: upos",
     ]
     last = re.findall(r"epoch 2: .*dev accuracy ([\d.]+)", err)[-1]
     assert main(["info", model]) == 0
@@ -56,10 +56,10 @@ def test_features_are_looked_up_by_what_the_first_pass_says(paths, capsys):
     assert "first.upos[+1]=NOUN" in capsys.readouterr().out
 
 
-def test_several_parts_are_refused(paths, capsys):
+def test_components_of_a_pipeline_have_two_passes(paths, capsys):
     train, _, model = paths
-    assert main(["train", train, "--label", "all", "--passes", "2", "-o", model]) == 1
-    assert capsys.readouterr().err.splitlines()[-1] == (
-        "seqtag: expected passes 1 for several parts, found 2; train such components separately, "
-        "and combine them with seqtag bundle"
-    )
+    args = ["--label", "tokens,upos,xpos", "--passes", "2", "--epochs", "2", "-q", "-o", model]
+    assert main(["train", train, *args]) == 0
+    assert main(["info", model, "--json"]) == 0
+    parts = json.loads(capsys.readouterr().out)["parts"]
+    assert [len(part.get("first", [])) for part in parts] == [0, 2, 1]

@@ -372,7 +372,7 @@ def test_checkpoints_on_a_full_disk_are_an_error_after_the_model_is_written(opti
     command += ["--checkpoint", "disk/checkpoints"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     error = (
-        "seqtag: disk/checkpoints: the newest checkpoint of run-1 could not be written (No space "
+        "seqtag: disk/checkpoints: the newest checkpoint of upos-run-1 could not be written (No space "
         "left on device); make room, or choose another folder\n"
     )
     assert done.returncode == 4, done.stderr

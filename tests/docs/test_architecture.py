@@ -152,6 +152,7 @@ CHANGES = (
     "A corpus format",
     "A step rule",
     "A setting",
+    "An automatic choice",
     "An attribute",
     "A new kind of word table",
     "A model format number",
