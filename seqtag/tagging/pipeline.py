@@ -689,15 +689,14 @@ class Chain:
             if options.to is None:
                 self._note_new_columns(stream)
         sources = self.cut(streams, options, threads, flush=flush, continues=continues)
-        fields = options.output_fields(name_columns=len(self.shown) > 1)
         to = options.to or _format_of(sources, self.columns)
-        if fields.has_columns and to is None and sources[0].columns == CONLLU:
+        if options.has_columns and to is None and sources[0].columns == CONLLU:
             to = "conllu"  # with the new columns in MISC
         pieces = (
             piece
             for source in sources
             for piece in tag_text(
-                self.taggers, source, to, threads, flush=flush, fields=fields, counts=counts
+                self.taggers, source, to, threads, flush=flush, options=options, counts=counts
             )
         )
         return joined(pieces, to)
