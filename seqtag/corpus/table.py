@@ -198,7 +198,8 @@ class ColumnReader:
         Their `raw` texts joined are the text of the blocks.
         """
         lead, rest = "", ""
-        for text, *_ in blocks:
+        for block in blocks:
+            text = block.text
             self.separator = self.separator or find_separator(text.removeprefix("\ufeff"))
             start = 0
             for match in _SENTENCE_END.finditer(text):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from seqtag.corpus import Sentence
-    from seqtag.corpus.read import AnyStream, ReadOptions
+    from seqtag.corpus.read import ReadOptions
     from seqtag.model.model import Model
 
 _log = logging.getLogger("seqtag")
@@ -316,7 +316,7 @@ class Pipeline:
     def _documents(self, texts: Sequence[str], paragraphs: str) -> list[Document]:
         """Return the texts of a batch as documents."""
         segmenter = self._checked_segmenter()
-        stream: AnyStream
+        stream: SentenceStream
         if len(texts) == 1 and _is_long(texts[0]):
             whole = read(TextBytes(texts[0].encode()), "text")
             stream = self.segmented(whole, paragraphs=paragraphs)
@@ -606,7 +606,7 @@ class Chain:
         *,
         flush: bool | None = None,
         continues: bool = False,
-    ) -> list[AnyStream]:
+    ) -> list[SentenceStream]:
         """Return the streams, with raw text cut by a model if one can.
 
         Parameters
@@ -729,7 +729,7 @@ def _only(loaded: Sequence[Loaded], only: Sequence[str]) -> list[Loaded]:
     return found
 
 
-def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:
+def _format_of(streams: Sequence[SentenceStream], labels: Sequence[str]) -> str | None:
     """Return the format to write if none is chosen; None for that of the input.
 
     Raises
@@ -749,6 +749,6 @@ def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | Non
         fits = all(has_column(name, (*CONLLU, "pos")) for name in labels)
         return "conllu" if fits else "columns"
     fits = all(has_column(name, CONLLU) for name in labels)
-    if not isinstance(streams[0], SentenceStream) and not fits:
+    if isinstance(streams[0], SegmentedText) and not fits:
         return "conllu"  # with what it has no column for in MISC
     return None

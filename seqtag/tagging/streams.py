@@ -23,8 +23,7 @@ from seqtag.tagging.tables import TableTaggers, TaggedBlock, name_in_tagged_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from seqtag.corpus.read import AnyStream
-    from seqtag.corpus.stream import BlockOfWords
+    from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.tagger import Tagger
 
 _log = logging.getLogger("seqtag")
@@ -395,7 +394,7 @@ def _batches(
 # ----------------------------------------------------------------- text
 def tag_text(
     taggers: Sequence[Tagger],
-    stream: AnyStream,
+    stream: SentenceStream,
     to: str | None = None,
     threads: int = 1,
     *,
@@ -465,9 +464,7 @@ def tag_text(
         tasks = stream.block_tasks()
         if stream.is_table and not stream.separator:  # it is known after the first block
             tasks = chain([*islice(tasks, 1)], tasks)
-            sentences = stream.parse(
-                Block(each.text, each.line) for each in (task() for task in tasks)
-            )
+            sentences = stream.parse(task() for task in tasks)
         plan = tables.plan(stream, to)
     if plan is None or not plan.possible or flush:
         for batch in _tagged_batches(taggers, sentences, threads, options, ready):
@@ -476,7 +473,7 @@ def tag_text(
         stream.report()
         return
 
-    def tag(task: Callable[[], BlockOfWords]) -> TaggedBlock:
+    def tag(task: Callable[[], Block]) -> TaggedBlock:
         block = task()
         with tables.borrow(plan) as tagger:
             done = tagger.tag(block)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.caching import TAGGERS_BYTES
-from seqtag.corpus import FORMATS, SentenceStream
+from seqtag.corpus import FORMATS
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value, find_column, places, split_key
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.read import SentenceStream
     from seqtag.corpus.scanner import Scanned
-    from seqtag.corpus.stream import BlockOfWords
+    from seqtag.corpus.stream import Block
     from seqtag.features.encoder import SharedHashes
     from seqtag.tagging.tagger import Tagger
     from seqtag.tagging.workspace import Workspace
@@ -125,7 +125,7 @@ class TablePlan:
         True if all columns exist, and labels can be written as they are.
     """
 
-    def __init__(self, taggers: Sequence[Tagger], stream: AnyStream, to: str | None = None):
+    def __init__(self, taggers: Sequence[Tagger], stream: SentenceStream, to: str | None = None):
         self.taggers = [each for tagger in taggers for each in (*tagger.first, tagger)]
         self._first = [each for tagger in taggers for each in tagger.first]
         self._stream, self.source = stream, stream.source
@@ -210,10 +210,9 @@ class TablePlan:
         """Return whether all words can be written as they are, and no sentence is too long."""
         if not self._words_to:
             return True
-        if isinstance(self._stream, SentenceStream):
-            lengths = np.diff(scanned.sentence_ptr)
-            if lengths.max(initial=0) > self._stream.limits.sentence:
-                return False
+        lengths = np.diff(scanned.sentence_ptr)
+        if lengths.max(initial=0) > self._stream.limits.sentence:
+            return False
         return not (" " in self._excluded and scanned.rows.has_spaces)
 
     def scanner(self) -> BlockScanner | WordBlockScanner:
@@ -224,7 +223,7 @@ class TablePlan:
 
     def write(
         self,
-        block: BlockOfWords,
+        block: Block,
         scanned: Scanned,
         labels: Sequence[NDArray[np.int32]],
         names: Sequence[Sequence[bytes]],
@@ -277,7 +276,7 @@ class TableTaggers:
         users = 2 if threads > 1 and len(taggers) >= _MANY else 1
         self._idle: Pool[TableTagger] = Pool(lambda tagger: tagger.is_full, users)
 
-    def plan(self, stream: AnyStream, to: str | None = None) -> TablePlan:
+    def plan(self, stream: SentenceStream, to: str | None = None) -> TablePlan:
         """Return the plan for a file and the format to write; made for the first of the files."""
         if self._plan is None:
             self._plan = TablePlan(self._taggers, stream, to)
@@ -321,7 +320,7 @@ class TableTagger:
         held += sum(lemmas.nbytes for lemmas in self._lemmas.values())
         return held > TAGGERS_BYTES or self._is_spoiled
 
-    def tag(self, block: BlockOfWords) -> TaggedBlock | None:
+    def tag(self, block: Block) -> TaggedBlock | None:
         """Return the block with its label columns filled, or None if it is not plain."""
         plan = self._plan
         with self._numbering:
