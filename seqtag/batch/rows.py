@@ -184,7 +184,7 @@ class RowTagger:
             elif kind is type(None):
                 results.append({})
             elif len(tagged[0]):
-                results.append(dict(tagged[0].written()))
+                results.append(dict(tagged[0].by_file_name(hidden=False)))
             else:
                 results.append({name: [] for name in self.names})
         return results

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
-from seqtag.corpus.sentence import find_column, has_column, places, sentence_of
+from seqtag.corpus.sentence import find_column, has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
@@ -686,8 +686,6 @@ class Chain:
         """
         for stream in streams:
             check_words(stream)
-            if options.to is None:
-                self._note_new_columns(stream)
         sources = self.cut(streams, options, threads, flush=flush, continues=continues)
         to = options.to or _format_of(sources, self.columns)
         if options.has_columns and to is None and sources[0].columns == CONLLU:
@@ -700,19 +698,6 @@ class Chain:
             )
         )
         return joined(pieces, to)
-
-    def _note_new_columns(self, stream: SentenceStream) -> None:
-        """Log where labels go that a column file has no column for."""
-        found = places(self.columns, stream.columns)
-        new = [name for name, place in found.items() if not has_column(place, stream.columns)]
-        if new and stream.format == "columns":
-            _log.info(
-                "%s: words are in column %d of %d; behind the last one comes %s",
-                stream.source,
-                stream.columns.index("form") + 1,
-                len(stream.columns),
-                ", ".join(new),
-            )
 
 
 def _only(loaded: Sequence[Loaded], only: Sequence[str]) -> list[Loaded]:

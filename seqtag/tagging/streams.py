@@ -18,7 +18,7 @@ from seqtag.errors import CorpusError, OptionError
 from seqtag.labels.schemes import OUTSIDE
 from seqtag.parallel import in_order
 from seqtag.tagging.encode import NO_LABEL
-from seqtag.tagging.tables import TableTaggers, TaggedBlock, name_in_tagged_text
+from seqtag.tagging.tables import FilledColumns, TableTaggers, TaggedBlock, name_in_tagged_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -148,7 +148,7 @@ class TagCounts:
         self.tokens += tokens
 
 
-class FilledSentence:
+class FilledSentence(FilledColumns["list[str]"]):
     """A sentence with the columns that taggers have filled so far.
 
     Parameters
@@ -157,12 +157,11 @@ class FilledSentence:
         The sentence as read.
     """
 
-    __slots__ = ("comments", "filled", "hidden", "sentence", "sparse")
+    __slots__ = ("comments", "sentence", "sparse")
 
     def __init__(self, sentence: Sentence):
+        super().__init__(sentence.columns)
         self.sentence = sentence
-        self.filled: dict[str, list[str]] = {}
-        self.hidden: set[str] = set()  # columns filled for other taggers, not to be written
         self.sparse: set[str] = set()  # keys of MISC that words outside lack
         self.comments: list[str] = []  # lines for CoNLL-U
 
@@ -177,7 +176,7 @@ class FilledSentence:
         CorpusError
             If neither a tagger nor the file has such a column.
         """
-        filled = self._by_file_name()
+        filled = self.by_file_name()
         found = find_column(name, (*filled, *self.sentence.columns))
         if found is None:
             msg = (
@@ -188,25 +187,11 @@ class FilledSentence:
             raise CorpusError(msg, source=self.sentence.source, line=self.sentence.line)
         return filled[found] if found in filled else self.sentence.column(found)
 
-    def _by_file_name(self) -> dict[str, list[str]]:
-        """Return the filled columns under the names that the file has for them."""
-        place = places(self.filled, self.sentence.columns, self.hidden)
-        return {place[name]: found for name, found in self.filled.items()}
-
-    def written(self) -> dict[str, list[str]]:
-        """Return the filled columns that are not hidden, under the names of the file."""
-        place = places(self.filled, self.sentence.columns, self.hidden)
-        shown = [name for name in self.filled if name not in self.hidden]
-        return {place[name]: self.filled[name] for name in shown}
-
     def fill(self, tagger: Tagger, columns: Mapping[str, list[str]]) -> None:
-        """Fill columns for a tagger; the last filled is the last in order."""
-        for name, values in columns.items():
-            self.filled.pop(name, None)
-            self.filled[name] = values
-            if tagger.model.training.get("lacks_outside"):
-                self.sparse.add(name)
-            (self.hidden.add if tagger.hidden else self.hidden.discard)(name)
+        """Fill columns for a tagger."""
+        super().fill(tagger, columns)
+        if tagger.model.training.get("lacks_outside"):
+            self.sparse.update(columns)
 
     def fill_paths(
         self, tagger: Tagger, paths: Sequence[tuple[float, list[str]]], nbest: int
@@ -242,7 +227,7 @@ class FilledSentence:
 
     def _text_without_comments(self, to: str | None) -> str:
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
-        filled = self.written()
+        filled = self.by_file_name(hidden=False)
         for name in self.sparse & filled.keys():
             if to == "conllu" or (to is None and split_key(name, sentence.columns)):
                 filled[name] = [NO_LABEL if each == OUTSIDE else each for each in filled[name]]
@@ -436,20 +421,7 @@ def tag_text(
     b'Stop VERB\n! PUNCT\n'
     """
     options = options or TagOptions()
-    names = [name for each in taggers if not each.hidden for name in each.label_columns]
-    for name, place in places(names, stream.columns).items():
-        wanted = find_column(name, stream.columns)
-        if wanted not in (None, place):
-            _log.info(
-                "%s: %s is a new column, because another goes to %s", stream.source, name, wanted
-            )
-    for each in taggers:
-        if each.model.training.get("lacks_outside") and not each.hidden:
-            _log.info(
-                "%s: words outside lack the key %s of MISC, as in the training data",
-                stream.source,
-                each.label.partition(".")[2],
-            )
+    _note_places([each for each in taggers if not each.hidden], stream, to)
     ready = stream.ready if flush is None else (lambda: not flush)
     if not taggers and to is None and stream.is_table and counts is None:
         yield from (block.encoded() for block in stream.blocks())
@@ -488,6 +460,33 @@ def tag_text(
         yield write(stream.count(size[0]))
         counted.add(*size)
     stream.report()
+
+
+def _note_places(taggers: Sequence[Tagger], stream: SentenceStream, to: str | None) -> None:
+    """Log where labels go that the file has no column for."""
+    found = places([name for each in taggers for name in each.label_columns], stream.columns)
+    for name, place in found.items():
+        wanted = find_column(name, stream.columns)
+        if wanted not in (None, place):
+            _log.info(
+                "%s: %s is a new column, because another goes to %s", stream.source, name, wanted
+            )
+    new = [name for name, place in found.items() if not has_column(place, stream.columns)]
+    if new and to is None and stream.format == "columns":
+        _log.info(
+            "%s: words are in column %d of %d; behind the last one comes %s",
+            stream.source,
+            stream.columns.index("form") + 1,
+            len(stream.columns),
+            ", ".join(new),
+        )
+    for each in taggers:
+        if each.model.training.get("lacks_outside"):
+            _log.info(
+                "%s: words outside lack the key %s of MISC, as in the training data",
+                stream.source,
+                each.label.partition(".")[2],
+            )
 
 
 def _renumbered(text: bytes, before: int) -> bytes:
