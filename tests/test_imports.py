@@ -87,7 +87,7 @@ segmentation.segmenter
 segmentation.reading
 segmentation
 tagging.unknown_lemmas
-tagging.arrays tagging.workspace tagging.document
+tagging.workspace tagging.document
 tagging.encode
 tagging.explain
 tagging.runtime

@@ -95,7 +95,6 @@ class RowTagger:
             raise OptionError(msg)
         self.counts = TagCounts()
         self._chain, self._options, self._threads = chain, options, threads
-        self._output_fields = options.output_fields(name_columns=len(chain.shown) > 1)
         self._needed: list[str] = []  # columns besides the tokens that rows must have
         filled: set[str] = set()
         for tagger in chain.taggers:
@@ -107,8 +106,7 @@ class RowTagger:
     @property
     def names(self) -> list[str]:
         """Names of the fields that rows of tokens get."""
-        found = (names_filled(tagger, self._output_fields) for tagger in self._chain.shown)
-        return list(dict.fromkeys(name for names in found for name in names))
+        return names_filled(self._chain.shown, self._options)
 
     def field_of(self, fields: Iterable[str], source: str, line: int | None = None) -> str:
         """Return the field of texts or tokens.
@@ -176,7 +174,7 @@ class RowTagger:
                 raise CorpusError(msg, source=source, line=line)
             sentences += found
             kinds.append((type(value), len(found)))
-        every = tag_stream(self._chain.taggers, sentences, self._threads, self._output_fields)
+        every = tag_stream(self._chain.taggers, sentences, self._threads, self._options)
         results: list[dict[str, Any]] = []
         for kind, count in kinds:
             tagged = [next(every) for _ in range(count)]
@@ -186,7 +184,7 @@ class RowTagger:
             elif kind is type(None):
                 results.append({})
             elif len(tagged[0]):
-                results.append(dict(tagged[0].written()))
+                results.append(dict(tagged[0].by_file_name(hidden=False)))
             else:
                 results.append({name: [] for name in self.names})
         return results

@@ -179,15 +179,9 @@ class LinearClassifier:
         reader = self._reader.grown(mapped)
         vectors, labels = reader(mapped, type(self).__name__), _labels_of(y)
         check_length(vectors, labels)
-        unseen = _missing(labels, self.classes_)
-        if unseen:
-            msg = (
-                f"expected labels of the first call ({_shown(self.classes_)}), found "
-                f"{_shown(unseen)}; name all labels there as classes=..."
-            )
-            raise LabelError(msg)
+        advice = "name all labels there as classes=..."
+        ids = _numbers(labels, self.classes_, "labels of the first call", advice)
         self._reader, self.n_features_in_ = reader, vectors.width
-        ids = np.searchsorted(self.classes_, labels).astype(np.int32)
         self._learn_more(self._with_bias(vectors), ids)
         return self
 
@@ -257,20 +251,14 @@ class LinearClassifier:
         except TypeError as error:
             msg = f"expected labels of one type, found a mixture ({error})"
             raise LabelError(msg) from error
-        unnamed = _missing(labels, distinct)
-        if unnamed:
-            msg = (
-                f"expected labels that classes names ({_shown(distinct)}), found "
-                f"{_shown(unnamed)}; name them too"
-            )
-            raise LabelError(msg)
+        ids = _numbers(labels, distinct, "labels that classes names", "name them too")
         if len(distinct) < 2:
             msg = (
                 f"expected at least two labels, found one class ({_shown(distinct)}); "
                 "add examples of another, or name both as classes=..."
             )
             raise LabelError(msg)
-        self.classes_, ids = distinct, np.searchsorted(distinct, labels)
+        self.classes_ = distinct
         if self._two_labels_only and len(self.classes_) > 2:
             msg = (
                 f"expected two labels, found {len(self.classes_)} ({_shown(self.classes_)}). "
@@ -278,7 +266,7 @@ class LinearClassifier:
             )
             raise LabelError(msg)
         self.n_features_in_ = vectors.width
-        return self._with_bias(vectors), ids.astype(np.int32)
+        return self._with_bias(vectors), ids
 
     def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
         """Visit vectors once, in the given order; continue a previous training, if any."""
@@ -315,16 +303,10 @@ class LinearClassifier:
     def _read_labeled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
         """Read X like the X of fit, and y as numbers in `classes_`."""
         vectors, labels = self._read(X), _labels_of(y)
-        unseen = _missing(labels, self.classes_)
-        if unseen:
-            msg = (
-                f"expected labels seen in training ({_shown(self.classes_)}), found "
-                f"{_shown(unseen)}; "
-                "leave such examples out, or compare with predict(X) to count them as wrong"
-            )
-            raise LabelError(msg)
+        advice = "leave such examples out, or compare with predict(X) to count them as wrong"
+        ids = _numbers(labels, self.classes_, "labels seen in training", advice)
         check_length(vectors, labels)
-        return vectors, np.searchsorted(self.classes_, labels)
+        return vectors, ids
 
     def _row(self) -> np.ndarray:
         if not hasattr(self, "_weights"):
@@ -334,10 +316,14 @@ class LinearClassifier:
 
 
 # --------------------------------------------------------------------------- private
-def _missing(labels: np.ndarray, classes: np.ndarray) -> list[Any]:
-    """Return the distinct labels that are no classes, in order of appearance."""
+def _numbers(labels: np.ndarray, classes: np.ndarray, expected: str, advice: str) -> np.ndarray:
+    """Return the numbers of labels among sorted classes, int32; refuse others."""
     known = set(classes.tolist())
-    return [label for label in dict.fromkeys(labels.ravel().tolist()) if label not in known]
+    others = [label for label in dict.fromkeys(labels.ravel().tolist()) if label not in known]
+    if others:
+        msg = f"expected {expected} ({_shown(classes)}), found {_shown(others)}; {advice}"
+        raise LabelError(msg)
+    return np.searchsorted(classes, labels).astype(np.int32)
 
 
 def _shown(labels: Sequence[Any] | np.ndarray) -> str:

@@ -87,6 +87,15 @@ class Run(NamedTuple):
     given: int  # number of training vectors, each counted once
 
 
+class _Data(NamedTuple):
+    """Data of a training run; with `before`, visit once and continue the runs there, if any."""
+
+    x: Vectors
+    y: np.ndarray
+    held_out: tuple[Vectors, np.ndarray] | None = None
+    before: tuple[Run, ...] | None = None
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class Perceptron(LinearClassifier, ABC):
     """Perceptron trained by the tagger's trainer: a mistake moves x between two rows of weights.
@@ -160,8 +169,7 @@ class Perceptron(LinearClassifier, ABC):
             If there is only one label, there are too many, or y or validation has others.
         """
         x, ids = self._begin(X, y, classes)
-        held_out = None if validation is None else self._read_labeled(*validation)
-        self._learn(x, ids, held_out, None)
+        self._learn(_Data(x, ids, None if validation is None else self._read_labeled(*validation)))
         return self
 
     def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
@@ -172,7 +180,7 @@ class Perceptron(LinearClassifier, ABC):
                 "earlier epoch; call fit without it"
             )
             raise SeqtagError(msg)
-        self._learn(x, y, None, runs)
+        self._learn(_Data(x, y, before=runs))
 
     def trajectory(self, X: Any) -> np.ndarray:
         """Return every weight vector of the training run, rebuilt from its updates.
@@ -206,29 +214,21 @@ class Perceptron(LinearClassifier, ABC):
 
     # ----------------------------------------------------------------- for subclasses
     @abstractmethod
-    def _learn(
-        self,
-        x: Vectors,
-        y: np.ndarray,
-        held_out: tuple[Vectors, np.ndarray] | None,
-        before: tuple[Run, ...] | None,
-    ) -> None:
-        """Run the trainer and set the weights; with `before`, visit once and continue its runs."""
+    def _learn(self, data: _Data) -> None:
+        """Run the trainer and set the weights."""
 
     def _run(
         self,
-        x: Vectors,
-        y: np.ndarray,
+        data: _Data,
         K: int,
         average: bool = False,
-        held_out: tuple[Vectors, np.ndarray] | None = None,
-        before: tuple[Run, ...] | None = None,
         read_out: Callable[[UpdateLog, int], None] | None = None,
     ) -> Run:
         """Run the trainer; `read_out` gets the updates and the examples visited before a scoring.
 
-        With `before` it runs one epoch in the given order, which continues the first run there.
+        Of the runs before, it continues the first.
         """
+        x, y, held_out, before = data
         cost = None if self.cost is None else np.array(self.cost, np.float64, order="C")
         if cost is not None and (
             cost.shape != (K, K) or not np.isfinite(cost).all() or cost.diagonal().any()
@@ -294,13 +294,9 @@ class Perceptron(LinearClassifier, ABC):
         run = Run(rows, made, end, tuple(history), kept.converged, state, n)
         if past is None:
             return run
+        made = made._replace(example=made.example + past.given, seen=made.seen + past.kept)
         return run._replace(
-            mistakes=UpdateLog(
-                np.concatenate([past.mistakes.example, run.mistakes.example + past.given]),
-                np.concatenate([past.mistakes.seen, run.mistakes.seen + past.kept]),
-                np.concatenate([past.mistakes.gold, run.mistakes.gold]),
-                np.concatenate([past.mistakes.decoded, run.mistakes.decoded]),
-            ),
+            mistakes=UpdateLog(*map(np.concatenate, zip(past.mistakes, made, strict=True))),
             kept=past.kept + run.kept,
             history=past.history + run.history,
             given=past.given + run.given,
@@ -359,14 +355,8 @@ class BinaryPerceptron(Perceptron):
 
     average: bool = False
 
-    def _learn(
-        self,
-        x: Vectors,
-        y: np.ndarray,
-        held_out: tuple[Vectors, np.ndarray] | None,
-        before: tuple[Run, ...] | None,
-    ) -> None:
-        self._report(self._run(x, y, 2, self.average, held_out, before))
+    def _learn(self, data: _Data) -> None:
+        self._report(self._run(data, 2, self.average))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -404,26 +394,19 @@ class MulticlassPerceptron(Perceptron):
         self._row()
         return self._weights.ravel()
 
-    def _learn(
-        self,
-        x: Vectors,
-        y: np.ndarray,
-        held_out: tuple[Vectors, np.ndarray] | None,
-        before: tuple[Run, ...] | None,
-    ) -> None:
+    def _learn(self, data: _Data) -> None:
         K = len(self.classes_)
         if not self.one_vs_all or K == 2:
-            self._report(self._run(x, y, K, self.average, held_out, before))
+            self._report(self._run(data, K, self.average))
             return
-        if held_out is not None or self.cost is not None:
+        if data.held_out is not None or self.cost is not None:
             msg = "expected no validation set and no cost with one_vs_all=True, found one"
             raise SeqtagError(msg)
-        runs = [
-            self._run(
-                x, (y == k).astype(np.int32), 2, self.average, None, before and before[k : k + 1]
-            )
-            for k in range(K)
-        ]
+        runs = []
+        for k in range(K):
+            before = data.before and data.before[k : k + 1]
+            one = data._replace(y=(data.y == k).astype(np.int32), before=before)
+            runs.append(self._run(one, 2, self.average))
         self._runs = tuple(runs)
         self._weights = np.stack([run.weights[1] for run in runs])
         for name in ("mistakes_", "history_"):  # of an earlier fit
@@ -477,24 +460,18 @@ class VotedPerceptron(Perceptron):
 
     _voters: Voters = field(init=False)
 
-    def _learn(
-        self,
-        x: Vectors,
-        y: np.ndarray,
-        held_out: tuple[Vectors, np.ndarray] | None,
-        before: tuple[Run, ...] | None,
-    ) -> None:
-        past = before[0] if before else None
+    def _learn(self, data: _Data) -> None:
+        past = data.before[0] if data.before else None
         given = past.given if past else 0
-        wrong = self._voters.vectors.widened(x.width, self.fit_intercept) if past else None
+        wrong = self._voters.vectors.widened(data.x.width, self.fit_intercept) if past else None
 
         def read_out(mistakes: UpdateLog, seen: int) -> None:
             made = int(np.searchsorted(mistakes.seen, seen))
-            new = x.take(mistakes.example[wrong.size if wrong else 0 : made] - given)
+            new = data.x.take(mistakes.example[wrong.size if wrong else 0 : made] - given)
             vectors = wrong.followed_by(new) if wrong else new
             self._voters = Voters(vectors, mistakes, seen, self.step)
 
-        run = self._run(x, y, 2, False, held_out, before, read_out)
+        run = self._run(data, 2, read_out=read_out)
         read_out(run.mistakes, run.kept)
         self._report(run)
 

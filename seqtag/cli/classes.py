@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.cli.options import InputOptions
-    from seqtag.corpus.read import AnyStream, SentenceStream
+    from seqtag.corpus.read import SentenceStream
     from seqtag.tables.learn import Pass
 
 
@@ -120,7 +120,9 @@ def command(
     return 0
 
 
-def _cut(streams: Sequence[SentenceStream], model: str | None, notes: Notes) -> Sequence[AnyStream]:
+def _cut(
+    streams: Sequence[SentenceStream], model: str | None, notes: Notes
+) -> Sequence[SentenceStream]:
     """Return the streams, with raw text tokenized by the model, if there is one."""
     raw = [stream for stream in streams if stream.is_raw]
     if model is None:

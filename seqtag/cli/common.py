@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from seqtag.catalogue.entries import RemoteFile
-    from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.pipeline import Loaded
 
 Item = TypeVar("Item")
@@ -98,7 +98,7 @@ class Notes(logging.Handler):
                 bar(1)
 
     def reading(
-        self, items: Iterable[Item], streams: Sequence[AnyStream], *, shared: bool
+        self, items: Iterable[Item], streams: Sequence[SentenceStream], *, shared: bool
     ) -> Iterator[Item]:
         """Yield the items, with a progress bar of the bytes that were read from the streams.
 

@@ -28,12 +28,12 @@ from seqtag.errors import CorpusError
 from seqtag.evaluation.aligned import AlignedReport
 from seqtag.evaluation.significance import intervals, intervals_text
 from seqtag.evaluation.systems import score_system
+from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
     from seqtag.evaluation.report import Report
     from seqtag.evaluation.significance import Interval
-    from seqtag.evaluation.systems import Annotator
 
 
 FAILED = 3
@@ -187,7 +187,7 @@ def command(
     return 0
 
 
-def load_annotator(name: str) -> Annotator:
+def load_annotator(name: str) -> Pipeline:
     """Load a pipeline that can segment raw text.
 
     Raises
@@ -196,7 +196,7 @@ def load_annotator(name: str) -> Annotator:
         If it has no tokenizer.
     """
     loaded = load_model(name)
-    if loaded.segmenter:
+    if isinstance(loaded, Pipeline) and loaded.segmenter:
         return loaded
     msg = (
         f"expected a pipeline with a tokenizer for --raw, found {', '.join(loaded.parts)}; train "

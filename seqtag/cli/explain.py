@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from seqtag.cli.options import InputOptions
-    from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import FilledSentence
     from seqtag.tagging.tagger import Tagger
@@ -129,7 +129,7 @@ def command(
 
 
 def _words(
-    chain: Chain, stream: AnyStream, token: int | None
+    chain: Chain, stream: SentenceStream, token: int | None
 ) -> Iterator[tuple[int, int, Tagger, FilledSentence]]:
     """Yield sentence number, word position, tagger and sentence for each word to explain."""
     from seqtag.tagging.streams import FilledSentence

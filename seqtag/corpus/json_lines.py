@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus.sentence import Sentence, values_of
+from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.table import shorten
 from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
@@ -32,11 +32,7 @@ class JsonSentence(Sentence):
     def __len__(self) -> int:
         return len(self._record[TOKENS])
 
-    def column(self, name: str) -> list[str]:
-        """Return the values of a column, one per word, as a new list."""
-        if name not in self.columns:
-            base, key = self._key(name)
-            return values_of(self.column(base), key)
+    def _values_of(self, name: str) -> list[str]:
         return list(self._record[TOKENS if name == "form" else name])
 
     def line_of(self, i: int) -> int:  # noqa: ARG002

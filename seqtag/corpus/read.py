@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
 
 from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
@@ -35,75 +35,10 @@ from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from types import TracebackType
 
     from seqtag.corpus.sentence import Sentence
-    from seqtag.corpus.stream import BlockOfWords
 
 _log = logging.getLogger("seqtag")
-
-
-class AnyStream(Protocol):
-    """Protocol of streams of sentences: `SentenceStream`, or raw text that a pipeline segments.
-
-    See `SentenceStream` for what each of these is.
-    """
-
-    @property
-    def format(self) -> str:
-        """Its name."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-
-    @property
-    def source(self) -> str:
-        """Name of the file."""
-
-    @property
-    def separator(self) -> str:
-        """Separator of the columns."""
-
-    @property
-    def is_table(self) -> bool:
-        """True if there is one word on each line."""
-
-    @property
-    def is_bare(self) -> bool:
-        """True if it has words only, and its blocks can be scanned for them."""
-
-    @property
-    def extensible(self) -> bool:
-        """True if another column can be added to the rows."""
-
-    @property
-    def position(self) -> int:
-        """Bytes read so far."""
-
-    @property
-    def size(self) -> int | None:
-        """Size of the file in bytes; None if it is not known."""
-
-    def __iter__(self) -> Iterator[Sentence]: ...
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the text of a table in pieces of complete sentences."""
-
-    def block_tasks(self) -> Iterator[Callable[[], BlockOfWords]]:
-        """Yield functions that make the blocks of a table; any thread may call them."""
-
-    def count(self, sentences: int) -> int:
-        """Count the sentences of the next block; return the number of those before it, or 0."""
-
-    def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
-        """Yield the sentences of some blocks of a table."""
-
-    def ready(self) -> bool:
-        """Return whether more input is available."""
-
-    def report(self) -> None:
-        """Log the warnings."""
 
 
 class SentenceStream:
@@ -195,12 +130,12 @@ class SentenceStream:
                 yield block
 
     def block_tasks(self) -> Iterator[Callable[[], Block]]:
-        """Yield functions that return the blocks, which are read already."""
+        """Yield functions that return the blocks; any thread may call them."""
         for block in self.blocks():
-            yield partial(Block, *block)
+            yield partial(_same, block)
 
-    def count(self, sentences: int) -> int:  # noqa: ARG002  numbers are those of the file
-        """Return 0, as no block is numbered."""
+    def count(self, sentences: int) -> int:  # noqa: ARG002  sentences of files are not numbered
+        """Count the sentences of the next block; return the number of those before it, or 0."""
         return 0
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
@@ -267,13 +202,12 @@ class SentenceStream:
     def __enter__(self) -> SentenceStream:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _same(block: Block) -> Block:
+    return block
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from seqtag.corpus.conllu import check_columns
 from seqtag.corpus.layout import NO_ROWS
-from seqtag.corpus.sentence import Span, SpanSentence, split_key, with_values
+from seqtag.corpus.sentence import Span, SpanSentence
 from seqtag.corpus.table import DOCSTART, LONE_RETURN, is_comment, shorten
 from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
@@ -76,13 +76,8 @@ class RowSentence(SpanSentence):
     def replace(self, values: Mapping[str, Sequence[str]]) -> str:
         """Return `raw` with the fields of some columns replaced (see `Sentence`)."""
         layout, edits = self._layout, list[tuple[Span, str]]()
-        cells = dict(values)
-        for name in values:
-            if (keyed := split_key(name, self.columns)) is not None:
-                base = cells.get(keyed[0]) or self.column(keyed[0])
-                cells[keyed[0]] = with_values(keyed[0], base, keyed[1], cells.pop(name))
         forbidden = "\r\n" + (layout.separator[0] + "\t" if layout.separator in "\t+ " else "")
-        for name, new in cells.items():
+        for name, new in self._with_keys(values, forbidden).items():
             self._check(name, new, forbidden)
             written = layout.spelling(name).write(new)
             fields = [quoted(value, layout.separator) for value in written]
@@ -95,11 +90,7 @@ class RowSentence(SpanSentence):
             if self._header >= 0:
                 edits.append(((self._header, self._header), gap + name))
             edits += [((e, e), gap + each) for e, each in zip(self._ends, fields, strict=True)]
-        parts, done = list[str](), 0
-        for (start, end), value in sorted(edits, key=lambda edit: edit[0]):
-            parts += (self.raw[done:start], value)
-            done = end
-        return "".join([*parts, self.raw[done:]])
+        return self._edited(edits)
 
 
 def field_value(cell: str, separator: str) -> str:

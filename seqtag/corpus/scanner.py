@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from seqtag.corpus.read import AnyStream
-    from seqtag.corpus.stream import BlockOfWords
+    from seqtag.corpus.read import SentenceStream
+    from seqtag.corpus.stream import Block
     from seqtag.engine.interface import Scanner, WordScanner
 
 
@@ -61,7 +61,7 @@ class BlockScanner:
         The values of each column, by their numbers.
     """
 
-    def __init__(self, stream: AnyStream, read: Sequence[str], write: Sequence[int] = ()):
+    def __init__(self, stream: SentenceStream, read: Sequence[str], write: Sequence[int] = ()):
         self._arguments = (
             len(stream.columns),
             stream.separator,
@@ -78,7 +78,7 @@ class BlockScanner:
         self._scanner = make(*self._arguments)
         self.values: list[list[str]] = [[] for _ in self._arguments[4]]
 
-    def scan(self, block: BlockOfWords) -> Scanned | None:
+    def scan(self, block: Block) -> Scanned | None:
         """Number the values of a block; return None if it is not regular."""
         found = self._scanner.scan(block.encoded(), block.line == 1)
         if found is None:
@@ -106,7 +106,7 @@ class WordBlockScanner:
         self._scanner = cast("Callable[[], WordScanner]", backend.WordScanner)()
         self.values: list[list[str]] = [[]]
 
-    def scan(self, block: BlockOfWords) -> Scanned:
+    def scan(self, block: Block) -> Scanned:
         """Number the words of a block."""
         rows = block.scan_words(self._scanner)
         [words] = self.values

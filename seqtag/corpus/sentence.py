@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from seqtag.caching import BoundedCache
@@ -74,7 +75,6 @@ class Sentence(ABC):
         """The forms, in order: the column ``form``, as a new list."""
         return self.column("form")
 
-    @abstractmethod
     def column(self, name: str) -> list[str]:
         """Return a new list of the values of a column, or of a key such as ``misc.NER``.
 
@@ -83,6 +83,15 @@ class Sentence(ABC):
         CorpusError
             If there is no such column; the message lists the columns.
         """
+        if name in self.columns:
+            return self._values_of(name)
+        if (found := split_key(name, self.columns)) is None:
+            raise self._no_column(name)
+        return values_of(self._values_of(found[0]), found[1])
+
+    @abstractmethod
+    def _values_of(self, name: str) -> list[str]:
+        """Return a new list of the values of one of the columns."""
 
     @abstractmethod
     def line_of(self, i: int) -> int:
@@ -107,12 +116,16 @@ class Sentence(ABC):
             tokens) cannot store labels.
         """
 
-    def _key(self, name: str) -> tuple[str, str]:
-        """Return column and key of a name such as ``misc.NER``, or refuse the name."""
-        found = split_key(name, self.columns)
-        if found is None:
-            raise self._no_column(name)
-        return found
+    def _with_keys(
+        self, values: Mapping[str, Sequence[str]], forbidden: str
+    ) -> dict[str, Sequence[str]]:
+        """Return values of columns, with those of keys such as ``misc.NER`` in their columns."""
+        keyed = {name: found for name in values if (found := split_key(name, self.columns))}
+        cells = {name: new for name, new in values.items() if name not in keyed}
+        for name, (base, key) in keyed.items():
+            self._check(name, values[name], f"{forbidden}|")
+            cells[base] = with_values(base, cells.get(base) or self.column(base), key, values[name])
+        return cells
 
     def _no_column(self, name: str) -> CorpusError:
         """Return the error for an unknown column."""
@@ -173,11 +186,7 @@ class SpanSentence(Sentence):
     def __len__(self) -> int:
         return len(self._at)
 
-    def column(self, name: str) -> list[str]:
-        """Return the values of a column, one per word, as a new list."""
-        if name not in self._values:
-            base, key = self._key(name)
-            return values_of(self._values[base], key)
+    def _values_of(self, name: str) -> list[str]:
         return list(self._values[name])
 
     def line_of(self, i: int) -> int:
@@ -196,9 +205,13 @@ class SpanSentence(Sentence):
                 raise CorpusError(msg, source=self.source, line=self.line)
             self._check(name, new, " \t\r\n/()[]")
             edits.extend(zip(self._editable[name], new, strict=True))
+        return self._edited(edits)
+
+    def _edited(self, edits: Iterable[tuple[Span, str]]) -> str:
+        """Return `raw` with other text in some spans; at one place, in order."""
         parts: list[str] = []
         done = 0
-        for (start, end), value in sorted(edits):
+        for (start, end), value in sorted(edits, key=itemgetter(0)):
             parts += (self.raw[done:start], value)
             done = end
         return "".join([*parts, self.raw[done:]])

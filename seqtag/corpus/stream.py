@@ -11,7 +11,7 @@ import stat
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from seqtag.corpus.warnings import FormatWarnings, Mode
 from seqtag.errors import CorpusError, SentenceTooLongError
@@ -83,19 +83,32 @@ UNLIMITED = ReadLimits(sys.maxsize, sys.maxsize)
 """Limits for input that was read and checked before."""
 
 
-class Block(NamedTuple):
-    """Decoded text that ends at a sentence boundary, and the number of its first line.
+class Block:
+    """Decoded text that ends at a sentence boundary.
 
-    `data` is the text in UTF-8 if it was read so.
+    Parameters
+    ----------
+    text
+        The text.
+    line
+        The number of its first line.
+    data
+        The text in UTF-8 if it was read so.
     """
 
-    text: str
-    line: int
-    data: bytes = b""
+    line, _text, _data = 1, "", b""
+
+    def __init__(self, text: str, line: int, data: bytes = b""):
+        self._text, self.line, self._data = text, line, data
+
+    @property
+    def text(self) -> str:
+        """The text, as the format of the stream has it."""
+        return self._text
 
     def encoded(self) -> bytes:
         """Return the text in UTF-8."""
-        return self.data or self.text.encode()
+        return self._data or self.text.encode()
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of a text in tokens."""
@@ -109,36 +122,8 @@ class Block(NamedTuple):
         names: Sequence[Sequence[bytes]],
         before: int,  # noqa: ARG002  sentences of tokens have no numbers
     ) -> bytes:
-        """Return the words as CoNLL-U with labels."""
+        """Return the words as CoNLL-U with labels; `before`: number of sentences before it."""
         return rows.conllu(columns, labels, names, None, [], [])
-
-
-class BlockOfWords(Protocol):
-    """Protocol of blocks of words: `Block`, and segmented text that has not been written yet."""
-
-    @property
-    def text(self) -> str:
-        """The text, as the format of the stream has it."""
-
-    @property
-    def line(self) -> int:
-        """The number of its first line."""
-
-    def encoded(self) -> bytes:
-        """Return the text in UTF-8."""
-
-    def scan_words(self, scanner: WordScanner) -> WordRows:
-        """Return its words."""
-
-    def write_conllu(
-        self,
-        rows: WordRows,
-        columns: Sequence[int],
-        labels: Sequence[IntArray],
-        names: Sequence[Sequence[bytes]],
-        before: int,
-    ) -> bytes:
-        """Return its words as CoNLL-U with labels; `before`: number of sentences before it."""
 
 
 def after_last_line(data: bytearray, start: int) -> int:

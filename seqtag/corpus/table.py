@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.sentence import Sentence, split_key, values_of, with_values
+from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.warnings import FormatWarnings
 from seqtag.errors import CorpusError
 
@@ -66,16 +66,12 @@ class TableSentence(Sentence):
             return len(self._rows)
         return (len(self._fields) + 1) // (len(self.columns) + 1)
 
-    def column(self, name: str) -> list[str]:
-        """Return the values of a column, one per word, as a new list."""
+    def _values_of(self, name: str) -> list[str]:
         values = self.lines(name)
         return values if self._rows is None else [values[row] for row in self._rows]
 
     def lines(self, name: str) -> list[str]:
         """Return the values of a column on all lines, with or without a word, as a list."""
-        if name not in self.columns:
-            base, key = self._key(name)
-            return values_of(self.lines(base), key)
         return self._fields[self.columns.index(name) :: len(self.columns) + 1]
 
     @property
@@ -92,20 +88,13 @@ class TableSentence(Sentence):
     def replace(self, values: Mapping[str, Sequence[str]]) -> str:
         """Return `raw` with the fields of some columns replaced (see :class:`Sentence`)."""
         forbidden = "\t\r\n" if self._separator == "\t" else " \t\r\n"
-        keyed: dict[str, tuple[str, str]] = {}
+        values = self._with_keys(values, forbidden)
         for name, new in values.items():
-            if (found := split_key(name, self.columns)) is not None:
-                keyed[name] = found
-            elif name not in self.columns and not self.extensible:
+            if name not in self.columns and not self.extensible:
                 raise self._no_column(name)
-            self._check(name, new, forbidden + "|" * (name in keyed))
+            self._check(name, new, forbidden)
         if not len(self):
             return self.raw
-        if keyed:
-            given, values = values, {n: new for n, new in values.items() if n not in keyed}
-            for name, (base, key) in keyed.items():
-                cells = values.get(base) or self.column(base)
-                values[base] = with_values(base, cells, key, given[name])
         # New columns follow the last one, which is replaced first.
         values = dict(sorted(values.items(), key=lambda item: item[0] not in self.columns))
         body = self._joined(values) if self._eol else self._edited(values)
@@ -198,7 +187,8 @@ class ColumnReader:
         Their `raw` texts joined are the text of the blocks.
         """
         lead, rest = "", ""
-        for text, *_ in blocks:
+        for block in blocks:
+            text = block.text
             self.separator = self.separator or find_separator(text.removeprefix("\ufeff"))
             start = 0
             for match in _SENTENCE_END.finditer(text):

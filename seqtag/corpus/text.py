@@ -39,12 +39,12 @@ _TOKEN = re.compile(r"[^ \t\r\n\ufeff]+")
 
 def lines_of(stream: ByteStream) -> Iterator[tuple[str, int]]:
     r"""Yield each line with its line end, and its number; the byte order mark stays in line 1."""
-    for text, first, _ in stream.blocks(after_last_line):
-        lines = text.split("\n")
-        for number, line in enumerate(lines[:-1], first):
+    for block in stream.blocks(after_last_line):
+        lines = block.text.split("\n")
+        for number, line in enumerate(lines[:-1], block.line):
             yield line + "\n", number
         if lines[-1]:
-            yield lines[-1], first + len(lines) - 1
+            yield lines[-1], block.line + len(lines) - 1
 
 
 def read_tokens(stream: ByteStream, source: str) -> Iterator[Sentence]:
@@ -217,8 +217,8 @@ def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
     """
     build = partial(_bracketed, limits=stream.limits)
     line = 1
-    for text, *_ in stream.blocks(after_last_rule):
-        start = 0
+    for block in stream.blocks(after_last_rule):
+        text, start = block.text, 0
         ends = [m.end() for m in _POS_END.finditer(text)]
         for end in ends if ends and ends[-1] == len(text) else [*ends, len(text)]:
             # Leading blank lines are a piece of their own, wherever blocks begin.
@@ -239,7 +239,8 @@ def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
     """
     build = partial(_tree, limits=stream.limits)
     line = 1
-    for text, *_ in stream.blocks(before_last_tree):
+    for block in stream.blocks(before_last_tree):
+        text = block.text
         starts = [0, *(m.end() for m in re.finditer(r"\n(?=\()", text)), len(text)]
         for start, end in pairwise(starts):
             raw = text[start:end]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.formats import FORMATS
-from seqtag.corpus.read import SentenceStream
 from seqtag.corpus.rows import split_row
 from seqtag.corpus.table import find_separator
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.read import SentenceStream
 
 
 def withheld(source: str | None, line: int | None = None) -> CorpusError:
@@ -24,7 +23,7 @@ def withheld(source: str | None, line: int | None = None) -> CorpusError:
     return CorpusError(msg, source=source, line=line)
 
 
-def check_words(stream: AnyStream) -> None:
+def check_words(stream: SentenceStream) -> None:
     """Refuse a column file if all forms of its first 64 kB are withheld; one alone may be a word.
 
     Raises
@@ -32,7 +31,7 @@ def check_words(stream: AnyStream) -> None:
     CorpusError
         If so.
     """
-    if not isinstance(stream, SentenceStream) or not FORMATS[stream.format].is_table:
+    if not FORMATS[stream.format].is_table:
         return
     layout, head, found = stream.layout, stream.head(), []
     separator, width = layout.separator or find_separator(head) or " ", len(layout.columns)

@@ -118,14 +118,15 @@ class AlignedReport:
         return None if name in _PIECES else share(self.metrics[name].correct, self.aligned)
 
     @property
+    def facts(self) -> dict[str, object]:
+        """What was scored, for signatures."""
+        sizes = {name: self.metrics[name].gold for name in ("sentences", "tokens", "words")}
+        return {"task": "aligned", "metric": self.metric, **sizes}
+
+    @property
     def signature(self) -> str:
         """One line with what was scored, on which data, and by which model."""
-        facts = {
-            "task": "aligned",
-            "metric": self.metric,
-            **{name: self.metrics[name].gold for name in ("sentences", "tokens", "words")},
-        }
-        return signature_of(facts, self.origin and self.origin._asdict())
+        return signature_of(self.facts, self.origin and self.origin._asdict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serializable dictionary; fractions have full precision.

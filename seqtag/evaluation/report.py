@@ -82,10 +82,10 @@ class Report:
         Task, and chunk scheme; None if the labels were not scored as chunks.
     sentences, correct_sentences, tokens, correct
         Numbers of sentences and tokens, and of those with no wrong label.
-    known_tokens, known_correct
-        Of these tokens, those whose word was seen in training; None if unknown.
     confusion
         Number of tokens by (gold, predicted) label, correct ones included.
+    known_tokens, known_correct
+        Of these tokens, those whose word was seen in training; None if unknown.
     chunk_types
         Counts of chunks by type, in sorted order; empty if `scheme` is None.
     invalid_gold, invalid_predicted
@@ -117,13 +117,13 @@ class Report:
     correct_sentences: int
     tokens: int
     correct: int
-    known_tokens: int | None
-    known_correct: int | None
     confusion: Mapping[tuple[str, str], int]
-    chunk_types: Mapping[str, Counts]
-    invalid_gold: int
-    invalid_predicted: int
-    word_errors: Mapping[tuple[str, str, str], int] | None
+    known_tokens: int | None = None
+    known_correct: int | None = None
+    chunk_types: Mapping[str, Counts] = field(default_factory=dict)
+    invalid_gold: int = 0
+    invalid_predicted: int = 0
+    word_errors: Mapping[tuple[str, str, str], int] | None = None
     origin: Origin | None = None
     samples: Samples | None = field(default=None, compare=False)
     reliability: Reliability | None = None
@@ -182,7 +182,7 @@ class Report:
     @property
     def chunks(self) -> Counts:
         """Return the counts of chunks of all types together."""
-        return total_of(self.chunk_types)
+        return Counts(*(sum(counts[i] for counts in self.chunk_types.values()) for i in range(3)))
 
     @property
     def precision(self) -> float | None:
@@ -210,16 +210,25 @@ class Report:
         return self.accuracy if self.scheme is None else self.chunks.f1
 
     @property
-    def signature(self) -> str:
-        """One line with what was scored, on which data, and by which model."""
-        facts = {
+    def headline(self) -> str:
+        """Name of the headline figure among the samples."""
+        return "accuracy" if self.scheme is None else "f1"
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What was scored, for signatures."""
+        return {
             "task": self.task,
             "metric": self.metric,
             "scheme": self.scheme or "none",
             "sentences": self.sentences,
             "tokens": self.tokens,
         }
-        return signature_of(facts, self.origin and self.origin._asdict())
+
+    @property
+    def signature(self) -> str:
+        """One line with what was scored, on which data, and by which model."""
+        return signature_of(self.facts, self.origin and self.origin._asdict())
 
     def errors(self, n: int) -> list[WordError]:
         """List the `n` most frequent wrong labels with their words; ties in alphabetical order.
@@ -332,7 +341,17 @@ class Report:
                 "use to_text(), or call evaluate(..., scheme='iob2')"
             )
             raise LabelError(msg)
-        return conlleval_text(self.tokens, self.correct, self.chunk_types)
+        total = self.chunks
+        text = (
+            f"processed {self.tokens} tokens with {total.gold} phrases; "
+            f"found: {total.found} phrases; correct: {total.correct}.\n"
+        )
+        if self.tokens:
+            text += f"accuracy: {100 * self.correct / self.tokens:6.2f}%; {_figures(total)}\n"
+        for name, counts in self.chunk_types.items():
+            padded = name.encode().rjust(17).decode()  # the script counts bytes
+            text += f"{padded}: {_figures(counts)}  {counts.found}\n"
+        return text
 
 
 def evaluate(
@@ -400,26 +419,23 @@ def evaluate(
     for sentences, expected, guessed, forms in _aligned(gold, predicted, words):
         confusion.update(zip(expected, guessed, strict=True))
         right = [a == b for a, b in zip(expected, guessed, strict=True)]
-        correct_sentences += all(right)
-        seen: list[bool] | None = None
+        counts = {"accuracy": Counts(sum(right), len(right), len(right))}
+        if chunks is not None:
+            counts["f1"] = chunks.add(expected, guessed, sentences)
         if forms is not None:
             triples = zip(expected, guessed, forms, strict=True)
             word_errors.update(t for t, ok in zip(triples, right, strict=True) if not ok)
-            if known is not None:
-                seen = [form in known for form in forms]
-                known_tokens += sum(seen)
-                known_correct += sum(a and b for a, b in zip(seen, right, strict=True))
-        found = None if chunks is None else chunks.add(expected, guessed, sentences)
+        if forms is not None and known is not None:
+            seen = [form in known for form in forms]
+            known_right = sum(a and b for a, b in zip(seen, right, strict=True))
+            unknown = len(right) - sum(seen)
+            counts["known"] = Counts(known_right, sum(seen), sum(seen))
+            counts["unknown"] = Counts(sum(right) - known_right, unknown, unknown)
+            known_tokens += sum(seen)
+            known_correct += known_right
+        counts["sentences"] = Counts(int(all(right)), 1, 1)
+        correct_sentences += all(right)
         if kept is not None:
-            counts = {"accuracy": Counts(sum(right), len(right), len(right))}
-            if found is not None:
-                counts["f1"] = found
-            if seen is not None:
-                known_right = sum(a and b for a, b in zip(seen, right, strict=True))
-                unknown = len(right) - sum(seen)
-                counts["known"] = Counts(known_right, sum(seen), sum(seen))
-                counts["unknown"] = Counts(sum(right) - known_right, unknown, unknown)
-            counts["sentences"] = Counts(int(all(right)), 1, 1)
             kept.add(counts, right)
 
     used = chunks.scheme if chunks is not None else None
@@ -440,9 +456,9 @@ def evaluate(
         correct_sentences=correct_sentences,
         tokens=confusion.total(),
         correct=sum(n for (a, b), n in confusion.items() if a == b),
+        confusion=dict(confusion),
         known_tokens=None if known is None else known_tokens,
         known_correct=None if known is None else known_correct,
-        confusion=dict(confusion),
         chunk_types=chunks.types(used) if chunks is not None else {},
         invalid_gold=invalid[0],
         invalid_predicted=invalid[1],
@@ -500,13 +516,7 @@ def evaluate_columns(
         correct_sentences=int(correct_sentences.sum()),
         tokens=len(right),
         correct=int(right.sum()),
-        known_tokens=None,
-        known_correct=None,
         confusion=confusion,
-        chunk_types={},
-        invalid_gold=0,
-        invalid_predicted=0,
-        word_errors=None,
         origin=origin,
     )
 
@@ -617,41 +627,6 @@ class ChunkCounter:
             return 0, 0
         gold, predicted = (invalid_transitions(side, scheme) for side in self._transitions)
         return gold, predicted
-
-
-def conlleval_text(tokens: int, correct: int, types: Mapping[str, Counts]) -> str:
-    """Return the output of the conlleval script, byte for byte.
-
-    Parameters
-    ----------
-    tokens, correct
-        Number of tokens, and of those with the correct label.
-    types
-        Counts of chunks by type.
-
-    Examples
-    --------
-    >>> print(conlleval_text(2, 1, {"NP": Counts(1, 2, 1)}), end="")
-    processed 2 tokens with 1 phrases; found: 2 phrases; correct: 1.
-    accuracy:  50.00%; precision:  50.00%; recall: 100.00%; FB1:  66.67
-                   NP: precision:  50.00%; recall: 100.00%; FB1:  66.67  2
-    """
-    total = total_of(types)
-    text = (
-        f"processed {tokens} tokens with {total.gold} phrases; "
-        f"found: {total.found} phrases; correct: {total.correct}.\n"
-    )
-    if tokens:
-        text += f"accuracy: {100 * correct / tokens:6.2f}%; {_figures(total)}\n"
-    for name, counts in types.items():
-        padded = name.encode().rjust(17).decode()  # the script counts bytes
-        text += f"{padded}: {_figures(counts)}  {counts.found}\n"
-    return text
-
-
-def total_of(types: Mapping[str, Counts]) -> Counts:
-    """Return the counts of chunks of all types together."""
-    return Counts(*(sum(counts[i] for counts in types.values()) for i in range(3)))
 
 
 def _figures(counts: Counts) -> str:

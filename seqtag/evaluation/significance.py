@@ -255,14 +255,14 @@ def _check(number: int, name: str) -> None:
 AnyReport: TypeAlias = "Report | AlignedReport"
 """Reports that can be compared."""
 
-NAMES = {
+NAMES = METRICS | {
     "accuracy": "tokens",
     "f1": "chunk F1",
     "known": "known words",
     "unknown": "unknown words",
     "sentences": "sentences",
 }
-"""Names of the metrics of a `Report` in tables."""
+"""Names of the metrics of reports in tables."""
 
 
 class Difference(NamedTuple):
@@ -334,16 +334,15 @@ class Comparison:
     def verdict(self) -> str:
         """Which system is better in the headline, by the p-value of approximate randomization."""
         metric, found = next(iter(self.differences.items()))
-        shown = NAMES.get(metric) or METRICS[metric]
         value = _p_text(found.p_randomisation)
         value = value if value[0] == "<" else f"= {value}"
         p = f"p {value} (approximate randomization)"
         level = 1 - self.confidence
         if found.p_randomisation >= level:
-            return f"no significant difference in {shown} at {100 * level:g}%: {p}"
+            return f"no significant difference in {NAMES[metric]} at {100 * level:g}%: {p}"
         better, worse = ("B", "A") if found.difference > 0 else ("A", "B")
         points = 100 * abs(found.difference)
-        return f"{better} is better than {worse} in {shown}: {points:+.2f} points, {p}"
+        return f"{better} is better than {worse} in {NAMES[metric]}: {points:+.2f} points, {p}"
 
     def to_text(self) -> str:
         """Return a table of the metrics, McNemar's test, the signature and the verdict."""
@@ -360,8 +359,7 @@ class Comparison:
                 _p_text(each.p_bootstrap),
                 _p_text(each.p_randomisation),
             )
-            shown = NAMES.get(name) or METRICS[name]
-            lines.append(shown.ljust(20) + "".join(map(str.rjust, cells, widths)))
+            lines.append(NAMES[name].ljust(20) + "".join(map(str.rjust, cells, widths)))
         if self.tokens:
             a, b, p = self.tokens
             lines += [
@@ -426,19 +424,6 @@ def compare(
     (0.333, 1.0)
     """
     left, right = _samples_of(a), _samples_of(b)
-    facts: dict[str, object]
-    if isinstance(a, AlignedReport):
-        headline = a.headline
-        facts = {"task": "aligned", "metric": a.metric, "sentences": a.sentences}
-    else:
-        headline = "accuracy" if a.scheme is None else "f1"
-        facts = {
-            "task": a.task,
-            "metric": a.metric,
-            "scheme": a.scheme or "none",
-            "sentences": a.sentences,
-            "tokens": a.tokens,
-        }
     gold = [
         {name: [each.gold for each in side.counts[name]] for name in side.counts}
         for side in (left, right)
@@ -452,7 +437,7 @@ def compare(
             f"and {len(right)} in the other, or others; score both systems on one file"
         )
         raise LabelError(msg)
-    names.sort(key=lambda name: name != headline)
+    names.sort(key=lambda name: name != a.headline)
     tables = left.table(names), right.table(names)
     scores = [bootstrap(table, resamples, seed) for table in tables]
     p_values = randomization_p(*tables, trials, seed)
@@ -473,7 +458,7 @@ def compare(
     if left.right and len(left.right) == len(right.right):
         pairs = list(zip(left.right, right.right, strict=True))
         tokens = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
-    facts |= {"resamples": resamples, "trials": trials, "seed": seed}
+    facts = a.facts | {"resamples": resamples, "trials": trials, "seed": seed}
     return Comparison(differences, tokens, signature_of(facts, None), confidence)
 
 
@@ -525,7 +510,7 @@ def intervals_text(report: AnyReport, found: dict[str, Interval]) -> str:
     lines[0] += "to".rjust(11)
     for name, total in zip(names, totals, strict=True):
         cells = (f"{100 * value:.2f}".rjust(11) for value in (total, *found[name]))
-        lines.append((NAMES.get(name) or METRICS[name]).ljust(24) + "".join(cells))
+        lines.append(NAMES[name].ljust(24) + "".join(cells))
     return "\n".join([*lines, ""])
 
 

@@ -6,7 +6,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
@@ -24,7 +24,7 @@ from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.tagger import Tagger
@@ -33,22 +33,9 @@ Progress: TypeAlias = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 """Passes sentences on, and may show how many there were."""
 
 
-class Annotator(Protocol):
-    """Model that turns raw text into annotated sentences; a pipeline with a segmenter is one."""
-
-    @property
-    def info(self) -> Mapping[str, Any]:
-        """Description in the model file."""
-        ...
-
-    def sentences(self, text: str, /, *, paragraphs: str) -> Iterator[Sentence]:
-        """Return the annotated sentences of a raw text."""
-        ...
-
-
 def score_system(
     gold: SentenceStream,
-    system: SentenceStream | Loaded | Annotator,
+    system: SentenceStream | Loaded,
     *,
     name: str,
     label: str | None = None,
@@ -98,61 +85,31 @@ def score_system(
     """
     check_words(gold)
     found: Report | AlignedReport
-    if isinstance(system, SentenceStream):
-        if aligned:
-            headline = label or "words"
-            found = score_aligned(
-                progress(require_conllu(gold)),
-                require_conllu(system),
-                headline=headline,
-                samples=samples,
-            )
-        else:
-            found = score_file(gold, system, label, samples=samples)
-    elif raw:
-        sentences = list(require_conllu(gold))
-        predicted = system.sentences(raw_text_of(sentences), paragraphs="blank")  # type: ignore[union-attr]
-        found = score_aligned(
-            sentences,
-            progress(predicted),
-            headline=label or "words",
-            origin=origin_of(system.info),
-            samples=samples,
-        )
-    elif isinstance(system, Pipeline) and component is None and not is_scored_alone(system, label):
-        if label not in (*system.parts, None):
+    predicted: Iterable[Sentence]
+    headline = label or "words"
+    if isinstance(system, SentenceStream) and not aligned:
+        found = score_file(gold, system, label, samples=samples)
+    elif isinstance(system, SentenceStream):
+        predicted = progress(require_conllu(system))
+        found = score_aligned(require_conllu(gold), predicted, headline=headline, samples=samples)
+    elif isinstance(system, Pipeline) and (
+        raw or (component is None and not is_scored_alone(system, label))
+    ):
+        if not raw and label not in (*system.parts, None):
             msg = (
                 f"expected one of the components {', '.join(system.parts)}, found {label!r}"
                 f"{did_you_mean(label or '', system.parts)}"
             )
             raise CorpusError(msg, source=name)
         sentences = list(require_conllu(gold))
-        text = "".join(sentence.raw for sentence in sentences if len(sentence))
-        how = {} if gold.columns == CONLLU else {"columns": gold.columns}  # with more columns
-
-        def again(data: bytes) -> SentenceStream:
-            return read(io.BytesIO(data), "auto" if how else "conllu", limits=UNLIMITED, **how)
-
-        tagged = b"".join(tag_text(system.taggers, again(text.encode()), threads=threads))
-        predicted = again(tagged)
-        filled = {name for tagger in system.taggers for name in tagger.label_columns}
-        if given := [name for name in SHOWN if name not in filled]:
-            # The file has gold labels in these columns: they are no predictions of the pipeline.
-            cleared = "".join(
-                each.replace({name: ["_"] * len(each) for name in given})
-                for each in predicted
-                if len(each)
-            )
-            predicted = again(cleared.encode())
-        found = score_aligned(
-            sentences,
-            progress(predicted),
-            headline=label or "words",
-            origin=origin_of(system.info),
-            samples=samples,
-        )
+        if raw:
+            predicted = system.sentences(raw_text_of(sentences), paragraphs="blank")
+        else:
+            predicted = _with_columns_of(system, sentences, gold.columns, threads)
+        origin, shown = origin_of(system.info), progress(predicted)
+        found = score_aligned(sentences, shown, headline=headline, origin=origin, samples=samples)
     else:
-        *feeders, tagger = taggers_of(system, component or label, name)  # type: ignore[arg-type]
+        *feeders, tagger = taggers_of(system, component or label, name)
         column = LabelColumn(label or tagger.label)
         place = column_in(gold, column)
         found_all = all(has_column(name, gold.columns) for name in place.columns)
@@ -180,6 +137,25 @@ def score_system(
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold.source)
     return found
+
+
+def _with_columns_of(
+    system: Pipeline, sentences: Sequence[Sentence], columns: tuple[str, ...], threads: int
+) -> SentenceStream:
+    """Return sentences with the labels of a pipeline, and no others in the columns of words."""
+    how = {} if columns == CONLLU else {"columns": columns}  # with more columns
+
+    def again(data: bytes) -> SentenceStream:
+        return read(io.BytesIO(data), "auto" if how else "conllu", limits=UNLIMITED, **how)
+
+    text = "".join(sentence.raw for sentence in sentences if len(sentence))
+    tagged = again(b"".join(tag_text(system.taggers, again(text.encode()), threads=threads)))
+    filled = {name for tagger in system.taggers for name in tagger.label_columns}
+    given = [name for name in SHOWN if name not in filled]  # gold labels, which are no predictions
+    if not given:
+        return tagged
+    cleared = (each.replace({n: ["_"] * len(each) for n in given}) for each in tagged if len(each))
+    return again("".join(cleared).encode())
 
 
 def is_scored_alone(pipeline: Loaded, label: str | None) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.evaluation.aligned import PlacedSentence
     from seqtag.evaluation.significance import Interval
-    from seqtag.evaluation.systems import Annotator
+    from seqtag.tagging.pipeline import Pipeline
 
 _Span: TypeAlias = tuple[int, int]
 _Pieces: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
@@ -77,7 +77,7 @@ class Segmentation:
 
 
 def analyze_segmentation(
-    pipeline: Annotator, sentences: Sequence[Sentence], *, resamples: int = 1000, seed: int = 1
+    pipeline: Pipeline, sentences: Sequence[Sentence], *, resamples: int = 1000, seed: int = 1
 ) -> Segmentation:
     """Let a pipeline segment the raw text of annotated sentences, and compare.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import re
 from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from threading import Semaphore
@@ -18,8 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import Block, Sentence
+from seqtag.corpus import UNLIMITED, Block, Layout, ReadLimits, Sentence, SentenceStream
 from seqtag.corpus.conllu import COLUMNS, ConlluReader, ConlluSentence
+from seqtag.corpus.stream import ByteStream, TextBytes
 from seqtag.corpus.surface import escape_spaces
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus import SentenceStream
     from seqtag.engine.arrays import IntArray
     from seqtag.engine.interface import WordRows, WordScanner
     from seqtag.segmentation.multiword import Splitter
@@ -57,56 +58,28 @@ _NOTES = {
 _log = logging.getLogger("seqtag")
 
 
-class _Conllu:
-    """CoNLL-U without annotation, with the interface of `seqtag.corpus.read`."""
+class _Conllu(SentenceStream):
+    """CoNLL-U without annotation."""
 
-    format = "conllu"
-    columns = COLUMNS
-    separator = "\t"
-    extensible = False
-    is_table = True
-    source: str
+    def __init__(self, stream: ByteStream):
+        super().__init__(stream, Layout("conllu", COLUMNS, "\t"))
 
-    def __iter__(self) -> Iterator[Sentence]:
+    def _read(self) -> Iterator[Sentence]:
         return self.parse(self.blocks())
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
         """Yield the sentences of some blocks, the first of which starts at `line`."""
         return _Reader(self.source).read(blocks, line)
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the sentences as text, in blocks."""
-        raise NotImplementedError
-
     @property
     def is_bare(self) -> bool:
         """True if its blocks can be scanned for words before they are written."""
         return True
 
-    def block_tasks(self) -> Iterator[Callable[[], SegmentedBlock]]:
-        """Yield functions that make the blocks; any thread may call them."""
-        raise NotImplementedError
-
-    def count(self, sentences: int) -> int:  # noqa: ARG002  they have numbers
-        """Return 0, as no block is numbered."""
-        return 0
-
     @property
-    def position(self) -> int:
-        """Number of bytes of the file on disk that were read so far."""
-        return 0
-
-    @property
-    def size(self) -> int | None:
-        """Size of the file in bytes; None if it is not known, as for a pipe."""
-        return None
-
-    def ready(self) -> bool:
-        """Return whether more input is available; False for a pipe or terminal that is silent."""
-        return True
-
-    def report(self) -> None:
-        """Do nothing: raw text gives no warnings."""
+    def limits(self) -> ReadLimits:
+        """No limits: long sentences are cut."""
+        return UNLIMITED
 
 
 class SegmentedTexts(_Conllu):
@@ -136,6 +109,7 @@ class SegmentedTexts(_Conllu):
         *,
         paragraphs: str = "auto",
     ):
+        super().__init__(ByteStream(TextBytes()))
         self.source = source
         self._texts, self._segmenter, self._splitter = texts, segmenter, splitter
         self._mode = check_mode(paragraphs)
@@ -212,7 +186,7 @@ def split_documents(conllu: str) -> list[str]:
 
 
 class SegmentedText(_Conllu):
-    r"""Raw text as CoNLL-U without annotation, with the interface of `seqtag.corpus.read`.
+    r"""Raw text as CoNLL-U without annotation.
 
     Each sentence has its number and text, and ``# newpar`` at the start of a paragraph. MISC has
     the white space, so that the text can be rebuilt character by character (except text of white
@@ -261,9 +235,9 @@ class SegmentedText(_Conllu):
         threads: int = 1,
         presegmented: bool = False,
     ):
-        self.source = stream.source
+        super().__init__(stream._stream)
         self._opening = _PARAGRAPH if continues else _OPENING
-        self._stream, self._segmenter, self._splitter = stream, segmenter, splitter
+        self._segmenter, self._splitter = segmenter, splitter
         self._mode, self._threads = "line" if presegmented else check_mode(paragraphs), threads
         self._presegmented = presegmented
         self._writer = writer or ConlluWriter()
@@ -291,7 +265,7 @@ class SegmentedText(_Conllu):
         """
         mode = self._mode
         if mode == "auto":
-            mode, evidence = find_mode(self._stream.head().replace(_MARK, " "))
+            mode, evidence = find_mode(self.head().replace(_MARK, " "))
             if evidence:
                 _log.info(_NOTES[mode], self.source, evidence)
         for piece in self._pieces(mode):
@@ -302,24 +276,6 @@ class SegmentedText(_Conllu):
         self._writer.number += sentences
         return self._writer.number - sentences
 
-    @property
-    def position(self) -> int:
-        """Number of bytes of the file on disk that were read so far."""
-        return self._stream.position
-
-    @property
-    def size(self) -> int | None:
-        """Size of the file in bytes; None if it is not known, as for a pipe."""
-        return self._stream.size
-
-    def ready(self) -> bool:
-        """Return whether more input is available; False for a pipe or terminal that is silent."""
-        return self._stream.ready()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
-
     # ----------------------------------------------------------------- text to CoNLL-U
     def _pieces(self, mode: str) -> Iterator[tuple[_Window, _Found | None]]:
         """Yield the text in pieces, in order, with their sentences where these are known.
@@ -327,7 +283,7 @@ class SegmentedText(_Conllu):
         Most pieces are complete paragraphs, which do not depend on each other.
         """
         window = _Window(mode)
-        for piece in self._stream.pieces():
+        for piece in self.pieces():
             for at in range(0, len(piece), _BLOCK):
                 part = piece[at : at + _BLOCK]
                 window.add(part)
@@ -431,8 +387,9 @@ def _run(task: Callable[[], SegmentedBlock]) -> SegmentedBlock:
     return task()
 
 
-class SegmentedBlock(NamedTuple):
-    """Sentences of raw text, with the interface of `Block`: its CoNLL-U is written when asked for.
+@dataclass(frozen=True)
+class SegmentedBlock(Block):
+    """Sentences of raw text; its CoNLL-U is written when asked for.
 
     The fields are the arguments of `ConlluWriter.write`.
     """
@@ -453,27 +410,22 @@ class SegmentedBlock(NamedTuple):
         if self.numbers is not None:
             return self
         last = sentences + len(self.sentence_ends)
-        return self._replace(numbers=np.arange(sentences + 1, last + 1, dtype=np.int64))
+        return replace(self, numbers=np.arange(sentences + 1, last + 1, dtype=np.int64))
 
     @property
     def text(self) -> str:
         """The CoNLL-U."""
         return self.writer.write(
-            *self[1:6],
+            self.original,
+            self.starts,
+            self.ends,
+            self.sentence_ends,
+            self.words,
             opens=self.opens,
             before=self.before,
             offset=self.offset,
             numbers=self.numbers,
         )
-
-    @property
-    def line(self) -> int:
-        """The number of its first line."""
-        return 1
-
-    def encoded(self) -> bytes:
-        """Return the CoNLL-U in UTF-8."""
-        return self.text.encode()
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of its tokens."""

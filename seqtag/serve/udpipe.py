@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from seqtag.corpus import Sentence
-    from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.read import SentenceStream
     from seqtag.serve.work_queue import Deadline
     from seqtag.tagging.pipeline import Loaded
 
@@ -68,7 +68,7 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
 
 def _input(
     loaded: Loaded, fields: Mapping[str, str], deadline: Deadline, remarks: list[str]
-) -> AnyStream:
+) -> SentenceStream:
     """Return the data as a stream of sentences of CoNLL-U."""
     data, wanted = text_of(fields.get("data"), "data"), fields.get("input") or "conllu"
     generic, _, options = wanted.partition("=")

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from seqtag.corpus import Block
-    from seqtag.corpus.read import AnyStream
     from seqtag.engine.arrays import Bigrams, IntArray
     from seqtag.engine.interface import WordScanner
 
@@ -129,7 +128,7 @@ class WordBigrams:
             words = np.fromiter(map(number.__getitem__, flat), np.int32, len(flat))
             yield words, pointers(map(len, some))
 
-    def read(self, stream: AnyStream, threads: int = 1) -> Iterator[int]:
+    def read(self, stream: SentenceStream, threads: int = 1) -> Iterator[int]:
         """Count the words of an open file; yield the number of words of each block.
 
         Raises
@@ -190,7 +189,7 @@ class WordBigrams:
         self._counter.add(words, sentence_ptr)
         self.tokens += len(words)
 
-    def _pieces(self, stream: AnyStream, threads: int) -> Iterator[Numbered]:
+    def _pieces(self, stream: SentenceStream, threads: int) -> Iterator[Numbered]:
         """Yield the word numbers of a file, block by block."""
         blocks: Iterator[Block]
         make: Callable[[], _TokenNumbering | _TableNumbering]
@@ -204,11 +203,7 @@ class WordBigrams:
                 yield from self.numbered(stream.parse(blocks, first.line))
                 stream.report()
                 return
-        elif (
-            isinstance(stream, SentenceStream)
-            and stream.format == "tokens"
-            and backend.WordScanner is not None
-        ):
+        elif stream.format == "tokens" and backend.WordScanner is not None:
             blocks, make = stream.blocks(), lambda: _TokenNumbering(self, stream)
         else:
             yield from self.numbered(stream)
@@ -251,7 +246,7 @@ class _BlockNumbering:
 
 
 class _TableNumbering(_BlockNumbering):
-    def __init__(self, counter: WordBigrams, stream: AnyStream):
+    def __init__(self, counter: WordBigrams, stream: SentenceStream):
         super().__init__(counter)
         self._stream, self._scanner = stream, BlockScanner(stream, ["form"])
 

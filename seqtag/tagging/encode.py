@@ -152,28 +152,6 @@ def batches(sentences: Iterable[AnySentence], tokens: int) -> Iterator[list[AnyS
         yield batch
 
 
-def cuts(bounds: NDArray[np.int64], tokens: int) -> list[int]:
-    """Cut sentences in an array into batches of about so many tokens.
-
-    Parameters
-    ----------
-    bounds
-        Where sentences begin, and where the last ends.
-    tokens
-        Tokens of a batch; one longer sentence is a batch by itself.
-
-    Returns
-    -------
-    list of int
-        The sentences with which batches begin, and the number of sentences.
-    """
-    found, sentences = [0], len(bounds) - 1
-    while found[-1] < sentences:
-        full = int(np.searchsorted(bounds, bounds[found[-1]] + tokens))
-        found.append(min(max(full, found[-1] + 1), sentences))
-    return found
-
-
 def allowed_of(lists: Sequence[Sequence[int]]) -> Allowed:
     """Return the label ids allowed for each token, given as lists; an empty one allows all."""
     flat = np.fromiter(chain.from_iterable(lists), np.int32)

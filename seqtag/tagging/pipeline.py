@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
-from seqtag.corpus.sentence import find_column, has_column, places, sentence_of
+from seqtag.corpus.sentence import find_column, has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from seqtag.corpus import Sentence
-    from seqtag.corpus.read import AnyStream, ReadOptions
+    from seqtag.corpus.read import ReadOptions
     from seqtag.model.model import Model
 
 _log = logging.getLogger("seqtag")
@@ -316,7 +316,7 @@ class Pipeline:
     def _documents(self, texts: Sequence[str], paragraphs: str) -> list[Document]:
         """Return the texts of a batch as documents."""
         segmenter = self._checked_segmenter()
-        stream: AnyStream
+        stream: SentenceStream
         if len(texts) == 1 and _is_long(texts[0]):
             whole = read(TextBytes(texts[0].encode()), "text")
             stream = self.segmented(whole, paragraphs=paragraphs)
@@ -606,7 +606,7 @@ class Chain:
         *,
         flush: bool | None = None,
         continues: bool = False,
-    ) -> list[AnyStream]:
+    ) -> list[SentenceStream]:
         """Return the streams, with raw text cut by a model if one can.
 
         Parameters
@@ -686,34 +686,18 @@ class Chain:
         """
         for stream in streams:
             check_words(stream)
-            if options.to is None:
-                self._note_new_columns(stream)
         sources = self.cut(streams, options, threads, flush=flush, continues=continues)
-        fields = options.output_fields(name_columns=len(self.shown) > 1)
         to = options.to or _format_of(sources, self.columns)
-        if fields.has_columns and to is None and sources[0].columns == CONLLU:
+        if options.has_columns and to is None and sources[0].columns == CONLLU:
             to = "conllu"  # with the new columns in MISC
         pieces = (
             piece
             for source in sources
             for piece in tag_text(
-                self.taggers, source, to, threads, flush=flush, fields=fields, counts=counts
+                self.taggers, source, to, threads, flush=flush, options=options, counts=counts
             )
         )
         return joined(pieces, to)
-
-    def _note_new_columns(self, stream: SentenceStream) -> None:
-        """Log where labels go that a column file has no column for."""
-        found = places(self.columns, stream.columns)
-        new = [name for name, place in found.items() if not has_column(place, stream.columns)]
-        if new and stream.format == "columns":
-            _log.info(
-                "%s: words are in column %d of %d; behind the last one comes %s",
-                stream.source,
-                stream.columns.index("form") + 1,
-                len(stream.columns),
-                ", ".join(new),
-            )
 
 
 def _only(loaded: Sequence[Loaded], only: Sequence[str]) -> list[Loaded]:
@@ -730,7 +714,7 @@ def _only(loaded: Sequence[Loaded], only: Sequence[str]) -> list[Loaded]:
     return found
 
 
-def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:
+def _format_of(streams: Sequence[SentenceStream], labels: Sequence[str]) -> str | None:
     """Return the format to write if none is chosen; None for that of the input.
 
     Raises
@@ -750,6 +734,6 @@ def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | Non
         fits = all(has_column(name, (*CONLLU, "pos")) for name in labels)
         return "conllu" if fits else "columns"
     fits = all(has_column(name, CONLLU) for name in labels)
-    if not isinstance(streams[0], SentenceStream) and not fits:
+    if isinstance(streams[0], SegmentedText) and not fits:
         return "conllu"  # with what it has no column for in MISC
     return None

@@ -28,7 +28,6 @@ from seqtag.tagging.encode import (
     batches,
     check_threads,
     columns_of,
-    cuts,
     fill,
     not_words,
     rows_of_columns,
@@ -45,11 +44,9 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import Allowed, Margins, Paths
     from seqtag.features.encoder import Encoder
     from seqtag.model.model import Model
-    from seqtag.tagging.arrays import Arrays
     from seqtag.tagging.explain import Explanation
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
-_SPAN_TOKENS = 10 * _BATCH_TOKENS  # tokens of an array that are numbered at a time
 _MANY = 50  # words; so many should have some feature
 _MAX_PATHS = 2**31  # more sequences of a sentence than fit into memory
 
@@ -252,32 +249,6 @@ class ModelRuntime:
         self._workspaces.put(workspace)
         return results
 
-    def _run_arrays(self, arrays: Arrays, threads: int) -> Any:
-        """Label sentences in arrays, without a Python string for each word or label."""
-        check_threads(threads)
-        workspace = self._workspaces.take(self.new_workspace)
-
-        def encoded() -> Iterator[Batch]:
-            nonlocal workspace
-            for begin, end in pairwise(cuts(arrays.bounds, _SPAN_TOKENS)):
-                if workspace.is_full:
-                    workspace = self._workspaces.take(self.new_workspace)
-                yield from self._encode_arrays(arrays, begin, end, workspace)
-
-        is_local = self.model.coding.is_local
-        names = list(dict.fromkeys(self.outputs)) if is_local else []
-        number = {name: i for i, name in enumerate(names)}
-        found = [np.empty(0, np.int32)]
-        for batch, ids in in_order(self._decode, encoded(), threads):
-            if is_local:
-                found.append(self._groups[ids])
-                continue
-            labels = chain.from_iterable(self._write_labels(batch, ids))
-            numbers = (number.setdefault(label, len(number)) for label in labels)
-            found.append(np.fromiter(numbers, np.int32, len(ids)))
-        self._workspaces.put(workspace)
-        return arrays.shaped(np.concatenate(found), list(number))
-
     # ----------------------------------------------------------------- encoding
     def _encode(
         self, sentences: Sequence[Any], fixed: Sequence[FixedLabels | None], workspace: Workspace
@@ -309,40 +280,6 @@ class ModelRuntime:
             forms = columns[names.index("form")]
         allowed = self._allowed(fixed, bounds, forms)
         return Batch(token_lists, bounds, types, workspace, forms, list(fixed), allowed)
-
-    def _encode_arrays(
-        self, arrays: Arrays, begin: int, end: int, workspace: Workspace
-    ) -> Iterator[Batch]:
-        """Encode the sentences begin to end in batches."""
-        names = input_columns(self.model)
-        if self._first:  # whose models number the words each in their own way
-            for a, b in pairwise(cuts(arrays.bounds[begin : end + 1], _BATCH_TOKENS)):
-                first, last = begin + a, begin + b
-                of_batch = (arrays.bounds[first : last + 1] - arrays.bounds[first]).tolist()
-                rows: dict[str, list[Sequence[str]]] = {
-                    name: list(arrays.forms(c, first, last)) for c, name in enumerate(names)
-                }
-                free = [None] * (last - first)
-                try:
-                    batch = self._encode_columns(rows, of_batch, free, [], workspace)
-                except (TypeError, AttributeError) as error:
-                    words = chain.from_iterable(chain.from_iterable(rows.values()))
-                    raise not_words(words, error) from error
-                yield batch
-            return
-        try:
-            types = arrays.numbered(workspace.encoder, names, begin, end)
-        except (TypeError, AttributeError) as error:
-            values = chain.from_iterable(arrays.forms(c, begin, end) for c in range(len(names)))
-            raise not_words(chain.from_iterable(values), error) from error
-        forms: list[list[str]] = []
-        if self.model.coding.needs_forms:
-            forms = arrays.forms(names.index("form"), begin, end)
-        bounds = arrays.bounds[begin : end + 1] - arrays.bounds[begin]
-        for a, b in pairwise(cuts(bounds, _BATCH_TOKENS)):
-            part = np.ascontiguousarray(types[:, bounds[a] : bounds[b]])
-            of_batch = (bounds[a : b + 1] - bounds[a]).tolist()
-            yield Batch([], of_batch, part, workspace, list(forms[a:b]), [], None)
 
     def _encode_columns(
         self,

@@ -6,7 +6,7 @@ import logging
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
@@ -18,52 +18,18 @@ from seqtag.errors import CorpusError, OptionError
 from seqtag.labels.schemes import OUTSIDE
 from seqtag.parallel import in_order
 from seqtag.tagging.encode import NO_LABEL
-from seqtag.tagging.tables import TableTaggers, TaggedBlock, name_in_tagged_text
+from seqtag.tagging.tables import FilledColumns, TableTaggers, TaggedBlock, name_in_tagged_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from seqtag.corpus.read import AnyStream
-    from seqtag.corpus.stream import BlockOfWords
+    from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.tagger import Tagger
 
 _log = logging.getLogger("seqtag")
 
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
 _BATCH_CHARACTERS = 1 << 20  # of such sentences; fewer are tagged at once if they are long
-
-
-class OutputFields(NamedTuple):
-    """Output in addition to the best labels.
-
-    Attributes
-    ----------
-    keep
-        True to keep labels that the input has; ``_`` is no label.
-    margin, probability
-        True to fill a column with margins, with probabilities: see `ScoredLabels`.
-    nbest
-        Number of label sequences to write: those from the second on into columns ``upos2`` and so
-        on, their scores into a comment of CoNLL-U.
-    name_columns
-        True to name the label column in the names of the columns of margins and probabilities.
-    """
-
-    keep: bool = False
-    margin: bool = False
-    probability: bool = False
-    nbest: int = 1
-    name_columns: bool = False
-
-    @property
-    def has_columns(self) -> bool:
-        """True if columns other than those of labels are written."""
-        return self.margin or self.probability or self.nbest > 1
-
-    @property
-    def labels_only(self) -> bool:
-        """True if only the best labels are written."""
-        return not (self.keep or self.has_columns)
 
 
 TOKENIZERS = ("model", "nltk")
@@ -96,8 +62,11 @@ class TagOptions(LayoutOptions):
         True to write the position of each token in the raw text, to MISC or ``ranges`` of JSON.
     keep
         True to keep labels that the input has; ``_`` is no label.
-    margin, probability, nbest
-        Additional output: see `OutputFields`.
+    margin, probability
+        True to fill a column with margins, with probabilities: see `ScoredLabels`.
+    nbest
+        Number of label sequences to write: those from the second on into columns ``upos2`` and so
+        on, their scores into a comment of CoNLL-U.
     max_sentence
         The length of the longest sentence that is accepted, in tokens.
 
@@ -142,11 +111,7 @@ class TagOptions(LayoutOptions):
             if found is not None and found not in known:
                 msg = f"expected one of {', '.join(known)}, found {found!r}"
                 raise OptionError(msg)
-        if (
-            self.output_fields().has_columns
-            and self.to is not None
-            and not FORMATS[self.to].has_room
-        ):
+        if self.has_columns and self.to is not None and not FORMATS[self.to].has_room:
             msg = (
                 "expected the format conllu or columns for margins, probabilities and several "
                 f"label sequences, found {self.to}, which cannot store them"
@@ -160,9 +125,10 @@ class TagOptions(LayoutOptions):
             )
             raise OptionError(msg)
 
-    def output_fields(self, *, name_columns: bool = False) -> OutputFields:
-        """Return the output in addition to the best labels."""
-        return OutputFields(self.keep, self.margin, self.probability, self.nbest, name_columns)
+    @property
+    def has_columns(self) -> bool:
+        """True if columns other than those of labels are written."""
+        return self.margin or self.probability or self.nbest > 1
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as JSON has them."""
@@ -182,7 +148,7 @@ class TagCounts:
         self.tokens += tokens
 
 
-class FilledSentence:
+class FilledSentence(FilledColumns["list[str]"]):
     """A sentence with the columns that taggers have filled so far.
 
     Parameters
@@ -191,12 +157,11 @@ class FilledSentence:
         The sentence as read.
     """
 
-    __slots__ = ("comments", "filled", "hidden", "sentence", "sparse")
+    __slots__ = ("comments", "sentence", "sparse")
 
     def __init__(self, sentence: Sentence):
+        super().__init__(sentence.columns)
         self.sentence = sentence
-        self.filled: dict[str, list[str]] = {}
-        self.hidden: set[str] = set()  # columns filled for other taggers, not to be written
         self.sparse: set[str] = set()  # keys of MISC that words outside lack
         self.comments: list[str] = []  # lines for CoNLL-U
 
@@ -211,7 +176,7 @@ class FilledSentence:
         CorpusError
             If neither a tagger nor the file has such a column.
         """
-        filled = self._by_file_name()
+        filled = self.by_file_name()
         found = find_column(name, (*filled, *self.sentence.columns))
         if found is None:
             msg = (
@@ -222,25 +187,11 @@ class FilledSentence:
             raise CorpusError(msg, source=self.sentence.source, line=self.sentence.line)
         return filled[found] if found in filled else self.sentence.column(found)
 
-    def _by_file_name(self) -> dict[str, list[str]]:
-        """Return the filled columns under the names that the file has for them."""
-        place = places(self.filled, self.sentence.columns, self.hidden)
-        return {place[name]: found for name, found in self.filled.items()}
-
-    def written(self) -> dict[str, list[str]]:
-        """Return the filled columns that are not hidden, under the names of the file."""
-        place = places(self.filled, self.sentence.columns, self.hidden)
-        shown = [name for name in self.filled if name not in self.hidden]
-        return {place[name]: self.filled[name] for name in shown}
-
     def fill(self, tagger: Tagger, columns: Mapping[str, list[str]]) -> None:
-        """Fill columns for a tagger; the last filled is the last in order."""
-        for name, values in columns.items():
-            self.filled.pop(name, None)
-            self.filled[name] = values
-            if tagger.model.training.get("lacks_outside"):
-                self.sparse.add(name)
-            (self.hidden.add if tagger.hidden else self.hidden.discard)(name)
+        """Fill columns for a tagger."""
+        super().fill(tagger, columns)
+        if tagger.model.training.get("lacks_outside"):
+            self.sparse.update(columns)
 
     def fill_paths(
         self, tagger: Tagger, paths: Sequence[tuple[float, list[str]]], nbest: int
@@ -276,7 +227,7 @@ class FilledSentence:
 
     def _text_without_comments(self, to: str | None) -> str:
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
-        filled = self.written()
+        filled = self.by_file_name(hidden=False)
         for name in self.sparse & filled.keys():
             if to == "conllu" or (to is None and split_key(name, sentence.columns)):
                 filled[name] = [NO_LABEL if each == OUTSIDE else each for each in filled[name]]
@@ -304,7 +255,7 @@ def tag_stream(
     taggers: Sequence[Tagger],
     sentences: Iterable[Sentence],
     threads: int = 1,
-    fields: OutputFields | None = None,
+    options: TagOptions | None = None,
 ) -> Iterator[FilledSentence]:
     r"""Yield the sentences in order, each filled by all taggers in turn; memory use is constant.
 
@@ -316,8 +267,8 @@ def tag_stream(
         Those without words pass through.
     threads
         Threads to decode on.
-    fields
-        Output in addition to the best labels.
+    options
+        Which output to add to the best labels, and which labels to keep.
 
     Examples
     --------
@@ -327,7 +278,7 @@ def tag_stream(
     >>> tagged.text("tagged")
     'Stop/VERB !/PUNCT\n'
     """
-    for batch in _tagged_batches(taggers, sentences, threads, fields or OutputFields()):
+    for batch in _tagged_batches(taggers, sentences, threads, options or TagOptions()):
         yield from batch
 
 
@@ -335,7 +286,7 @@ def _tagged_batches(
     taggers: Sequence[Tagger],
     sentences: Iterable[Sentence],
     threads: int,
-    fields: OutputFields,
+    options: TagOptions,
     ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[list[FilledSentence]]:
     """Yield the sentences of `tag_stream` in batches; one ends if no more input is `ready`."""
@@ -343,30 +294,30 @@ def _tagged_batches(
         with_words = [sentence for sentence in batch if len(sentence)]
         for tagger in taggers:
             own = [name for each in taggers for name in each.label_columns]
-            fixed = [labels_in(tagger, each, own) for each in with_words] if fields.keep else None
-            with_scores = (fields.margin or fields.probability) and not tagger.hidden
+            fixed = [labels_in(tagger, each, own) for each in with_words] if options.keep else None
+            with_scores = (options.margin or options.probability) and not tagger.hidden
             if not with_scores:
                 found = tagger.tag_many(with_words, threads, fixed)
             else:
-                if fields.probability and with_words:
+                if options.probability and with_words:
                     tagger.check_calibrated()
                 scored = tagger.tag_many(with_words, threads, fixed, scores=True)
                 found = [each.labels for each in scored]
             paths: list[list[tuple[float, list[str]]]] = []
-            if fields.nbest > 1 and not tagger.hidden:
-                paths = tagger._nbest_many(with_words, fields.nbest, threads, fixed)
+            if options.nbest > 1 and not tagger.hidden:
+                paths = tagger._nbest_many(with_words, options.nbest, threads, fixed)
             for sentence, labels in zip(with_words, found, strict=True):
                 sentence.fill(tagger, tagger.split_label(labels))
             if with_scores:
-                margin, probability = _score_columns(tagger, fields)
+                margin, probability = _score_columns(tagger, taggers)
                 for sentence, each in zip(with_words, scored, strict=True):
-                    if fields.margin:
+                    if options.margin:
                         sentence.fill(tagger, {margin: [f"{m:.0f}" for m in each.margins]})
-                    if fields.probability:
+                    if options.probability:
                         chances = each.probabilities or ()
                         sentence.fill(tagger, {probability: [f"{p:.4f}" for p in chances]})
             for sentence, best in zip(with_words, paths, strict=False):
-                sentence.fill_paths(tagger, best, fields.nbest)
+                sentence.fill_paths(tagger, best, options.nbest)
         yield batch
 
 
@@ -386,18 +337,23 @@ def labels_in(
     return [None if row[0] == NO_LABEL else column.join(row) for row in rows]
 
 
-def _score_columns(tagger: Tagger, fields: OutputFields) -> tuple[str, str]:
-    """Return the names of the columns of margins and probabilities."""
-    of = tagger.label[:1].upper() + tagger.label[1:] if fields.name_columns else ""
+def _score_columns(tagger: Tagger, taggers: Sequence[Tagger]) -> tuple[str, str]:
+    """Return the names of the columns of margins and probabilities, one pair for each tagger."""
+    is_alone = sum(not each.hidden for each in taggers) < 2
+    of = "" if is_alone else tagger.label[:1].upper() + tagger.label[1:]
     return f"margin{of}", f"p{of}"
 
 
-def names_filled(tagger: Tagger, fields: OutputFields) -> list[str]:
-    """Return the names of all columns that a tagger fills."""
-    margin, probability = _score_columns(tagger, fields)
-    names = [*tagger.label_columns, *[margin] * fields.margin, *[probability] * fields.probability]
-    ranks = range(2, fields.nbest + 1)
-    return names + [f"{name}{rank}" for rank in ranks for name in tagger.label_columns]
+def names_filled(taggers: Sequence[Tagger], options: TagOptions) -> list[str]:
+    """Return the names of all columns that taggers fill."""
+    names: list[str] = []
+    for tagger in taggers:
+        margin, probability = _score_columns(tagger, taggers)
+        names += [*tagger.label_columns, *[margin] * options.margin]
+        names += [probability] * options.probability
+        ranks = range(2, options.nbest + 1)
+        names += [f"{name}{rank}" for rank in ranks for name in tagger.label_columns]
+    return list(dict.fromkeys(names))
 
 
 def _batches(
@@ -423,12 +379,12 @@ def _batches(
 # ----------------------------------------------------------------- text
 def tag_text(
     taggers: Sequence[Tagger],
-    stream: AnyStream,
+    stream: SentenceStream,
     to: str | None = None,
     threads: int = 1,
     *,
     flush: bool | None = None,
-    fields: OutputFields | None = None,
+    options: TagOptions | None = None,
     counts: TagCounts | None = None,
     tables: TableTaggers | None = None,
 ) -> Iterator[bytes]:
@@ -450,8 +406,8 @@ def tag_text(
         True to yield each sentence as a piece by itself. By default pieces are large, but what has
         arrived is yielded before waiting for more input: a terminal or a co-process gets its
         answer.
-    fields
-        Output in addition to the best labels.
+    options
+        As for `tag_stream`.
     counts
         Counts to add to.
     tables
@@ -464,21 +420,8 @@ def tag_text(
     >>> b"".join(tag_text([seqtag.load("en").tagger("upos")], stream))
     b'Stop VERB\n! PUNCT\n'
     """
-    fields = fields or OutputFields()
-    names = [name for each in taggers if not each.hidden for name in each.label_columns]
-    for name, place in places(names, stream.columns).items():
-        wanted = find_column(name, stream.columns)
-        if wanted not in (None, place):
-            _log.info(
-                "%s: %s is a new column, because another goes to %s", stream.source, name, wanted
-            )
-    for each in taggers:
-        if each.model.training.get("lacks_outside") and not each.hidden:
-            _log.info(
-                "%s: words outside lack the key %s of MISC, as in the training data",
-                stream.source,
-                each.label.partition(".")[2],
-            )
+    options = options or TagOptions()
+    _note_places([each for each in taggers if not each.hidden], stream, to)
     ready = stream.ready if flush is None else (lambda: not flush)
     if not taggers and to is None and stream.is_table and counts is None:
         yield from (block.encoded() for block in stream.blocks())
@@ -489,22 +432,20 @@ def tag_text(
     plan = None
     sentences: Iterable[Sentence] = stream
     has_blocks = stream.is_table or stream.is_bare
-    if backend.Scanner is not None and has_blocks and fields.labels_only:
+    if backend.Scanner is not None and has_blocks and not (options.keep or options.has_columns):
         tasks = stream.block_tasks()
         if stream.is_table and not stream.separator:  # it is known after the first block
             tasks = chain([*islice(tasks, 1)], tasks)
-            sentences = stream.parse(
-                Block(each.text, each.line) for each in (task() for task in tasks)
-            )
+            sentences = stream.parse(task() for task in tasks)
         plan = tables.plan(stream, to)
     if plan is None or not plan.possible or flush:
-        for batch in _tagged_batches(taggers, sentences, threads, fields, ready):
+        for batch in _tagged_batches(taggers, sentences, threads, options, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
             counted.add(*_size(batch))
         stream.report()
         return
 
-    def tag(task: Callable[[], BlockOfWords]) -> TaggedBlock:
+    def tag(task: Callable[[], Block]) -> TaggedBlock:
         block = task()
         with tables.borrow(plan) as tagger:
             done = tagger.tag(block)
@@ -519,6 +460,33 @@ def tag_text(
         yield write(stream.count(size[0]))
         counted.add(*size)
     stream.report()
+
+
+def _note_places(taggers: Sequence[Tagger], stream: SentenceStream, to: str | None) -> None:
+    """Log where labels go that the file has no column for."""
+    found = places([name for each in taggers for name in each.label_columns], stream.columns)
+    for name, place in found.items():
+        wanted = find_column(name, stream.columns)
+        if wanted not in (None, place):
+            _log.info(
+                "%s: %s is a new column, because another goes to %s", stream.source, name, wanted
+            )
+    new = [name for name, place in found.items() if not has_column(place, stream.columns)]
+    if new and to is None and stream.format == "columns":
+        _log.info(
+            "%s: words are in column %d of %d; behind the last one comes %s",
+            stream.source,
+            stream.columns.index("form") + 1,
+            len(stream.columns),
+            ", ".join(new),
+        )
+    for each in taggers:
+        if each.model.training.get("lacks_outside"):
+            _log.info(
+                "%s: words outside lack the key %s of MISC, as in the training data",
+                stream.source,
+                each.label.partition(".")[2],
+            )
 
 
 def _renumbered(text: bytes, before: int) -> bytes:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from functools import partial
 from sys import getsizeof
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from seqtag.caching import TAGGERS_BYTES
-from seqtag.corpus import FORMATS, SentenceStream
+from seqtag.corpus import FORMATS
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value, find_column, places, split_key
@@ -26,18 +26,20 @@ from seqtag.parallel import Pool
 from seqtag.tagging.encode import NO_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.read import SentenceStream
     from seqtag.corpus.scanner import Scanned
-    from seqtag.corpus.stream import BlockOfWords
+    from seqtag.corpus.stream import Block
     from seqtag.features.encoder import SharedHashes
     from seqtag.tagging.tagger import Tagger
     from seqtag.tagging.workspace import Workspace
 
+
+_Values = TypeVar("_Values")
 
 _ENTRY_BYTES = 136  # of an entry of a dict and of a number
 _OF_WORDS = ("conllu", "tagged", "columns", "tsv")  # formats that the kernel writes
@@ -55,6 +57,43 @@ def name_in_tagged_text(names: Sequence[str]) -> str:
     """
     tags = [name for name in names if name not in _NO_TAGS] or names
     return "upos" if tags[-1] == "xpos" and "upos" in tags else tags[-1]
+
+
+class FilledColumns(Generic[_Values]):
+    """Columns that taggers have filled so far; the last filled is the last in order.
+
+    Parameters
+    ----------
+    columns
+        Columns of the file.
+
+    Attributes
+    ----------
+    filled : dict
+        The values by the name that the tagger has for the column.
+    hidden : set of str
+        Columns that are filled for other taggers, not to be written.
+    """
+
+    __slots__ = ("_columns", "filled", "hidden")
+
+    def __init__(self, columns: tuple[str, ...]):
+        self._columns = columns
+        self.filled: dict[str, _Values] = {}
+        self.hidden: set[str] = set()
+
+    def fill(self, tagger: Tagger, columns: Mapping[str, _Values]) -> None:
+        """Fill columns for a tagger."""
+        for name, values in columns.items():
+            self.filled.pop(name, None)
+            self.filled[name] = values
+            (self.hidden.add if tagger.hidden else self.hidden.discard)(name)
+
+    def by_file_name(self, *, hidden: bool = True) -> dict[str, _Values]:
+        """Return the columns under the names that the file has for them, hidden ones or not."""
+        place = places(self.filled, self._columns, self.hidden)
+        shown = self.filled.keys() if hidden else self.filled.keys() - self.hidden
+        return {place[name]: each for name, each in self.filled.items() if name in shown}
 
 
 class _Filled(NamedTuple):
@@ -75,7 +114,7 @@ class _Target(NamedTuple):
     names: list[bytes]
 
 
-class _Values(NamedTuple):
+class _Written(NamedTuple):
     """The values of a column of a block: an id for each token, and the bytes for each id."""
 
     ids: NDArray[np.int32]
@@ -90,7 +129,7 @@ class _Lemmas:
         self._written: dict[int, bytes] = {}
         self.nbytes = 0
 
-    def of(self, forms: Column, ids: NDArray[np.int32]) -> tuple[_Values, list[str]]:
+    def of(self, forms: Column, ids: NDArray[np.int32]) -> tuple[_Written, list[str]]:
         """Return the values of label ids, given the forms.
 
         The second result has those that did not occur before.
@@ -104,7 +143,7 @@ class _Lemmas:
         self._written.update(zip(new, map(str.encode, written), strict=True))
         self.nbytes += sum(map(getsizeof, written)) + _ENTRY_BYTES * len(new)
         names = list(map(self._written.__getitem__, numbers))
-        return _Values(which.reshape(-1).astype(np.int32), names), written
+        return _Written(which.reshape(-1).astype(np.int32), names), written
 
 
 class TablePlan:
@@ -125,22 +164,16 @@ class TablePlan:
         True if all columns exist, and labels can be written as they are.
     """
 
-    def __init__(self, taggers: Sequence[Tagger], stream: AnyStream, to: str | None = None):
+    def __init__(self, taggers: Sequence[Tagger], stream: SentenceStream, to: str | None = None):
         self.taggers = [each for tagger in taggers for each in (*tagger.first, tagger)]
         self._first = [each for tagger in taggers for each in tagger.first]
         self._stream, self.source = stream, stream.source
         self.read: list[str] = []  # columns of the file that are used
         self.sources: list[list[str | _Filled | None]] = []  # per tagger and column
-        own: dict[str, _Filled] = {}  # by the column name of the tagger
-        hidden: set[str] = set()
-
-        def by_file_name() -> dict[str, _Filled]:
-            place = places(own, stream.columns, hidden)
-            return {place[name]: each for name, each in own.items()}
-
+        columns = FilledColumns[_Filled](stream.columns)
         for number, tagger in enumerate(self.taggers):
             found: list[str | _Filled | None] = []
-            filled = by_file_name()
+            filled = columns.by_file_name()
             for column in tagger.model.compiled.columns:
                 name = find_column(column, (*filled, *stream.columns))
                 source = None if name is None else filled.get(name, name)
@@ -149,18 +182,15 @@ class TablePlan:
                 found.append(source)
             self.sources.append(found)
             if tagger in self._first:
-                predicted = predicted_columns(tagger.model).items()
-                own |= {name: _Filled(number, values) for name, values in predicted}
-                continue
-            for each in tagger.first:
-                for name in predicted_columns(each.model):
-                    del own[name]  # other taggers do not use it
-            for name, values in tagger.split_label(tagger.outputs).items():
-                own.pop(name, None)  # the last filled is the last in order
-                own[name] = _Filled(number, values)
-                (hidden.add if tagger.hidden else hidden.discard)(name)
-        filled = by_file_name()
-        shown = [name for name, each in filled.items() if not self.taggers[each.tagger].hidden]
+                values = predicted_columns(tagger.model)
+            else:
+                for each in tagger.first:
+                    for name in predicted_columns(each.model):
+                        del columns.filled[name]  # other taggers do not use it
+                values = tagger.split_label(tagger.outputs)
+            columns.fill(tagger, {name: _Filled(number, each) for name, each in values.items()})
+        filled = columns.by_file_name()
+        shown = [*columns.by_file_name(hidden=False)]
         if to == "tagged":
             shown = [name_in_tagged_text(shown)] if shown else []
         self.targets = [
@@ -210,10 +240,9 @@ class TablePlan:
         """Return whether all words can be written as they are, and no sentence is too long."""
         if not self._words_to:
             return True
-        if isinstance(self._stream, SentenceStream):
-            lengths = np.diff(scanned.sentence_ptr)
-            if lengths.max(initial=0) > self._stream.limits.sentence:
-                return False
+        lengths = np.diff(scanned.sentence_ptr)
+        if lengths.max(initial=0) > self._stream.limits.sentence:
+            return False
         return not (" " in self._excluded and scanned.rows.has_spaces)
 
     def scanner(self) -> BlockScanner | WordBlockScanner:
@@ -224,7 +253,7 @@ class TablePlan:
 
     def write(
         self,
-        block: BlockOfWords,
+        block: Block,
         scanned: Scanned,
         labels: Sequence[NDArray[np.int32]],
         names: Sequence[Sequence[bytes]],
@@ -277,7 +306,7 @@ class TableTaggers:
         users = 2 if threads > 1 and len(taggers) >= _MANY else 1
         self._idle: Pool[TableTagger] = Pool(lambda tagger: tagger.is_full, users)
 
-    def plan(self, stream: AnyStream, to: str | None = None) -> TablePlan:
+    def plan(self, stream: SentenceStream, to: str | None = None) -> TablePlan:
         """Return the plan for a file and the format to write; made for the first of the files."""
         if self._plan is None:
             self._plan = TablePlan(self._taggers, stream, to)
@@ -321,7 +350,7 @@ class TableTagger:
         held += sum(lemmas.nbytes for lemmas in self._lemmas.values())
         return held > TAGGERS_BYTES or self._is_spoiled
 
-    def tag(self, block: BlockOfWords) -> TaggedBlock | None:
+    def tag(self, block: Block) -> TaggedBlock | None:
         """Return the block with its label columns filled, or None if it is not plain."""
         plan = self._plan
         with self._numbering:
@@ -342,7 +371,7 @@ class TableTagger:
                             values = list(map(sorted_feats, values))
                         workspace.encoder.extend(column, scanned.known[at], values, shared[at])
         labels: list[NDArray[np.int32]] = []
-        lemmas: dict[int, _Values] = {}  # by the number of the tagger
+        lemmas: dict[int, _Written] = {}  # by the number of the tagger
         for number, tagger in enumerate(plan.taggers):
             columns, workspace = tagger.model.compiled.columns, self._workspaces[number]
             types = np.empty((len(columns), scanned.types.shape[1]), np.int32)

@@ -14,7 +14,6 @@ from seqtag.model.bundle import input_columns
 from seqtag.model.embedded import find_model, no_such_model
 from seqtag.model.model import fitting
 from seqtag.settings import SETTINGS
-from seqtag.tagging.arrays import arrays_of
 from seqtag.tagging.document import Document, cut_by_rules, with_columns
 from seqtag.tagging.runtime import ModelRuntime, ScoredLabels
 
@@ -289,15 +288,12 @@ class Tagger(ModelRuntime):
         *,
         scores: Literal[True],
     ) -> list[ScoredLabels]: ...
-    @overload
-    def tag_many(self, sentences: Any, threads: int = 1, *, offsets: Any = None) -> Any: ...
     def tag_many(
         self,
         sentences: Any,
         threads: int = 1,
         fixed_labels: Iterable[FixedLabels | None] | None = None,
         *,
-        offsets: Any = None,
         scores: bool = False,
     ) -> Any:
         """Return the labels of many sentences, in their order; equal on any number of threads.
@@ -305,29 +301,22 @@ class Tagger(ModelRuntime):
         Parameters
         ----------
         sentences
-            Sentences as `tag` takes them; a Hugging Face dataset; an Arrow array of lists of
-            strings; or with `offsets` an Arrow or numpy array of all words. For several `columns`:
-            a dictionary of arrays.
+            Sentences as `tag` takes them, or a Hugging Face dataset.
         threads
             Threads to decode on (the kernel works without Python's global lock).
         fixed_labels
-            For each sentence its fixed labels, as in `tag`, or None; not for arrays.
-        offsets
-            (sentences + 1,) integers: where sentences begin in an array of all words, and where
-            the last one ends.
+            For each sentence its fixed labels, as in `tag`, or None.
         scores
-            True to return `ScoredLabels` for each sentence; not for arrays.
+            True to return `ScoredLabels` for each sentence.
 
         Returns
         -------
-        list of list of str, list of ScoredLabels, or an array
-            For Arrow arrays an array of the same shape, chunks too, whose labels are dictionary
-            values; for numpy arrays a numpy array.
+        list of list of str, or list of ScoredLabels
 
         Raises
         ------
         SeqtagError, TypeError
-            If a sentence or word is missing or not a string, or offsets or fixed labels do not fit.
+            If a sentence or word is missing or not a string, or fixed labels do not fit.
 
         Examples
         --------
@@ -337,13 +326,6 @@ class Tagger(ModelRuntime):
         """
         if is_dataset(sentences):
             sentences = sentences_in(sentences)
-        arrays = arrays_of(sentences, offsets, self.columns)
-        if arrays is not None:
-            if fixed_labels is not None or scores:
-                what = "labels are fixed" if fixed_labels is not None else "scores are wanted"
-                msg = f"expected lists of words where {what}, found arrays"
-                raise SeqtagError(msg)
-            return self._run_arrays(arrays, threads)
         if scores:
             return self._run_many(
                 sentences, threads, fixed_labels, self._decode_margins, self._write_scored

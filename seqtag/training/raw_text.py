@@ -16,7 +16,7 @@ from seqtag.training.data import open_corpus
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from seqtag.corpus.read import AnyStream, ReadOptions
+    from seqtag.corpus.read import ReadOptions
     from seqtag.tables.table import WordTable
     from seqtag.tagging.pipeline import Pipeline
 
@@ -56,9 +56,8 @@ def classes_of(
     paths = [os.fspath(path) for path in ([raw] if isinstance(raw, (str, os.PathLike)) else raw)]
     counted = WordBigrams()
     with ExitStack() as files:
-        opened = [files.enter_context(read(path)) for path in paths]
-        streams: Sequence[AnyStream] = opened
-        if any(stream.is_raw for stream in opened):
+        streams = [files.enter_context(read(path)) for path in paths]
+        if any(stream.is_raw for stream in streams):
             treebank = [data] if isinstance(data, (str, os.PathLike)) else data
             named = isinstance(treebank, (list, tuple)) and all(
                 isinstance(file, (str, os.PathLike)) and not is_read_once(file) for file in treebank
@@ -66,7 +65,7 @@ def classes_of(
             if named and {"id", "misc"} <= {*open_corpus(data, files, reading).columns}:
                 _log.info("component tokens, to segment %s", source_of(paths))
                 splitter = segmenter(data, label=["tokens"], quick=True, **reading.arguments())
-                streams = [splitter.segmented(s) if s.is_raw else s for s in opened]
+                streams = [splitter.segmented(s) if s.is_raw else s for s in streams]
             else:
                 _log.info("%s: tokenized by NLTK's rules for English", source_of(paths))
         for stream in streams:

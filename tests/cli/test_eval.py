@@ -11,6 +11,7 @@ import pytest
 import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
+from seqtag.tagging.pipeline import Pipeline
 from tests.command_line import call, chunks, conllu, home, run
 
 
@@ -217,10 +218,13 @@ def test_aligned_files(folder, call):
     assert (low.code, low.err) == (3, "seqtag: words-f1 96.55 is under 97.0\n")
 
 
-class WordByWord:
+class WordByWord(Pipeline):
     """A pipeline that makes a token of what stands between spaces."""
 
     info = MappingProxyType({"writer": "seqtag 0.0", "training": {"seed": 7}})
+
+    def __init__(self):
+        """Without models."""
 
     def sentences(self, text, *, paragraphs):
         assert paragraphs == "blank"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from seqtag.errors import LabelError
 from seqtag.evaluation.counts import Counts
-from seqtag.evaluation.report import ChunkCounter, conlleval_text, total_of
+from seqtag.evaluation.report import ChunkCounter, Report
 
 
 def test_the_scheme_is_found_out_from_gold_labels():
@@ -29,7 +31,7 @@ def test_the_scheme_asked_for_stands():
 
 
 def test_totals_and_the_block_without_tokens():
-    assert total_of({"X": Counts(1, 2, 3), "Y": Counts(0, 1, 1)}) == Counts(1, 3, 4)
-    assert conlleval_text(0, 0, {}) == (
-        "processed 0 tokens with 0 phrases; found: 0 phrases; correct: 0.\n"
-    )
+    empty = Report("chunk", "iob2", 0, 0, 0, 0, {})
+    assert empty.conlleval() == "processed 0 tokens with 0 phrases; found: 0 phrases; correct: 0.\n"
+    types = {"X": Counts(1, 2, 3), "Y": Counts(0, 1, 1)}
+    assert replace(empty, chunk_types=types).chunks == Counts(1, 3, 4)

@@ -1,16 +1,12 @@
-"""What must hold of sentences however they come and go: arrays, lines of JSON, two files compared."""
+"""What must hold of sentences however they come and go: lines of JSON, two files compared."""
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import math
-from functools import cache
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from seqtag.corpus import read
@@ -19,12 +15,7 @@ from seqtag.evaluation.aligned import score_aligned
 from seqtag.evaluation.report import evaluate
 from seqtag.evaluation.significance import compare, intervals
 from seqtag.labels import schemes
-from seqtag.model import bundle
-from seqtag.model.container import from_bytes
-from seqtag.tagging import runtime
-from seqtag.tagging.tagger import Tagger
 from tests.fuzzing.choices import Choices
-from tests.fuzzing.good_models import good_files
 from tests.tagging.test_tables import CHAINS, outcome
 
 if TYPE_CHECKING:
@@ -32,125 +23,6 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
     from seqtag.evaluation.report import Report
-
-_ARROW = [
-    "list_(string)",
-    "large_list(large_string)",
-    "list_(string_view)",
-    "list_(dictionary)",
-    "list_(binary)",
-    "string",
-    "large_string",
-    "string_view",
-    "dictionary",
-    "binary",
-]
-_TAGGERS = [0, 2, 3, 7]  # calibrated, of two columns, parts of labels, two passes
-
-
-# ----------------------------------------------------------------- arrays
-@cache
-def _tagger(number: int) -> Tagger:
-    return Tagger(*bundle.models_of(from_bytes(good_files()[number])))
-
-
-def arrays(data: bytes) -> str:
-    """Sentences in arrays of numpy or Arrow: the labels of lists, or an error that says why not."""
-    choices = Choices(data)
-    tagger = _tagger(choices.pick(_TAGGERS))
-    kind = choices.below(4)
-    arrow = importlib.util.find_spec("pyarrow") is not None
-    damage, threads, batch = choices.below(6), 1 + choices.below(3), 1 + choices.below(8)
-    name, wild = choices.pick(_ARROW), choices.take(3)
-    sentences = [line.split(b" ") if line else [] for line in choices.rest().split(b"\n")]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runtime, "_BATCH_TOKENS", batch)
-        patch.setattr(runtime, "_SPAN_TOKENS", 2 * batch)
-        try:
-            if arrow and kind:
-                return _of_arrow(tagger, sentences, name, (damage, wild), threads)
-            return _of_numpy(tagger, sentences, kind, damage, threads)
-        except (SeqtagError, TypeError) as error:
-            assert isinstance(error, SeqtagError) or "expected" in str(error), error
-            assert len(str(error)) < 2000, error
-            return str(error)
-
-
-def _of_numpy(
-    tagger: Tagger, sentences: list[list[bytes]], kind: int, damage: int, threads: int
-) -> str:
-    """Words in one row, and where sentences begin."""
-    lists = [[word.decode("utf-8", "surrogateescape") for word in each] for each in sentences]
-    words = np.array([word for each in lists for word in each], object if kind % 2 else str)
-    if damage == 5:
-        words = words.astype(object)
-        words[len(words) // 2 :] = [None]
-    given, expected = _mapped(tagger, words, lists)
-    offsets = _offsets(lists, damage)
-    found = tagger.tag_many(given, threads, offsets=offsets)
-    if kind % 2 == 0:  # numpy takes the null at the end of a string for padding
-        bounds = pairwise([0, *accumulate(map(len, lists))])
-        lists = [words[a:b].tolist() for a, b in bounds]
-        _, expected = _mapped(tagger, words, lists)
-    flat = [label for labels in tagger.tag_many(expected) for label in labels]
-    assert found.tolist() == flat
-    return "accepted"
-
-
-def _of_arrow(
-    tagger: Tagger, sentences: list[list[bytes]], name: str, how: tuple[int, bytes], threads: int
-) -> str:
-    """Lists of words, or words and offsets, in any of Arrow's layouts, whole or in slices."""
-    pa, (damage, wild) = pytest.importorskip("pyarrow"), how
-    lists = [[word.decode("utf-8", "replace") for word in each] for each in sentences]
-    outer, _, inner = name.rstrip(")").rpartition("(")
-    kind = pa.dictionary(pa.int8(), pa.string()) if inner == "dictionary" else getattr(pa, inner)()
-    kept: list[Any] = [*lists] if outer else [word for each in lists for word in each]
-    if damage == 5 and kept:
-        kept[-1] = None
-    if damage == 4 and outer and lists:
-        kept[0] = [*lists[0], None]
-    raw = [word for each in sentences for word in each]
-    try:
-        made = pa.array(kept, getattr(pa, outer)(kind) if outer else kind)
-        if damage == 3 and not outer and inner == "string" and raw:  # unchecked bytes
-            made = pa.array(raw, pa.binary()).view(pa.string())
-        if damage == 3 and outer in ("list_", "large_list"):  # unchecked sentences
-            numbers = np.frombuffer(wild.rjust(4, b"\0"), np.int8)
-            offsets = numbers.astype(np.int32 if outer == "list_" else np.int64)
-            made = pa.Array.from_buffers(
-                made.type, 3, [None, pa.py_buffer(offsets)], children=[made.values]
-            )
-    except pa.ArrowException:
-        return "not of this type"
-    if damage == 2:
-        made = pa.chunked_array([made.slice(0, 1), made.slice(1, 0), made.slice(1)])
-    given, expected = _mapped(tagger, made, lists)
-    offsets = None if outer else _offsets(lists, damage)
-    found = tagger.tag_many(given, threads, offsets=offsets)
-    found.validate(full=True)
-    if damage == 3 and outer in ("list_", "large_list"):
-        made.validate(full=True)  # or it would have been refused
-        _, expected = _mapped(tagger, made, made.to_pylist())
-    there = tagger.tag_many(expected)
-    assert found.to_pylist() == (there if outer else [label for each in there for label in each])
-    return "accepted"
-
-
-def _mapped(tagger: Tagger, words: Any, lists: list[list[str]]) -> tuple[Any, list[Any]]:
-    """Arrays, and lists, as a tagger of several columns wants them."""
-    if len(tagger.columns) < 2:
-        return words, lists
-    names = tagger.columns
-    return dict.fromkeys(names, words), [dict.fromkeys(names, each) for each in lists]
-
-
-def _offsets(lists: Sequence[Sequence[str]], damage: int) -> list[int]:
-    """Where sentences begin; or not quite."""
-    found = [0, *accumulate(map(len, lists))]
-    if damage == 1:
-        found[-1] += 1
-    return found
 
 
 # ----------------------------------------------------------------- formats that are written

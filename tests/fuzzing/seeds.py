@@ -65,20 +65,12 @@ _CATALOGUES = [
     '# A corpus.\n["x"]\ntitle = "X"\nparts = [\n  "train",\n  "dev"\n]\nbytes = [1, 2]\n',
     '["a:b"]\nname = "\\u00e9"\nsize = -1.5e3\n["c"]\n',
 ]
-_WORDS = [b"the man runs\n\nshe", "Über  x\nim \udcff".encode("utf-8", "surrogateescape"), b""]
 _REQUESTS = [
     b"Im Haus. Wer?",
     b"data=the%20man&tagger=&input=horizontal",
     b'{"text": "a b", "x": [1]}',
 ]
 _HEADS: dict[str, Callable[[], list[bytes]]] = {
-    "arrays": lambda: [
-        bytes([tagger, kind, damage, 1, 2, layout, 1, 2, 3])
-        for tagger in range(4)
-        for kind, layouts in ((0, (0,)), (1, range(10)))
-        for layout in layouts
-        for damage in range(6)
-    ],
     "outputs": lambda: [
         bytes([to, chain, format, 40])
         for to in range(1, 5)
@@ -155,7 +147,6 @@ def seeds(target: str) -> list[bytes]:
         return [file for file in good_files() if len(file) < 5000]
     if target in _HEADS:
         rest = {
-            "arrays": _WORDS,
             "outputs": files[:7],
             "evaluation": files[:2],
             "serve": _REQUESTS,
@@ -334,7 +325,6 @@ PIECES["text"] = [
     b". ",
 ]
 PIECES["scanner"] = PIECES["outputs"] = PIECES["evaluation"] = PIECES["readers"]
-PIECES["arrays"] = [b" ", b"\n", b"the", b"man", b"\xff", b"\0", b"\xed\xa0\x80", b"e\xcc\x81"]
 PIECES["checkpoints"] = PIECES["models"]
 PIECES["command-line"] = [b"\x1b[2J", b"\t", b"\n", b"B-X", b"\0", b"# ", b"\xff"]
 PIECES["serve"] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.fuzzing.command_target import command_line
-from tests.fuzzing.data_targets import arrays, evaluation, outputs
+from tests.fuzzing.data_targets import evaluation, outputs
 from tests.fuzzing.model_targets import model_bytes, models
 from tests.fuzzing.serve_target import serve
 from tests.fuzzing.text_targets import (
@@ -32,7 +32,6 @@ TARGETS: Mapping[str, Callable[[bytes], str]] = {
     "word-tables": word_tables,
     "models": models,
     "model-bytes": model_bytes,
-    "arrays": arrays,
     "outputs": outputs,
     "evaluation": evaluation,
     "checkpoints": resume,

@@ -148,11 +148,9 @@ def test_command_on_words(call, gold, upos):  # noqa: F811
     assert [[row[2] for row in sentence] for sentence in rows_of(found)] == upos
 
 
-def test_arrow_and_nltk_on_words(en, words, upos):
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+def test_nltk_on_words(en, words, upos):
     from seqtag.integrations.nltk import SeqtagTagger
 
-    assert en.tagger("upos").tag_many(pa.array(words)).to_pylist() == upos
     pairs = SeqtagTagger(en.tagger("upos")).tag_sents(words)
     assert [[label for _, label in sentence] for sentence in pairs] == upos
 

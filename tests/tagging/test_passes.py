@@ -13,7 +13,7 @@ import seqtag
 from seqtag.corpus import read
 from seqtag.tagging.explain import names_of
 from seqtag.tagging.pipeline import Pipeline, load
-from seqtag.tagging.streams import OutputFields, tag_stream, tag_text
+from seqtag.tagging.streams import TagOptions, tag_stream, tag_text
 from seqtag.tagging.tagger import Tagger
 from tests.strategies import each_backend, install
 
@@ -81,9 +81,9 @@ def test_nothing_of_the_first_pass_is_written_and_gold_columns_stay(tagger, dev)
         for name in set(old.columns) - {"xpos"}:
             assert old.column(name) == new.column(name)
     for to in ("columns", "jsonl", "tsv"):
-        fields = OutputFields(margin=to == "columns")
+        options = TagOptions(margin=to == "columns")
         text = b"".join(
-            tag_text([tagger], read(io.BytesIO(b"It works\n"), "tokens"), to, fields=fields)
+            tag_text([tagger], read(io.BytesIO(b"It works\n"), "tokens"), to, options=options)
         )
         assert b"first" not in text
 

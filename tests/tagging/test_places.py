@@ -11,7 +11,7 @@ import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.sentence import places
 from seqtag.engine import backend
-from seqtag.tagging.streams import OutputFields, tag_text
+from seqtag.tagging.streams import TagOptions, tag_text
 from tests.command_line import call  # noqa: F401  (a fixture)
 
 CHUNKS = "The XX B-NP\ndog XX I-NP\nsees XX B-VP\nit XX B-NP\n\n"
@@ -50,11 +50,11 @@ def test_both_tag_sets_are_written_to_a_file_of_chunks(tmp_path, call):  # noqa:
 @pytest.mark.parametrize("only", [["upos", "xpos"], ["xpos"], ["lemma"], ["upos", "feats"]])
 def test_the_kernel_does_the_same(only, keep, monkeypatch):
     taggers = seqtag.load("en").only(*only).taggers
-    fields = OutputFields(keep=keep)
+    options = TagOptions(keep=keep)
 
     def tagged():
         data = io.BytesIO(CHUNKS.replace("XX", "_").encode())
-        return b"".join(tag_text(taggers, read(data, "conll2000"), fields=fields))
+        return b"".join(tag_text(taggers, read(data, "conll2000"), options=options))
 
     fast = tagged()
     monkeypatch.setattr(backend, "Scanner", None)
@@ -64,6 +64,6 @@ def test_the_kernel_does_the_same(only, keep, monkeypatch):
 def test_kept_tags_are_those_of_one_tag_set():
     taggers = seqtag.load("en").only("upos", "xpos").taggers
     data = io.BytesIO(CHUNKS.replace("XX", "NN", 1).replace("XX", "_").encode())
-    [text] = tag_text(taggers, read(data, "conll2000"), fields=OutputFields(keep=True))
+    [text] = tag_text(taggers, read(data, "conll2000"), options=TagOptions(keep=True))
     rows = [line.split() for line in text.decode().split("\n")[:4]]
     assert rows[0][1] == "NN" and rows[0][3] in {"DET", "NOUN", "PROPN"}

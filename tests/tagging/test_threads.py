@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 
 from seqtag.corpus import read, stream
@@ -79,15 +78,6 @@ def test_raw_text_on_all_threads():
         return b"".join(tag_text(pipeline.taggers, text, threads=threads))
 
     assert found(4) == found(1)
-
-
-def test_words_in_arrays_on_all_threads():
-    [model] = bundle.models_of(from_bytes(good_files()[6]))
-    words = np.array([word for each in SENTENCES for word in each])
-    offsets = np.cumsum([0, *map(len, SENTENCES)])
-    expected = [label for labels in Tagger(model).tag_many(SENTENCES) for label in labels]
-    found = Tagger(model).tag_many(words, 4, offsets=offsets)
-    assert found.tolist() == expected
 
 
 def test_texts_from_threads_of_the_caller():

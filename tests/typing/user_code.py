@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from conllu import TokenList
 from typing_extensions import assert_type
 
@@ -21,6 +20,7 @@ from seqtag.tagging import DocumentSentence, DocumentSpan, ScoredLabels, TagOpti
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     from conllu import TokenList
     from numpy.typing import NDArray
 
@@ -47,7 +47,6 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag([("Stop", "VB"), ("!", ".")]), list[str])
     assert_type(tagger.tag_many([["Stop"], ["!"]], threads=2), list[list[str]])
     assert_type(tagger.tag_many(iter([("Stop", "!")])), list[list[str]])
-    tagger.tag_many(np.array(["Stop", "!"]), offsets=[0, 2])
     assert_type(tagger.tag(["Stop", "!"], fixed_labels=["VERB", None]), list[str])
     scored = tagger.tag(["Stop", "!"], scores=True)
     assert_type(scored, ScoredLabels)
