@@ -29,9 +29,7 @@ storage.compression storage.encodings storage.locks storage.strict_json
 storage.output
 storage
 catalogue.entries
-catalogue.cache
 catalogue.fetch
-catalogue.locate
 catalogue
 engine.arrays
 engine.checks
@@ -164,7 +162,7 @@ LAYER = {
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn", "jinja2"}
+HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn", "jinja2", "pooch"}
 
 LATE = {
     "concurrent.futures",
@@ -172,7 +170,8 @@ LATE = {
     "jinja2",
     "multiprocessing",
     "numpy.ma",
-    "seqtag.catalogue.fetch",
+    "pooch",
+    "requests",
     "seqtag.tagging.explain",
     "ssl",
 }
@@ -181,7 +180,7 @@ LATE = {
 FOREIGN = {
     "errors": set(),
     "storage": set(),
-    "catalogue": {"tomli"},
+    "catalogue": {"platformdirs", "pooch", "requests", "tomli"},
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import INPUT, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
@@ -98,7 +98,7 @@ def command(
     check_stdin(context, inputs)
     with usage():
         check_options(number, min_count, passes)
-    paths = locate(inputs, "train", notes.fetching)
+    paths = locate(inputs, "train", notes.announce)
     check_target(context, output, [*paths, *([find_model(model)] if model else [])], force=force)
     opened = [context.with_resource(reading.open(name)) for name in paths]
     streams = _cut(opened, model, notes)

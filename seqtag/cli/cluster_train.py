@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, TRAINING, Command, option
 from seqtag.cli.common import Notes
 from seqtag.cli.options import (
@@ -119,7 +119,7 @@ def command(
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
     report = TrainingReport(notes, output, options["checkpoint"])
-    dev = locate([dev], "dev", notes.fetching)[0] if dev else None
+    dev = locate([dev], "dev", notes.announce)[0] if dev else None
     with report.interruptible(), connected(address, workers) as ray:
         shard_workers = partial(
             ray_shard_workers,

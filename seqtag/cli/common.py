@@ -138,12 +138,10 @@ class Notes(logging.Handler):
 
             yield move
 
-    @contextmanager
-    def fetching(self, file: RemoteFile) -> Iterator[Mover]:
-        """Announce a transfer; return what moves its progress bar."""
+    def announce(self, file: RemoteFile) -> bool:
+        """Announce a download; return whether to show its progress."""
         self(f"fetching {file.corpus}/{file.part}, release {file.release}")
-        with self.bar("B", file.size) as bar:
-            yield bar
+        return self.on_terminal
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

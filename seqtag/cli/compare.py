@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, Command, option
 from seqtag.cli.common import (
     Notes,
@@ -109,7 +109,7 @@ def command(
     check_stdin(context, [gold, a, b])
     check_stdout()
     notes = Notes(quiet)
-    [gold] = locate([gold], progress=notes.fetching)
+    [gold] = locate([gold], announce=notes.announce)
     loaded: list[Loaded | None] = []
     for name in (a, b):
         path = find_model(name)

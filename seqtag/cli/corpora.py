@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue.cache import is_complete, local_path
 from seqtag.catalogue.entries import entries, parse
-from seqtag.catalogue.locate import fetched
+from seqtag.catalogue.fetch import fetch, is_complete, local_path
 from seqtag.cli.base import Group
 from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
 from seqtag.cli.options import complete_corpora, json_option, quiet_option
@@ -99,9 +98,8 @@ def _facts_of(entry: Entry) -> dict[str, Any]:
 def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
     """Fetch corpora and print their paths.
 
-    Files in the cache are not fetched again, and interrupted transfers are resumed. For releases
-    other than that of the catalog no digest is known: that of the first transfer is recorded
-    and checked from then on.
+    Files in the cache are not fetched again. For releases other than that of the catalog no digest
+    is known: that of the first transfer is recorded and checked from then on.
 
     \b
     Examples:
@@ -115,7 +113,7 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
     for name in chosen:
         notes(f"{name.entry.name}: {name.entry.title}, license: {name.entry.licence}")
         for file in name.files():
-            say(f"{fetched(file, notes.fetching)}\n")
+            say(f"{fetch(file, notes.announce)}\n")
     return 0
 
 
@@ -135,7 +133,7 @@ def path_of(name: str) -> int:
     for file in _named(name).files():
         path = local_path(file)
         say(f"{path}\n")
-        if not is_complete(file, path):
+        if not is_complete(file):
             complain(f"{path} is not in the cache; fetch it with seqtag corpora fetch {name}")
             missing = True
     return int(missing)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
@@ -159,7 +159,7 @@ def command(
         raise click.UsageError(msg, context)
     check_stdin(context, files)
     check_stdout()
-    paths = locate(files, progress=notes.fetching)
+    paths = locate(files, announce=notes.announce)
     system: Any = None
     if model:
         system = load_annotator(model) if raw else load_model(model)

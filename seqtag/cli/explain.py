@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, load_model, print_json, say, usage
 from seqtag.cli.options import (
@@ -108,7 +108,7 @@ def command(
         given.name = "the text"
         stream = read(given, "text" if chain.cuts else "tokens")
     else:
-        [path] = locate([source or "-"], progress=notes.fetching)
+        [path] = locate([source or "-"], announce=notes.announce)
         stream = context.with_resource(reading.open(path))
     [opened] = chain.cut([stream], TagOptions())
     shown: list[dict[str, object]] = []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.common import load_model, print_json, say
 from seqtag.corpus.column_files import counted
 from seqtag.corpus.sentence import has_column

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target
 from seqtag.cli.options import (
@@ -85,7 +85,7 @@ def command(
     check_stdin(context, tagged)
     check_target(context, output, tagged, force=force)
     with ExitStack() as files:
-        data = locate(tagged, "train", notes.fetching)
+        data = locate(tagged, "train", notes.announce)
         corpus = open_corpus(data, files, reading)
         header, rows = build_lexicon(corpus, column, min_count, words)
     if not rows:

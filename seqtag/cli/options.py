@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import (
     ADVANCED,
     CLUSTER,
@@ -469,7 +469,7 @@ class InputOptions(ReadOptions):
         CorpusError
             If there are none.
         """
-        paths = locate(files, part, notes.fetching if notes else None)
+        paths = locate(files, part, notes.announce if notes else None)
         found = [each for name in paths for each in self.open(name) if empty or len(each)]
         if not any(map(len, found)):
             msg = "expected sentences to learn from, found none"

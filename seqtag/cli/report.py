@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import (
@@ -117,7 +117,7 @@ def command(
     from seqtag.report.segmentation import analyze_segmentation
 
     notes = Notes(quiet)
-    [gold] = locate([gold], progress=notes.fetching)
+    [gold] = locate([gold], announce=notes.announce)
     models = [model, *filter(None, [against])]
     read_too = [gold, *(str(find_model(name)) for name in models), *filter(None, [curve])]
     check_target(context, output, read_too, force=force)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
@@ -88,7 +88,7 @@ def command(
     notes = Notes(quiet)
     inputs = inputs or ("-",)
     check_stdin(context, inputs)
-    inputs = tuple(locate(inputs, progress=notes.fetching))
+    inputs = tuple(locate(inputs, announce=notes.announce))
     models = models or DEFAULT_MODELS
     check_target(context, output, [*inputs, *map(find_model, models)], force=force)
     with usage():

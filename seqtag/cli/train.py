@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.entries import parse
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, CHECKPOINTS, FEATURES, TRAINING, Command, Seconds, option
 from seqtag.cli.common import (
     Notes,
@@ -151,7 +151,7 @@ def command(
             options["label"] = [name.strip() for name in label.split(",")]
     elif best and not options["init"]:
         options["passes"] = options["passes"] or "auto"
-    options["raw"] = locate(options["raw"], "train", notes.fetching)
+    options["raw"] = locate(options["raw"], "train", notes.announce)
     options["runs"] = options["runs"] or (5 if best else 1)
     if best:
         notes(_cost(options))
@@ -194,5 +194,5 @@ def _by_name(
         label = options["label"]
         shown = [f"--dev {dev}"] * bool(dev) + [f"--label {label}"] * bool(label)
         notes(" ".join([f"training on {train[0]}/train", *shown]))
-    paths = tuple(locate(train, "train", notes.fetching))
-    return paths, locate([dev], "dev", notes.fetching)[0] if dev else None
+    paths = tuple(locate(train, "train", notes.announce))
+    return paths, locate([dev], "dev", notes.announce)[0] if dev else None

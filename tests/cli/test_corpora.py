@@ -142,7 +142,7 @@ def test_other_commands_take_the_train_part(folder, call, toys, command):
     done = call(*command)
     assert done.code == 0, done.err
     dev = ["/toys/r1.5/ud_xx_toy-dev.txt"] * ("--dev" in command)
-    assert [path for path, _ in toys.requests] == ["/toys/r1.5/ud_xx_toy-train.txt", *dev]
+    assert toys.requests == ["/toys/r1.5/ud_xx_toy-train.txt", *dev]
 
 
 @pytest.mark.parametrize("name", ["ud:xx_toy/test", "toychunks/train"])
@@ -178,8 +178,7 @@ def test_trouble_has_no_traceback(folder, call, toys):
     toys.files.clear()
     done = call("train", "ud:xx_toy", "-o", "toy.seqtag")
     assert done.code == 1
-    assert done.err.splitlines()[-1] == (
-        f"seqtag: {toys.address}/toys/r1.5/ud_xx_toy-train.txt: expected a file, found 404 Not "
-        "Found; if it has moved, name another server with SEQTAG_CORPORA_MIRROR"
-    )
+    address = f"{toys.address}/toys/r1.5/ud_xx_toy-train.txt"
+    assert f"seqtag: {address}: cannot be downloaded (404 Client Error: Not Found" in done.err
+    assert "Traceback" not in done.err
     assert not (folder / "toy.seqtag").exists()
