@@ -62,7 +62,6 @@ COMMAND_GROUPS = {
     },
     "Setup": {
         "doctor": "Check the installation.",
-        "completion": "Print a shell completion script.",
     },
 }
 """Commands by group, in the order of the help, and what each does."""

@@ -55,34 +55,28 @@ def combined(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return add
 
 
-_FILES: CompletionItem = CompletionItem("", type="file")
-
-
 def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete names of corpora and files."""
-    return [*_corpora(begun), _FILES]
+    return _or_files(begun, _corpora(begun))
 
 
 def complete_corpora(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete names of corpora, and splits where the corpus is known."""
-    return _corpora(begun)
+    return _beginning(begun, _corpora(begun))
 
 
 def complete_models(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete names of embedded models and files."""
     from seqtag.model.embedded import embedded_models
 
-    return [*_beginning(begun, embedded_models()), _FILES]
+    return _or_files(begun, embedded_models())
 
 
-def complete_templates(
-    _: click.Context, parameter: click.Parameter, begun: str
-) -> list[CompletionItem]:
-    """Complete names of presets and files, and auto for training."""
+def complete_templates(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete names of presets and files."""
     from seqtag.features.language import preset_names
 
-    names = [*preset_names(), *["auto"] * isinstance(parameter, click.Option)]
-    return [*_beginning(begun, names), _FILES]
+    return _or_files(begun, [*preset_names(), "auto"])
 
 
 def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -94,18 +88,22 @@ def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[C
     return _beginning(begun, [*parts[2:], "upos+feats", "chunk", "ner", *parts[:2], "all"])
 
 
-def _corpora(begun: str) -> list[CompletionItem]:
+def _corpora(begun: str) -> list[str]:
     from seqtag.catalogue.entries import entries
 
-    name, slash, _part = begun.partition("/")
-    fitting = [entry for entry in entries().values() if entry.name.startswith(begun)]
-    chosen = entries().get(name) if slash else fitting[0] if len(fitting) == 1 else None
-    parts = [f"{chosen.name}/{part}" for part in chosen.parts] if chosen else []
-    return [*_beginning(begun, [entry.name for entry in fitting]), *_beginning(begun, parts)]
+    name = begun.partition("/")[0]
+    fitting = [entry for entry in entries().values() if entry.name.startswith(name)]
+    parts = [f"{each.name}/{part}" for each in fitting[:1] for part in each.parts]
+    return [entry.name for entry in fitting] + (parts if len(fitting) == 1 else [])
 
 
 def _beginning(begun: str, names: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.startswith(begun)]
+
+
+def _or_files(begun: str, names: Iterable[str]) -> list[CompletionItem]:
+    """Complete files, and names once something is typed: bash shows no files if there are names."""
+    return [CompletionItem(begun, type="file"), *(_beginning(begun, names) if begun else [])]
 
 
 class SettingValue(Parameter):
