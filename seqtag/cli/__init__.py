@@ -38,7 +38,7 @@ COMMAND_GROUPS = {
         "train": "Train a tagger on annotated sentences.",
         "eval": "Score a model, or one file against another.",
         "serve": "Serve models over HTTP: a web page, JSON, UDPipe's API.",
-        "info": "Show the components, training and weights of a model.",
+        "info": "Show a model, a file, templates, or the installation.",
     },
     "Understand": {
         "compare": "Test whether one system is better than another.",
@@ -54,14 +54,10 @@ COMMAND_GROUPS = {
         "corpora": "List and fetch corpora by name.",
         "classes": "Learn word classes from raw text.",
         "lexicon": "Collect the tags of words from a corpus.",
-        "templates": "List and print the feature templates.",
         "bundle": "Combine several models in one file.",
     },
     "Scale": {
         "cluster": "Tag or train on many files, on a Ray cluster.",
-    },
-    "Setup": {
-        "doctor": "Check the installation.",
     },
 }
 """Commands by group, in the order of the help, and what each does."""
@@ -113,13 +109,10 @@ class _Commands(Group):
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from seqtag.cli.foreign import describe_foreign, foreign_packages
         from seqtag.engine.backend import BACKEND
         from seqtag.version import __version__
 
         click.echo(f"seqtag {__version__} ({BACKEND} backend)")
-        if found := foreign_packages():
-            complain(f"warning: {describe_foreign(found)}")
         context.exit()
 
 

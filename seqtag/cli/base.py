@@ -32,10 +32,10 @@ GROUPS = {
     OUTPUT: "",
     INPUT: "",
     FEATURES: "",
-    TRAINING: "seqtag templates show PRESET shows the values of a preset.",
+    TRAINING: "seqtag info --templates PRESET shows the values of a preset.",
     CHECKPOINTS: "",
     CLUSTER: "",
-    WEIGHTS: "With --weights.",
+    WEIGHTS: "With --weights or --transitions.",
     GENERAL: "",
     ADVANCED: "",
 }

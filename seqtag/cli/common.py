@@ -204,6 +204,24 @@ def say(text: str) -> None:
         click.echo(printable(text), nl=False)
 
 
+def say_table(rows: Iterable[Sequence[str]], sides: str = "<") -> None:
+    """Write rows of cells to stdout, in columns.
+
+    Parameters
+    ----------
+    rows
+        Rows of equal length, the heading among them.
+    sides
+        Alignment of each column, as in format specifications; the last one is repeated.
+    """
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = sides.ljust(len(widths), sides[-1])
+    for row in rows:
+        cells = zip(row, sides, widths, strict=True)
+        say("  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip() + "\n")
+
+
 def print_json(value: object) -> None:
     """Write a JSON document to stdout."""
     say(json.dumps(value, indent=2, ensure_ascii=False) + "\n")

@@ -9,7 +9,7 @@ import click
 from seqtag.catalogue.entries import entries, parse
 from seqtag.catalogue.fetch import fetch, is_complete, local_path
 from seqtag.cli.base import Group
-from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
+from seqtag.cli.common import Notes, check_stdout, complain, print_json, say, say_table
 from seqtag.cli.options import complete_corpora, json_option, quiet_option
 from seqtag.errors import CatalogueError, did_you_mean
 
@@ -56,10 +56,7 @@ def list_corpora(as_json: bool) -> int:
         here = " ".join(_here(entry)) or "-"
         row = [entry.name, entry.title, entry.script, entry.licence, entry.release, size, digest]
         rows.append([*row, here])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        say(line.rstrip() + "\n")
+    say_table(rows)
     return 0
 
 

@@ -534,7 +534,7 @@ templates_option = option(
     shell_complete=complete_templates,
     shown="chosen by the label",
     help="Feature templates: a preset or a file; auto is the preset that works best on held-out "
-    "data. seqtag templates list shows the presets.",
+    "data. seqtag info --templates shows the presets.",
     group=FEATURES,
 )
 

@@ -246,20 +246,20 @@ def test_explain_runs_the_parts_before(home, call, tmp_path):
     assert [each["part"] for each in some] == ["xpos", "xpos"]
 
 
-def test_weights_name_features_from_a_corpus(home, call):
+def test_weights_name_features_from_a_corpus(home, call, tmp_path):
     model = home / "upos.seqtag"
-    bare = call("info", "--weights", model)
-    assert "features are hashed in the model; name them with --names CORPUS" in bare.err
+    (tmp_path / "other.txt").write_text("xyzzy NOUN\n\n")
+    bare = call(
+        "info", model, "--weights", tmp_path / "other.txt", "--top", 3, "--columns", "form,upos"
+    )
     assert "#" in bare.out.decode().splitlines()[2]
-    options = "--names", home / "train.conllu", "--label", "NOUN", "--feature", "form*", "--json"
-    [value] = json.loads(call("info", "--weights", model, *options, "--top", "2").out)
+    options = "--weights", home / "train.conllu", "--label", "NOUN", "--feature", "form*", "--json"
+    [value] = json.loads(call("info", model, *options, "--top", "2").out)
     assert value["part"] == "upos"
     assert value["found"] >= len(value["weights"]) == 2
     assert all(each["feature"].startswith("form[") for each in value["weights"])
     assert {each["label"] for each in value["weights"]} == {"NOUN"}
-    moves = (
-        call("info", "--weights", model, "--transitions", "--top", "3").out.decode().splitlines()
-    )
+    moves = call("info", model, "--transitions", "--top", "3").out.decode().splitlines()
     assert moves[0].startswith("upos: 3 of ")
     assert len(moves) == 6
 
@@ -268,7 +268,7 @@ def test_weights_name_features_from_a_corpus(home, call):
     "filters", [[], ["--label", "NOUN"], ["--feature", "*[[]0]*"], ["--feature", "#*"]]
 )
 def test_the_first_weights_are_those_of_the_complete_list(home, call, filters):
-    command = "info", "--weights", home / "upos.seqtag", "--names", home / "train.conllu", "--json"
+    command = "info", home / "upos.seqtag", "--weights", home / "train.conllu", "--json"
     [complete] = json.loads(call(*command, *filters, "--top", 1_000_000).out)
     assert complete["found"] == len(complete["weights"])
     assert complete["weights"] == sorted(
@@ -279,13 +279,16 @@ def test_the_first_weights_are_those_of_the_complete_list(home, call, filters):
         assert first == complete | {"weights": complete["weights"][:top]}
 
 
-def test_options_of_weights_need_the_option(home, call):
-    done = call("info", home / "upos.seqtag", "--top", 3)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--top", 3), "expected --weights CORPUS or --transitions with --top, found neither"),
+        (("--weights", "x", "--transitions"), "--weights or --transitions, found both; leave one"),
+        (("--templates", "pos"), "expected a model or file, or --templates, found both; leave one"),
+        (("--against", "en"), "expected a file with --against, found a model or none"),
+    ],
+)
+def test_options_of_info_that_do_not_go_together(home, call, options, message):
+    done = call("info", home / "upos.seqtag", *options)
     assert done.code == 2
-    assert "expected --weights with --top, found --top alone; add it" in done.err
-
-
-def test_weights_need_names_for_features(home, call):
-    done = call("info", "--weights", home / "upos.seqtag", "--feature", "form*")
-    assert done.code == 2
-    assert "expected --names CORPUS with --feature, found none" in done.err
+    assert message in done.err

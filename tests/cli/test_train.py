@@ -236,14 +236,14 @@ def test_info(home, call):
 
 
 def test_templates(call, tmp_path):
-    listed = call("templates", "list").out.decode().splitlines()
+    listed = call("info", "--templates").out.decode().splitlines()
     assert [line.split()[0] for line in listed] == [
         *("chunk", "clitics", "feats", "lemma", "morph", "morph-tags"),
         *("multiword", "ner", "pos", "segment", "sentences", "xpos"),
     ]
-    assert b"suffix(3)[0]\n" in call("templates", "show", "pos").out
+    assert b"suffix(3)[0]\n" in call("info", "--templates", "pos").out
     (tmp_path / "mine.txt").write_text("form[0] # why\nlabel[-1]\n")
-    assert call("templates", "show", tmp_path / "mine.txt").out.startswith(b"form[0]\nlabel[-1]\n")
+    assert call("info", "--templates", tmp_path / "mine.txt").out.startswith(b"form[0]\nlabel[-1]\n")
     assert call("templates", "show", "nope").code == 1
 
 
