@@ -146,7 +146,7 @@ cli.base
 cli.common
 cli.options
 cli.curve cli.eval_warnings cli.info_file cli.info_install cli.training
-cli.bundle cli.calibrate cli.classes cli.cluster_status cli.cluster_tag cli.cluster_train cli.corpora cli.cv cli.eval cli.explain cli.info cli.lexicon cli.tag cli.train cli.tune
+cli.bundle cli.classes cli.cluster_status cli.cluster_tag cli.cluster_train cli.corpora cli.cv cli.eval cli.explain cli.info cli.lexicon cli.tag cli.train cli.tune
 cli.cluster cli.compare cli.report cli.serve
 cli
 __init__

@@ -48,13 +48,12 @@ COMMAND_GROUPS = {
     "Tune": {
         "cv": "Cross-validate: train and score on K folds.",
         "tune": "Search for the best settings; draw learning curves.",
-        "calibrate": "Calibrate the scores of a model on held-out data.",
     },
     "Data": {
         "corpora": "List and fetch corpora by name.",
         "classes": "Learn word classes from raw text.",
         "lexicon": "Collect the tags of words from a corpus.",
-        "bundle": "Combine several models in one file.",
+        "bundle": "Combine models in one file; calibrate their scores.",
     },
     "Scale": {
         "cluster": "Tag or train on many files, on a Ray cluster.",

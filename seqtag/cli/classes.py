@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import INPUT, OUTPUT, Command, option
+from seqtag.cli.base import INPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
     complete_files,
     complete_models,
     force_option,
+    output_option,
     quiet_option,
     reading_options,
     threads_option,
@@ -28,14 +29,7 @@ if TYPE_CHECKING:
 
 @click.command("classes", cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="RAW...", shell_complete=complete_files)
-@option(
-    "-o",
-    "--output",
-    required=True,
-    help="Output file of the classes (written atomically).",
-    metavar="FILE",
-    group=OUTPUT,
-)
+@output_option
 @force_option
 @option(
     "-K",

@@ -14,6 +14,7 @@ from seqtag.cli.options import (
     address_option,
     complete_files,
     force_option,
+    output_option,
     training_arguments,
     training_options,
     workers_option,
@@ -23,7 +24,6 @@ from seqtag.cli.training import (
     check_training,
     checkpoint_option,
     constrain_option,
-    model_output_option,
     resume_option,
 )
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @click.command("train", cls=Command)
 @click.argument("shards", nargs=-1, required=True, metavar="SHARD...")
-@model_output_option
+@output_option
 @address_option
 @workers_option
 @option(

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-PENDING = "seqtag.notes"
-"""Key of messages from the parsing of options, shown when `Notes` is made."""
-
 ATTRIBUTES = "seqtag.attributes"
 """Key of the files of ``--attributes``, which are inputs too."""
 
@@ -65,9 +62,6 @@ class Notes(logging.Handler):
         log.handlers[:] = [self]
         log.setLevel(logging.INFO)
         log.propagate = False
-        context = click.get_current_context(silent=True)
-        for message in context.meta.pop(PENDING, []) if context else ():
-            self(message)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a log record unless it was shown before."""

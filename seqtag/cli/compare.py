@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import ADVANCED, Command, option
-from seqtag.cli.common import (
-    Notes,
-    check_stdin,
-    check_stdout,
-    load_model,
-    print_json,
-    say,
-)
+from seqtag.cli.base import Command, option
+from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval import load_annotator
 from seqtag.cli.options import (
     attributes_option,
@@ -29,7 +22,7 @@ from seqtag.cli.options import (
     threads_option,
 )
 from seqtag.corpus.stream import Held
-from seqtag.evaluation.significance import CONFIDENCE, TRIALS, AnyReport, compare
+from seqtag.evaluation.significance import AnyReport, compare
 from seqtag.evaluation.systems import is_scored_alone, score_system
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model
@@ -56,22 +49,6 @@ if TYPE_CHECKING:
 )
 @reading_options
 @resamples_option
-@option(
-    "--trials",
-    type=click.IntRange(1),
-    default=TRIALS,
-    help="Number of trials of approximate randomization.",
-    metavar="N",
-    group=ADVANCED,
-)
-@option(
-    "--confidence",
-    type=click.FloatRange(0, 100, min_open=True, max_open=True),
-    default=100 * CONFIDENCE,
-    metavar="PERCENT",
-    help="Confidence level of the intervals.",
-    group=ADVANCED,
-)
 @seed_option
 @json_option
 @threads_option
@@ -88,8 +65,6 @@ def command(
     raw: bool,
     reading: InputOptions,
     resamples: int,
-    trials: int,
-    confidence: float,
     seed: int,
     as_json: bool,
     threads: int,
@@ -152,13 +127,7 @@ def command(
             )
 
     reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]
-    found = compare(
-        *reports,
-        resamples=resamples,
-        trials=trials,
-        seed=seed,
-        confidence=confidence / 100,
-    )
+    found = compare(*reports, resamples=resamples, seed=seed)
     if as_json:
         print_json({"gold": gold, "a": a, "b": b, **found.to_dict()})
     else:

@@ -17,7 +17,7 @@ from seqtag.cli.options import (
     complete_labels,
     complete_models,
     json_option,
-    last_label,
+    one_label,
     quiet_option,
     reading_options,
     resamples_option,
@@ -53,7 +53,7 @@ FAILED = 3
 @option(
     "--label",
     multiple=True,
-    callback=last_label,
+    callback=one_label,
     shell_complete=complete_labels,
     metavar="COLUMN",
     help="Column to compare.",
@@ -178,7 +178,8 @@ def command(
         samples=ci,
         progress=lambda sentences: notes.progress(sentences, " sentences"),
     )
-    warn_about_evaluation(notes, report, paths[0], reading, model)
+    models = system.models if model else ()
+    warn_about_evaluation(notes, report, paths[0], reading, models)
     found = intervals(report, resamples=resamples, seed=seed) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is not None and 100 * report.score < fail_under:

@@ -22,7 +22,7 @@ from seqtag.cli.base import (
     Choice,
     option,
 )
-from seqtag.cli.common import ATTRIBUTES, PENDING
+from seqtag.cli.common import ATTRIBUTES
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits, ReadOptions
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
@@ -251,6 +251,14 @@ quiet_option = option(
 json_option = option(
     "--json", "as_json", is_flag=True, help="Write a JSON document to stdout.", group=OUTPUT
 )
+output_option = option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="Output file (written atomically).",
+    group=OUTPUT,
+)
 force_option = option(
     "--force", is_flag=True, help="Overwrite the output file if it exists.", group=OUTPUT
 )
@@ -391,45 +399,27 @@ def _name_and_file(value: str) -> tuple[str, str]:
     return ("", value) if not equals or Path(value).exists() else (name, file)
 
 
-_MODE = "seqtag.mode"  # where --strict and --lenient are stored
-
-
-def _set_mode(context: click.Context, option: click.Parameter, wanted: bool) -> None:
-    """Store the mode of reading; refuse two."""
-    if wanted and context.meta.setdefault(_MODE, option.name) != option.name:
-        msg = "expected --strict or --lenient, found both; leave one out"
-        raise click.UsageError(msg, context)
-
-
 max_sentence_option = option(
     "--max-sentence",
     "limits",
     type=click.IntRange(1),
     default=LIMITS.sentence,
-    callback=lambda context, _, n: ReadLimits(sentence=n, mode=context.meta.get(_MODE, "")),
+    callback=lambda _, __, n: ReadLimits(sentence=n),
     metavar="TOKENS",
     help="Refuse longer sentences; in raw text they are split instead.",
     group=ADVANCED,
 )
-
-
 limits_options = combined(
     max_sentence_option,
     option(
         "--strict",
         is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_set_mode,
         help="Turn warnings about malformed input into errors.",
         group=ADVANCED,
     ),
     option(
         "--lenient",
         is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_set_mode,
         help="Skip sentences that cannot be read, and report them. They are not learned from "
         "and not scored; tag writes them unchanged, but leaves them out with --to.",
         group=ADVANCED,
@@ -479,7 +469,14 @@ def reading_options(command: Command) -> Command:
     """Add the options about input files, and pass them to the command as ``reading``."""
 
     @wraps(command)
-    def run(*args: Any, format: str, limits: ReadLimits, **options: Any) -> Any:
+    def run(
+        *args: Any, format: str, limits: ReadLimits, strict: bool, lenient: bool, **options: Any
+    ) -> Any:
+        if strict and lenient:
+            msg = "expected --strict or --lenient, found both; leave one out"
+            raise click.UsageError(msg, click.get_current_context())
+        if strict or lenient:
+            limits = limits._replace(mode="strict" if strict else "lenient")
         kind = "columns" if options["columns"] and format == "auto" else format
         reading = InputOptions.taken_from(options, format=kind, limits=limits)
         return command(*args, reading=reading, **options)
@@ -507,20 +504,21 @@ resamples_option = option(
 )
 
 
-def last_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:
-    """Return the last of several labels, as for other options, and warn about the others."""
+def one_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:
+    """Refuse several labels, of which others than the last would be ignored in silence."""
     if len(labels) > 1:
-        context.meta.setdefault(PENDING, []).append(
-            f"note: --label was given {len(labels)} times; the last one is used, {labels[-1]}; "
-            f"for a pipeline of several use --label {','.join(dict.fromkeys(labels))}"
+        msg = (
+            f"expected --label once, found it {len(labels)} times; for a pipeline of several use "
+            f"--label {','.join(dict.fromkeys(labels))}"
         )
-    return labels[-1] if labels else None
+        raise click.UsageError(msg, context)
+    return labels[0] if labels else None
 
 
 label_option = option(
     "--label",
     multiple=True,
-    callback=last_label,
+    callback=one_label,
     shell_complete=complete_labels,
     metavar="COLUMN",
     shown="upos in CoNLL-U, else the last column",
@@ -636,8 +634,8 @@ tagging_options = combined(
     option(
         "--probability",
         is_flag=True,
-        help="Write calibrated scores (needs a model of seqtag calibrate): P= in MISC, or a "
-        "last column.",
+        help="Write calibrated scores (needs a calibrated model: seqtag bundle): P= in MISC, or "
+        "a last column.",
         group=OUTPUT,
     ),
     option(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +24,6 @@ from seqtag.errors import CorpusError, printable
 from seqtag.evaluation.significance import compare
 from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
-from seqtag.storage import strict_json
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
@@ -72,8 +70,7 @@ _POINTS = 5  # of a learning curve
 @option(
     "--curve",
     metavar="FILE",
-    help="Show a learning curve: the output of `seqtag tune --curve --json` (.json), or sentences "
-    "to train on with the settings of the model.",
+    help="Show a learning curve: train on these sentences with the settings of the model.",
 )
 @reading_options
 @resamples_option
@@ -123,7 +120,6 @@ def command(
     check_target(context, output, read_too, force=force)
     loaded, *others = map(load_model, models)
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
-    drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     reading = reading.after(each.training for found in (loaded, *others) for each in found.models)
     with reading.open(gold) as stream:
         check_words(stream)
@@ -167,21 +163,23 @@ def command(
             msg = f"expected a model with one of the components {wanted}, found {known}"
             raise CorpusError(msg, source=name)
         versus = Against(printable(name), comparisons)
-    if curve and drawn is None:
+    rows = None
+    if curve:
         from seqtag.training.selection import Point, curve_of_taggers
 
         def note_size(point: Point) -> None:
             notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
 
         training_data = reading.gathered([curve])
-        drawn = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
+        curves = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
+        rows = curves["by_size"]
     page = report_page(
         found,
         model=printable(model),
         gold=printable(gold),
         segmentation=segmentation,
         against=versus,
-        curve=drawn,
+        curve=rows,
     )
     with Output(output) as out:
         out.write(page.encode())
@@ -212,20 +210,3 @@ def _has_labels(column: LabelColumn, sentences: Iterable[Sentence]) -> bool:
     with suppress(CorpusError):
         return any({*column.of(sentence)} - {"_"} for sentence in sentences)
     return False
-
-
-def _drawn(name: str) -> dict[str, Any]:
-    """Read the learning curve from a file."""
-    try:
-        value = strict_json.loads(Path(name).read_bytes())
-        rows = [(key, row) for key in ("by_epoch", "by_size") for row in value[key]]
-        for key, row in rows:
-            x = row["epoch" if key == "by_epoch" else "sentences"]
-            _ = [float(y) for y in (x, row["train_error"], row["dev_error"])]
-    except (ValueError, KeyError, TypeError):
-        msg = (
-            "expected the output of `seqtag tune --curve --json`, found something else; run it "
-            "again"
-        )
-        raise CorpusError(msg, source=name) from None
-    return dict(value)

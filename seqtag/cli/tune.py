@@ -83,13 +83,6 @@ class Choices(Parameter):
     shown="all",
 )
 @option(
-    "--points",
-    type=click.IntRange(2),
-    default=6,
-    metavar="N",
-    help="Number of training sizes of --curve, each twice the one before.",
-)
-@option(
     "--plot",
     metavar="FILE",
     help="Plot the curves of --curve to a .png or .svg file (needs matplotlib).",
@@ -109,7 +102,6 @@ def command(
     dev: str | None,
     folds: int,
     trials: int | None,
-    points: int,
     plot: str | None,
     force: bool,
     reading: InputOptions,
@@ -145,7 +137,7 @@ def command(
     notes = Notes(quiet)
     if curve and dev:
         how = {"force": force, "as_json": as_json}
-        learning_curves(context, files, dev, points, plot, reading, notes, **how, **fixed)
+        learning_curves(context, files, dev, plot, reading, notes, **how, **fixed)
         return 0
     training_arguments(fixed)
     space = _space(context, choices)

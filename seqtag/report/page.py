@@ -52,7 +52,7 @@ def report_page(
     gold: str,
     segmentation: Segmentation | None = None,
     against: Against | None = None,
-    curve: Mapping[str, Any] | None = None,
+    curve: Sequence[Mapping[str, float]] | None = None,
 ) -> str:
     """Return the report of the components of a model.
 
@@ -67,7 +67,7 @@ def report_page(
     against
         Comparison with another model.
     curve
-        Learning curve, as printed by ``seqtag tune --curve --json``.
+        Learning curve: rows with ``sentences``, ``train_error`` and ``dev_error``.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def report_page(
         components=[_component(each) for each in analyses],
         segmentation=segmentation,
         against=against,
-        curve=_curve_charts(curve or {}),
+        curve=_curve_chart(curve) if curve else None,
         signatures=signatures,
         data=_data(analyses),
         style="\n".join(map(asset, ("report/common.css", "report/report.css"))),
@@ -312,25 +312,17 @@ def _confidence_charts(analysis: Analysis) -> list[Chart]:
     return charts
 
 
-def _curve_charts(curve: Mapping[str, Any]) -> list[Chart]:
-    """Return the charts of a learning curve."""
-    charts = []
-    for key, name, title in (
-        ("by_epoch", "epoch", "Error by epoch"),
-        ("by_size", "sentences", "Error by training size"),
-    ):
-        if rows := curve.get(key):
-            at = [row[name] for row in rows]
-            lines = [
-                Line("training", "training", [(row[name], row["train_error"]) for row in rows]),
-                Line("held", "held out", [(row[name], row["dev_error"]) for row in rows]),
-            ]
-            errors = [error for line in lines for _, error in line.points]
-            every = max(1, len(at) // 6)
-            kept = at[::-1][::every] if name == "epoch" else at[::-1][:3]
-            x = Axis(name, min(at), max(at), [(value, f"{value:,}") for value in kept])
-            charts.append(Chart(title, lines, x, percents(min(errors), max(errors))))
-    return charts
+def _curve_chart(rows: Sequence[Mapping[str, float]]) -> Chart:
+    """Return the chart of a learning curve."""
+    sizes = [row["sentences"] for row in rows]
+    lines = [
+        Line("training", "training", [(row["sentences"], row["train_error"]) for row in rows]),
+        Line("held", "held out", [(row["sentences"], row["dev_error"]) for row in rows]),
+    ]
+    errors = [error for line in lines for _, error in line.points]
+    ticks = [(size, f"{size:,}") for size in sizes[-3:]]
+    x = Axis("sentences", min(sizes), max(sizes), ticks)
+    return Chart("Error by training size", lines, x, percents(min(errors), max(errors)))
 
 
 # ----------------------------------------------------------------- files of the package

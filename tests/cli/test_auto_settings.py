@@ -64,7 +64,7 @@ def test_folds_and_trials_choose_inside_their_training_part(command, sample_dir,
     train, dev = (str(sample_dir / f"en-sample-{part}.conllu") for part in ("train", "dev"))
     args = {
         "cv": ["cv", train, "--folds", "2"],
-        "curve": ["tune", "--curve", train, "--dev", dev, "--points", "2"],
+        "curve": ["tune", "--curve", train, "--dev", dev],
         "tune": ["tune", train, "--dev", dev, "--try", "tag-dictionary=0,auto"],
     }[command]
     sizes = {"cv": 0, "curve": 2, "tune": 1}  # curve: of all, and of half

@@ -1,4 +1,4 @@
-"""seqtag tag --keep, --label-margin, --nbest; calibrate, explain, info --weights; eval."""
+"""seqtag tag --keep, --label-margin, --nbest; bundle --calibrate, explain, info --weights; eval."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.command_line import call, conllu, home, run
 def calibrated(home, tmp_path_factory):
     """The model of UPOS with a calibration."""
     path = tmp_path_factory.mktemp("calibrated") / "upos.seqtag"
-    done = run("calibrate", home / "upos.seqtag", home / "train.conllu", "-o", path)
+    done = run("bundle", home / "upos.seqtag", "--calibrate", home / "train.conllu", "-o", path)
     assert done.code == 0, done.err
     assert "upos calibrated" in done.err
     assert "expected calibration error" in done.out.decode()
@@ -169,10 +169,10 @@ def test_a_calibrated_model_tags_as_before(home, call, calibrated):
 def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
     both, done = tmp_path / "both.seqtag", tmp_path / "done.seqtag"
     assert call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both).code == 0
-    found = call("calibrate", both, home / "train.conllu", "-o", done, "--json")
-    assert [*json.loads(found.out)] == ["upos", "xpos"]
+    how = "--calibrate", home / "train.conllu", "-o", done
+    assert "upos, xpos; upos, xpos calibrated" in call("bundle", both, *how).err
     assert all(model.calibration for model in seqtag.load(done).models)
-    again = call("calibrate", both, home / "train.conllu", "-o", done)
+    again = call("bundle", both, *how)
     assert again.code == 2
     assert "exists; overwrite it with --force" in again.err
 
@@ -180,7 +180,7 @@ def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
 def test_nothing_to_calibrate_on(home, call, tmp_path):
     path = tmp_path / "in.conllu"
     path.write_text(conllu(labels=False))
-    done = call("calibrate", home / "upos.seqtag", path, "-o", tmp_path / "a.seqtag")
+    done = call("bundle", home / "upos.seqtag", "--calibrate", path, "-o", tmp_path / "a.seqtag")
     assert done.code == 1
     assert "expected gold labels in a column upos to calibrate on, found none" in done.err
 
@@ -192,7 +192,7 @@ def test_no_word_with_a_choice_to_calibrate_on(call, tmp_path):
     model, out = tmp_path / "m.seqtag", tmp_path / "a.seqtag"
     train = ("train", tmp_path / "in.conllu", "-o", model, "--tag-dictionary", 1, "--epochs", 1)
     assert call(*train).code == 0
-    done = call("calibrate", model, tmp_path / "in.conllu", "-o", out)
+    done = call("bundle", model, "--calibrate", tmp_path / "in.conllu", "-o", out)
     assert (done.code, out.exists()) == (1, False)
     assert done.err.endswith(
         "in.conllu: expected words that could have several labels to calibrate on, found none: "

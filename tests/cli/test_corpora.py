@@ -94,12 +94,12 @@ def test_a_treebank_by_name_gives_a_pipeline_that_its_dev_part_has_chosen(folder
 def test_a_corpus_without_a_split_is_calibrated_on_as_its_dev_part(folder, call):
     assert call("train", "ud:xx_toy/train", "-o", "toy.seqtag", "--label", "upos").code == 0
     by_name, by_part, on_train = (
-        call("calibrate", "toy.seqtag", f"ud:xx_toy{part}", "-o", f"{i}.seqtag", "-q")
+        call("bundle", "toy.seqtag", "--calibrate", f"ud:xx_toy{part}", "-o", f"{i}.seqtag", "-q")
         for i, part in enumerate(("", "/dev", "/train"))
     )
     assert (by_name.code, by_name.out) == (0, by_part.out)
     assert by_name.out != on_train.out
-    assert call("calibrate", "toy.seqtag", "toychunks", "-o", "c.seqtag").err == (
+    assert call("bundle", "toy.seqtag", "--calibrate", "toychunks", "-o", "c.seqtag").err == (
         "seqtag: expected one of the splits train, test of toychunks, found none; name it, as in "
         "toychunks/test\n"
     )
@@ -135,7 +135,7 @@ def test_a_corpus_without_a_dev_part(folder, call):
     [
         ("cv", "ud:xx_toy", "--folds", 2, "--epochs", 1),
         ("tune", "ud:xx_toy", "--dev", "ud:xx_toy", "--try", "epochs=1"),
-        ("tune", "--curve", "ud:xx_toy", "--dev", "ud:xx_toy", "--points", 2, "--epochs", 1),
+        ("tune", "--curve", "ud:xx_toy", "--dev", "ud:xx_toy", "--epochs", 1),
     ],
 )
 def test_other_commands_take_the_train_part(folder, call, toys, command):
@@ -150,8 +150,8 @@ def test_other_commands_take_the_train_part(folder, call, toys, command):
     "command",
     [
         ("report", "-m", "en", "--label", "xpos", "-o", "r.html", "--resamples", 1, "NAME"),
-        ("compare", "NAME", "xpos", "xpos", "--resamples", 1, "--trials", 1),
-        ("compare", "NAME", "NAME", "xpos", "--resamples", 1, "--trials", 1),
+        ("compare", "NAME", "xpos", "xpos", "--resamples", 1),
+        ("compare", "NAME", "NAME", "xpos", "--resamples", 1),
         ("explain", "-m", "en", "--only", "xpos", "--input", "NAME", "--token", 1),
     ],
 )

@@ -364,7 +364,7 @@ def test_standard_output_full_or_closed(folder, shell, message):
         ("tag", "-m", "upos.seqtag", "train.conllu"),
         ("eval", "-m", "upos.seqtag", "train.conllu"),
         ("info", "upos.seqtag", "--json"),
-        ("templates", "show", "pos"),
+        ("info", "--templates", "pos"),
         ("cv", "train.txt", "--folds", "2", "--epochs", "1", "--quiet"),
         ("tune", "train.txt", "--dev", "train.txt", "--try", "epochs=1", "--quiet"),
         ("tune", "--curve", "train.txt", "--dev", "train.txt", "--epochs", "1", "--quiet"),
@@ -458,7 +458,7 @@ def test_labels_and_columns_never_reach_a_terminal_raw(tmp_path, call):
     shown = call("info", tmp_path / "m.seqtag", "--json")
     assert json.loads(shown.out)["labels"] == ["N\u202d", "V\u202e"]
     assert rb"V\u202e" in shown.out
-    weights = call("info", "--weights", tmp_path / "m.seqtag")
+    weights = call("info", tmp_path / "m.seqtag", "--transitions")
     assert rb"N\u202d" in weights.out
     for done in (shown, weights):
         assert done.code == 0

@@ -221,6 +221,7 @@ class WordByWord:
     """A pipeline that makes a token of what stands between spaces."""
 
     info = MappingProxyType({"writer": "seqtag 0.0", "training": {"seed": 7}})
+    models = ()
 
     def sentences(self, text, *, paragraphs):
         assert paragraphs == "blank"

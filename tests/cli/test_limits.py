@@ -33,8 +33,8 @@ def commands(home, tmp_path):
         ["compare", path, model, path],
         ["report", "-m", model, path, "-o", page, "--force"],
         ["explain", "-m", model, "--input", path],
-        ["info", "--weights", model, "--names", path],
-        ["calibrate", model, path, "-o", new, "--force"],
+        ["info", model, "--weights", path],
+        ["bundle", model, "--calibrate", path, "-o", new, "--force"],
     ]
 
 

@@ -87,22 +87,11 @@ def test_two_models(home, folder, call):
     )
 
 
-def test_curves(home, folder, call):
-    rows = [{"epoch": 1, "train_error": 0.5, "dev_error": 0.25}]
-    (folder / "curve.json").write_text(json.dumps({"by_epoch": rows, "by_size": []}))
+def test_a_learning_curve(home, folder, call):
     args = ("report", "-m", home / "upos.seqtag", "gold.conllu", "-o", "-")
-    assert b"Error by epoch" in call(*args, "--curve", "curve.json").out
     done = call(*args, "--curve", home / "train.conllu")
     assert b"Error by training size" in done.out
     assert done.err.count(" sentences: error ") == 4
-    for text in ("[]", "{", '{"by_epoch": [{"epoch": "x"}], "by_size": []}'):
-        (folder / "curve.json").write_text(text)
-        done = call(*args, "--curve", "curve.json")
-        assert (done.code, done.err) == (
-            1,
-            "seqtag: curve.json: expected the output of `seqtag tune --curve --json`, found something else; "
-            "run it again\n",
-        )
 
 
 def test_the_curve_of_a_component_sees_the_tags_that_the_page_does(folder, call):

@@ -243,8 +243,10 @@ def test_templates(call, tmp_path):
     ]
     assert b"suffix(3)[0]\n" in call("info", "--templates", "pos").out
     (tmp_path / "mine.txt").write_text("form[0] # why\nlabel[-1]\n")
-    assert call("info", "--templates", tmp_path / "mine.txt").out.startswith(b"form[0]\nlabel[-1]\n")
-    assert call("templates", "show", "nope").code == 1
+    assert call("info", "--templates", tmp_path / "mine.txt").out.startswith(
+        b"form[0]\nlabel[-1]\n"
+    )
+    assert call("info", "--templates", "nope").code == 1
 
 
 @posix

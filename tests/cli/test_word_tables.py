@@ -83,11 +83,9 @@ def test_training_with_tables(folder, call):
     assert "  class(en)[-1] + class(en)[0]\n" in info and "  lexicon(zoo)[0]\n" in info
     facts = json.loads(call("info", "m.seqtag", "--json").out)
     assert [table["name"] for table in facts["tables"]] == ["en", "zoo"]
-    shown = call(
-        "info", "--weights", "m.seqtag", "--names", "train.conllu", "--feature", "class*=0"
-    )
+    shown = call("info", "m.seqtag", "--weights", "train.conllu", "--feature", "class*=0")
     assert b"table en (class of 1 words" in shown.out and b"class(en)[0]=0" in shown.out
-    shown = json.loads(call("info", "--weights", "m.seqtag", "--json", "-q").out)
+    shown = json.loads(call("info", "m.seqtag", "--transitions", "--json", "-q").out)
     assert [table["entries"] for table in shown[0]["tables"]] == [1, 2]
     tagged = call("tag", "-m", "m.seqtag", "train.conllu")
     assert tagged.code == 0
@@ -105,7 +103,7 @@ def test_a_file_with_an_equals_sign(folder, call):
     [
         ("cv", "--folds", 2, "--by", "sentence"),
         ("tune", "--try", "epochs=1,2", "--folds", 2),
-        ("tune", "--curve", "--dev", "train.conllu", "--points", 2),
+        ("tune", "--curve", "--dev", "train.conllu"),
     ],
 )
 def test_every_command_that_trains_takes_tables(folder, call, command):
@@ -187,10 +185,10 @@ def test_attributes_of_ones_own(folder, call):
         ("tag", "-m", "m.seqtag", "train.conllu"),
         ("eval", "-m", "m.seqtag", "train.conllu"),
         ("info", "m.seqtag"),
-        ("info", "--weights", "m.seqtag", "--names", "train.conllu"),
+        ("info", "m.seqtag", "--weights", "train.conllu"),
         ("explain", "-m", "m.seqtag", "the cat", "--token", 1),
         ("report", "-m", "m.seqtag", "train.conllu", "-o", "r.html", "--force"),
-        ("calibrate", "m.seqtag", "train.conllu", "-o", "c.seqtag", "--force"),
+        ("bundle", "m.seqtag", "--calibrate", "train.conllu", "-o", "c.seqtag", "--force"),
         ("bundle", "m.seqtag", "-o", "b.seqtag", "--force"),
         ("compare", "train.conllu", "m.seqtag", "m.seqtag", "--resamples", 10),
     ):
@@ -208,7 +206,7 @@ def test_attributes_of_ones_own(folder, call):
     for command in (
         ("cv", *options, "--folds", 2, "--by", "sentence"),
         ("tune", *options, "--try", "step=.1", "--dev", "train.conllu"),
-        ("tune", "--curve", *options, "--dev", "train.conllu", "--points", 2),
+        ("tune", "--curve", *options, "--dev", "train.conllu"),
     ):
         unregister(["my_ending"])
         assert call(*command, "-q").code == 1

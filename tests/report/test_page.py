@@ -213,13 +213,10 @@ def test_chunks_and_a_curve(home):
     path = home / "train.txt"
     tagger = seqtag.load(home / "chunk.seqtag")
     found = analyze([tagger], seqtag.read(path), LabelColumn("chunk"))
-    curve = {
-        "by_epoch": [{"epoch": i, "train_error": 0.2 / i, "dev_error": 0.1} for i in (1, 2)],
-        "by_size": [{"sentences": i, "train_error": 0, "dev_error": 1 / i} for i in (2, 4)],
-    }
+    curve = [{"sentences": i, "train_error": 0, "dev_error": 1 / i} for i in (2, 4)]
     page = report_page([found], model="m", gold="g", curve=curve)
     assert "Chunks (iob2)" in Reader(page).texts and "chunk F1" in page
-    assert page.count("<figure>") == 3 and "Error by training size" in page
+    assert page.count("<figure>") == 2 and "Error by training size" in page
 
 
 def test_calibrated_scores(tagger):
@@ -228,7 +225,7 @@ def test_calibrated_scores(tagger):
     found, page = report_of(seqtag.Tagger(model), data)
     assert found.calibration.tokens == found.margins.tokens == 2
     assert sum(each.tokens * each.accuracy for each in found.calibration.bins) == 1
-    assert "Calibration: " in page and "seqtag calibrate" not in page
+    assert "Calibration: " in page and "--calibrate" not in page
 
 
 def test_scores_come_first_and_signatures_last(tagger):
@@ -287,7 +284,7 @@ def test_axes_of_percentages(low, high, ends):
 
 
 def test_a_chart_of_one_point():
-    rows = [{"epoch": 1, "train_error": 0.5, "dev_error": 0.5}]
-    page = report_page([], model="m", gold="g", curve={"by_epoch": rows})
+    rows = [{"sentences": 1, "train_error": 0.5, "dev_error": 0.5}]
+    page = report_page([], model="m", gold="g", curve=rows)
     read = Reader(page)
     assert [attrs["cx"] for tag, attrs in read.elements if tag == "circle"] == ["46.0", "46.0"]
