@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import Group, option, wants_color, write_sections
+from seqtag.cli.base import Group, option, write_sections
 from seqtag.cli.common import (
     Interruption,
     Notes,
@@ -162,8 +162,7 @@ def main(args: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         check_redirection(args)
-        color = wants_color(sys.stdout)
-        code = cli.main(args, prog_name="seqtag", standalone_mode=False, color=color) or 0
+        code = cli.main(args, prog_name="seqtag", standalone_mode=False) or 0
         _finish_stdout()
         return code
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:

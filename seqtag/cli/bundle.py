@@ -9,12 +9,11 @@ import click
 from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, say
 from seqtag.cli.options import (
-    attributes_option,
     complete_files,
     complete_models,
     force_option,
+    general_options,
     output_option,
-    quiet_option,
     reading_options,
     threads_option,
 )
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 @force_option
 @reading_options
 @threads_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 import click
 
-from seqtag.cli.base import wants_color
 from seqtag.errors import OptionError, printable
 from seqtag.storage.output import check_output, is_same_file, naming
 
@@ -173,11 +172,20 @@ def interruption_code() -> int:
     return 128 + (Interruption.number or signal.SIGINT)
 
 
+def _wants_color(stream: TextIO) -> bool:
+    """Return whether a stream gets colors: a terminal, unless NO_COLOR or FORCE_COLOR decide."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def complain(message: str, color: str | None = "red") -> None:
     """Write a message to stderr, its beginning in a color; ignore write errors there."""
     if sys.stderr is None:  # for which click before 8.1.4 raises
         return
-    styled = wants_color(sys.stderr)
+    styled = _wants_color(sys.stderr)
     begin = click.style("seqtag:", fg=color, bold=True) if styled and color else "seqtag:"
     try:
         click.echo(f"{begin} {printable(message)}", err=True, color=styled)

@@ -13,12 +13,10 @@ from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval import load_annotator
 from seqtag.cli.options import (
-    attributes_option,
+    general_options,
     json_option,
-    quiet_option,
     reading_options,
-    resamples_option,
-    seed_option,
+    sampling_options,
     threads_option,
 )
 from seqtag.corpus.stream import Held
@@ -48,12 +46,10 @@ if TYPE_CHECKING:
     help="Let the models segment the raw text of GOLD, and compare as with --aligned.",
 )
 @reading_options
-@resamples_option
-@seed_option
+@sampling_options
 @json_option
 @threads_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,

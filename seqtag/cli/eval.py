@@ -12,16 +12,14 @@ from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
-    attributes_option,
     complete_files,
     complete_labels,
     complete_models,
+    general_options,
     json_option,
     one_label,
-    quiet_option,
     reading_options,
-    resamples_option,
-    seed_option,
+    sampling_options,
     threads_option,
 )
 from seqtag.errors import CorpusError
@@ -102,12 +100,10 @@ FAILED = 3
     help="Show 95% intervals of the scores (bootstrap over sentences).",
     group=OUTPUT,
 )
-@resamples_option
-@seed_option
+@sampling_options
 @json_option
 @threads_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,

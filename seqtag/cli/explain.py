@@ -11,13 +11,7 @@ import click
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, load_model, print_json, say, usage
-from seqtag.cli.options import (
-    ColumnList,
-    attributes_option,
-    json_option,
-    quiet_option,
-    reading_options,
-)
+from seqtag.cli.options import ColumnList, general_options, json_option, reading_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,8 +52,7 @@ if TYPE_CHECKING:
 )
 @reading_options
 @json_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,

@@ -11,11 +11,10 @@ from seqtag.cli.base import OUTPUT, WEIGHTS, Command, option
 from seqtag.cli.common import Notes, load_model, print_json, say, say_table, usage
 from seqtag.cli.options import (
     ColumnList,
-    attributes_option,
     complete_models,
     complete_templates,
+    general_options,
     json_option,
-    quiet_option,
     reading_options,
 )
 
@@ -86,8 +85,7 @@ if TYPE_CHECKING:
 )
 @reading_options
 @json_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,

@@ -300,12 +300,10 @@ words_option = option(
     "--words",
     type=Choice(list(WORDS)),
     default="form",
-    help="Form in which words are looked up: as written, in lower case, or also with each digit as "
-    "0.",
+    help="Form in which words of a lexicon are looked up, if its file does not define it: as "
+    "written, in lower case, or also with each digit as 0.",
     group=ADVANCED,
 )
-
-
 tables_options = combined(
     option(
         "--classes",
@@ -323,14 +321,7 @@ tables_options = combined(
         "lexicon(NAME)[0].",
         group=FEATURES,
     ),
-    option(
-        "--words",
-        type=Choice(list(WORDS)),
-        default="form",
-        help="Form in which words are looked up in a --lexicon that does not define it: as "
-        "written, in lower case, or also with each digit as 0.",
-        group=ADVANCED,
-    ),
+    words_option,
 )
 """``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
 
@@ -502,6 +493,10 @@ resamples_option = option(
     metavar="N",
     group=ADVANCED,
 )
+sampling_options = combined(resamples_option, seed_option)
+"""``--resamples`` and ``--seed``, the arguments of functions that draw samples."""
+general_options = combined(quiet_option, attributes_option)
+"""``--quiet``, and ``--attributes`` of each command that uses a model."""
 
 
 def one_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:

@@ -11,12 +11,10 @@ from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import (
-    attributes_option,
     force_option,
-    quiet_option,
+    general_options,
     reading_options,
-    resamples_option,
-    seed_option,
+    sampling_options,
     threads_option,
 )
 from seqtag.corpus.withheld import check_words
@@ -73,11 +71,9 @@ _POINTS = 5  # of a learning curve
     help="Show a learning curve: train on these sentences with the settings of the model.",
 )
 @reading_options
-@resamples_option
-@seed_option
+@sampling_options
 @threads_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,

@@ -96,49 +96,9 @@ def test_raw_text_is_cut_by_rules_and_a_note_says_so(tmp_path, call):
     assert done.code == 0
     assert {"n't", ".", "dog"} <= rows_of(done.out).keys()
     assert done.notes == [
-        f"seqtag: note: {tmp_path / 'raw.txt'}: tokenized by NLTK's rules for English; "
-        "-m names a pipeline with a tokenizer, --format tokens reads tokenized text"
+        f"seqtag: note: {tmp_path / 'raw.txt'}: tokenized by NLTK's rules for English; seqtag tag "
+        "--only tokens --to tokens tokenizes with a model, for --format tokens here"
     ]
-
-
-def test_raw_text_is_cut_by_a_pipeline(tmp_path, call):
-    words = ["Der", "Hund", "bellt", "."]
-    train = "".join(
-        "# text = Der Hund bellt.\n"
-        + "".join(
-            f"{i}\t{w}\t_\tX\t_\t_\t_\t_\t_\t{'SpaceAfter=No' if w == 'bellt' else '_'}\n"
-            for i, w in enumerate(words, 1)
-        )
-        + "\n"
-        for _ in range(20)
-    )
-    (tmp_path / "train.conllu").write_text(train)
-    model = tmp_path / "de.seqtag"
-    assert call("train", tmp_path / "train.conllu", "--label", "tokens,upos", "-o", model).code == 0
-    (tmp_path / "raw.txt").write_bytes(b"Der Hund bellt. Der Hund bellt.\n")
-    done = call(
-        "classes",
-        tmp_path / "raw.txt",
-        "-o",
-        "-",
-        "-K",
-        1,
-        "--min-count",
-        2,
-        "-m",
-        model,
-        "--format",
-        "text",
-    )
-    assert (done.code, [n for n in done.notes if "NLTK" in n]) == (0, [])
-    assert rows_of(done.out) == {"der": "0", "hund": "0", "bellt": "0", ".": "0"}
-
-
-def test_a_model_that_does_not_cut_text_is_refused(raw, home, call):
-    model = home / "upos.seqtag"
-    done = call("classes", raw, "-o", "-", "-m", model, "--format", "text")
-    assert (done.code, done.out) == (2, b"")
-    assert "expected a pipeline with a tokenizer for -m, found one without" in done.err
 
 
 @pytest.mark.parametrize(

@@ -231,8 +231,7 @@ def test_training_refuses(folder, call, args, message):
         (["tag", "--format", "conlu"], "found 'conlu' (did you mean 'conllu'?)"),
         (["train", "t", "-o", "n", "--update", "adative"], "did you mean 'adaptive'?"),
         (["tag", "-", "-"], 'expected "-" (standard input) once, found it again'),
-        (["info"], "Missing argument 'MODEL|FILE'"),
-        (["templates", "x"], "No such command 'x'"),
+        (["corpora", "x"], "No such command 'x'"),
     ],
 )
 def test_usage(folder, call, args, message):
@@ -242,7 +241,7 @@ def test_usage(folder, call, args, message):
 
 
 def test_no_command_shows_the_help(call):
-    for args in ((), ("templates",)):
+    for args in ((), ("corpora",)):
         done = call(*args)
         assert (done.out + done.err.encode()).startswith(b"Usage: seqtag ")
         assert ("Commands:" if args else "Use:") in (done.out.decode() + done.err)
