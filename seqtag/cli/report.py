@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +19,6 @@ from seqtag.cli.options import (
 )
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, printable
-from seqtag.evaluation.significance import compare
 from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.storage.output import Output
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from seqtag.cli.options import InputOptions
     from seqtag.corpus import Sentence
-    from seqtag.report.segmentation import Segmentation
     from seqtag.tagging.pipeline import Loaded
 
 _POINTS = 5  # of a learning curve
@@ -52,11 +50,6 @@ _POINTS = 5  # of a learning curve
     metavar="COLUMN",
     help="Component of a pipeline to analyze by itself.",
     shown="all, and the segmentation of raw text",
-)
-@option(
-    "--against",
-    metavar="MODEL",
-    help="Other model: shows the scores of both, and the significance of the differences.",
 )
 @option(
     "--errors",
@@ -82,7 +75,6 @@ def command(
     output: str,
     force: bool,
     label: str | None,
-    against: str | None,
     errors: int,
     curve: str | None,
     reading: InputOptions,
@@ -102,21 +94,18 @@ def command(
     Examples:
       seqtag report -m english.seqtag dev.conllu
       seqtag report -m en dev.conllu --label xpos -o xpos.html
-      seqtag report -m mine.seqtag dev.conllu --against en
     """
     from seqtag.model.embedded import find_model
     from seqtag.report.analysis import analyze
-    from seqtag.report.page import Against, report_page
+    from seqtag.report.page import report_page
     from seqtag.report.segmentation import analyze_segmentation
 
     notes = Notes(quiet)
     [gold] = locate([gold], announce=notes.announce)
-    models = [model, *filter(None, [against])]
-    read_too = [gold, *(str(find_model(name)) for name in models), *filter(None, [curve])]
-    check_target(context, output, read_too, force=force)
-    loaded, *others = map(load_model, models)
+    check_target(context, output, [gold, find_model(model), *filter(None, [curve])], force=force)
+    loaded = load_model(model)
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
-    reading = reading.after(each.training for found in (loaded, *others) for each in found.models)
+    reading = reading.after(each.training for each in loaded.models)
     with reading.open(gold) as stream:
         check_words(stream)
         columns = [column_in(stream, LabelColumn(label or each[-1].label)) for each in chains]
@@ -130,35 +119,22 @@ def command(
         if without := [pair[1].name for pair in pairs if pair not in kept]:
             notes(f"{gold} has no labels in {', '.join(without)}: not in the report")
         pairs = kept or pairs[:1]
-    sampling: Any = {"resamples": resamples, "seed": seed}
-    each_errors = errors // len(pairs)
     found = [
-        analyze(taggers, sentences, column, errors=each_errors, threads=threads, **sampling)
+        analyze(
+            taggers,
+            sentences,
+            column,
+            errors=errors // len(pairs),
+            threads=threads,
+            resamples=resamples,
+            seed=seed,
+        )
         for taggers, column in pairs
     ]
 
-    def segmentation_of(loaded: Loaded) -> Segmentation | None:
-        if label is None and loaded.segmenter and "id" in sentences[0].columns:
-            return analyze_segmentation(loaded, sentences, **sampling)
-        return None
-
-    segmentation = segmentation_of(loaded)
-    versus = None
-    for name, other in zip(models[1:], others, strict=True):
-        comparisons = {}
-        raw = segmentation_of(other) if segmentation else None
-        if segmentation and raw:
-            comparisons["raw text"] = compare(segmentation.report, raw.report, **sampling)
-        for (chain, column), ours in zip(pairs, found, strict=True):
-            if chain[-1].label in _labels(other):
-                taggers = taggers_of(other, chain[-1].label, name)
-                theirs = analyze(taggers, sentences, column, errors=0, threads=threads, **sampling)
-                comparisons[column.name] = compare(ours.report, theirs.report, **sampling)
-        if not comparisons:
-            wanted, known = ", ".join(each.report.task for each in found), ", ".join(_labels(other))
-            msg = f"expected a model with one of the components {wanted}, found {known}"
-            raise CorpusError(msg, source=name)
-        versus = Against(printable(name), comparisons)
+    segmentation = None
+    if label is None and loaded.segmenter and "id" in sentences[0].columns:
+        segmentation = analyze_segmentation(loaded, sentences, resamples=resamples, seed=seed)
     rows = None
     if curve:
         from seqtag.training.selection import Point, curve_of_taggers
@@ -174,7 +150,6 @@ def command(
         model=printable(model),
         gold=printable(gold),
         segmentation=segmentation,
-        against=versus,
         curve=rows,
     )
     with Output(output) as out:
@@ -194,11 +169,6 @@ def _components(loaded: Loaded, label: str | None) -> list[str | None]:
     if label:
         return [label]
     return [each.label for each in loaded.taggers if not each.hidden] or [None]
-
-
-def _labels(loaded: Loaded) -> list[str]:
-    """Return the columns that a model fills."""
-    return [each.label for each in loaded.taggers]
 
 
 def _has_labels(column: LabelColumn, sentences: Iterable[Sentence]) -> bool:

@@ -18,7 +18,6 @@ from seqtag.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from seqtag.evaluation.significance import Comparison
     from seqtag.report.analysis import Analysis
     from seqtag.report.segmentation import Segmentation
 
@@ -30,28 +29,12 @@ _MOST_WEIGHTS = 10  # rows of an explanation
 _LONGEST = 80  # characters of a word or label that is shown
 
 
-class Against(NamedTuple):
-    """Comparison with another model.
-
-    Attributes
-    ----------
-    model
-        Name of the other model, which is B.
-    comparisons
-        Results of `seqtag.evaluation.significance.compare`, by component.
-    """
-
-    model: str
-    comparisons: Mapping[str, Comparison]
-
-
 def report_page(
     analyses: Sequence[Analysis],
     *,
     model: str,
     gold: str,
     segmentation: Segmentation | None = None,
-    against: Against | None = None,
     curve: Sequence[Mapping[str, float]] | None = None,
 ) -> str:
     """Return the report of the components of a model.
@@ -64,8 +47,6 @@ def report_page(
         Names of the model and of the file; folders are not shown.
     segmentation
         Result of `seqtag.report.segmentation.analyze_segmentation`.
-    against
-        Comparison with another model.
     curve
         Learning curve: rows with ``sentences``, ``train_error`` and ``dev_error``.
 
@@ -88,16 +69,12 @@ def report_page(
     environment.filters.update(digest=_digest, number=_number, percent=_percent, short=_short)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     signatures = [each.report.signature for each in (segmentation, *analyses) if each]
-    if against:
-        signatures += [each.signature for each in against.comparisons.values()]
     page = environment.get_template("report.html.jinja").render(
         task=f"{analyses[0].report.task} of " if len(analyses) == 1 else "",
         model=Path(model).name,
         gold=Path(gold).name,
-        other=Path(against.model).name if against else None,
         components=[_component(each) for each in analyses],
         segmentation=segmentation,
-        against=against,
         curve=_curve_chart(curve) if curve else None,
         signatures=signatures,
         data=_data(analyses),

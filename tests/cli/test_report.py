@@ -3,7 +3,6 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -62,28 +61,6 @@ def test_parts_of_a_pipeline(folder, call):
         "seqtag: en: expected a component that labels words, one of tokens, words, upos, xpos, "
         "feats, lemma, "
         "found 'words'\n"
-    )
-
-
-def test_two_models(home, folder, call):
-    model = home / "upos.seqtag"
-    done = call("report", "-m", model, "gold.conllu", "-o", "-", "--against", "en")
-    assert done.code == 0, done.err
-    page = done.out.decode()
-    compared = call("compare", "gold.conllu", model, "en", "--label", "upos", "--json", "-q")
-    found = json.loads(compared.out)["differences"]["accuracy"]
-    cells = [100 * found["a"], 100 * found["b"]]
-    assert "".join(f"<td>{cell:.2f}</td>" for cell in cells) in page
-    assert f"<td>{found['p_randomisation']:.4f}</td>" in page
-    assert 'A is <b><bdi dir="ltr">upos.seqtag</bdi></b>, B is ' in page
-    done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--against", "en")
-    assert b"<bdi>raw text</bdi>: Words" in done.out and b"<bdi>lemma</bdi>: tokens" in done.out
-    assert b"<td>+0.00</td>" in done.out and b"<td>1.0000</td>" in done.out
-    done = call("report", "-m", model, "gold.conllu", "--against", home / "chunk.seqtag")
-    assert (done.code, done.err) == (
-        1,
-        f"seqtag: {home / 'chunk.seqtag'}: expected a model with one of the components upos, found "
-        "chunk\n",
     )
 
 

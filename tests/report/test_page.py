@@ -16,12 +16,11 @@ import pytest
 import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.evaluation.counts import Counts
-from seqtag.evaluation.significance import compare
 from seqtag.evaluation.systems import taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
 from seqtag.report.analysis import analyze
-from seqtag.report.page import Against, explanation_data, percents, report_page
+from seqtag.report.page import explanation_data, percents, report_page
 from seqtag.report.segmentation import Difference, analyze_segmentation
 from tests.command_line import home
 
@@ -135,13 +134,11 @@ def test_everything_is_escaped(tagger, word):
     labels = replace(found.report, task=word, scheme=word, chunk_types={word: chunk})
     raw = analyze_segmentation(seqtag.load("en"), sentences([("dog", "X")]), resamples=10)
     error = Difference("tokens", (word, word), (word,), word, word, 1)
-    comparison = compare(found.report, found.report, resamples=10)
     page = report_page(
         [found, replace(found, report=labels)],
         model=f"folder/{word}",
         gold=word,
         segmentation=replace(raw, differences=[error]),
-        against=Against(word, {word: comparison}),
     )
     read = Reader(page)
     name = Path(word).name
