@@ -80,7 +80,7 @@ def fetch(file: RemoteFile, announce: Callable[[RemoteFile], bool] | None = None
         If it cannot be fetched or stored, or has another digest.
     """
     target = local_path(file)
-    if not is_complete(file):
+    if not _is_complete(file):
         _download(file, target, progress=announce is not None and announce(file))
     if _expected_digest(file) is None:
         digest = _digest_of(target)
@@ -112,7 +112,7 @@ def local_path(file: RemoteFile) -> Path:
     return cache_folder() / "corpora" / folder / Path(urlsplit(file.address).path).name
 
 
-def is_complete(file: RemoteFile) -> bool:
+def _is_complete(file: RemoteFile) -> bool:
     """Return whether a file is in the cache and has the expected digest, if one is known."""
     path, expected = local_path(file), _expected_digest(file)
     return path.is_file() and (expected is None or _digest_of(path) == expected)

@@ -11,7 +11,7 @@ import click
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, load_model, print_json, say, usage
-from seqtag.cli.options import ColumnList, general_options, json_option, reading_options
+from seqtag.cli.options import general_options, json_option, reading_options, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @option("--rival", metavar="LABEL", help="Compare with this label.", shown="the next best")
 @option(
     "--only",
-    type=ColumnList(),
+    callback=split_names,
     metavar="COLUMN,...",
     help="Explain only these components of a pipeline.",
 )

@@ -10,12 +10,12 @@ from click.core import ParameterSource
 from seqtag.cli.base import OUTPUT, WEIGHTS, Command, option
 from seqtag.cli.common import Notes, load_model, print_json, say, say_table, usage
 from seqtag.cli.options import (
-    ColumnList,
     complete_models,
     complete_templates,
     general_options,
     json_option,
     reading_options,
+    split_names,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 )
 @option(
     "--only",
-    type=ColumnList(),
+    callback=split_names,
     metavar="COLUMN,...",
     help="Show only these components of a pipeline.",
     group=WEIGHTS,

@@ -153,22 +153,15 @@ def setting_options(command: Command) -> Command:
     return command
 
 
-class ColumnList(Parameter):
-    """Type of comma-separated column names."""
-
-    name = "NAME,NAME,..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, context: click.Context | None
-    ) -> Any:
-        """Split the names."""
-        if not isinstance(value, str):
-            return value
-        names = tuple(name.strip() for name in value.split(","))
-        if not all(names):
-            message = f"expected column names such as form,pos,chunk, found {value!r}"
-            self.fail(message, param, context)
-        return names
+def split_names(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """Return comma-separated names of columns."""
+    names = tuple(name.strip() for name in value.split(",")) if value is not None else None
+    if names is not None and not all(names):
+        msg = f"expected column names such as form,pos,chunk, found {value!r}"
+        raise click.BadParameter(msg, context, parameter)
+    return names
 
 
 models_option = option(
@@ -193,7 +186,7 @@ format_option = option(
 )
 columns_option = option(
     "--columns",
-    type=ColumnList(),
+    callback=split_names,
     help="Names of the columns of a column file, such as form,pos,chunk; _ for those not used.",
     metavar="NAME,NAME,...",
     group=INPUT,
@@ -425,7 +418,7 @@ class InputOptions(ReadOptions):
     def gathered(
         self,
         files: Sequence[str],
-        notes: Notes | None = None,
+        notes: Notes,
         part: str = "train",
         *,
         empty: bool = False,
@@ -448,7 +441,7 @@ class InputOptions(ReadOptions):
         CorpusError
             If there are none.
         """
-        paths = locate(files, part, notes.announce if notes else None)
+        paths = locate(files, part, notes.announce)
         found = [each for name in paths for each in self.open(name) if empty or len(each)]
         if not any(map(len, found)):
             msg = "expected sentences to learn from, found none"
@@ -586,7 +579,7 @@ tagging_options = combined(
     ),
     option(
         "--only",
-        type=ColumnList(),
+        callback=split_names,
         metavar="COLUMN,COLUMN,...",
         help="Write only these columns, of all models (and tokens and words), such as upos,lemma.",
         group=OUTPUT,

@@ -142,7 +142,7 @@ def command(
         def note_size(point: Point) -> None:
             notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
 
-        training_data = reading.gathered([curve])
+        training_data = reading.gathered([curve], notes)
         curves = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
         rows = curves["by_size"]
     page = report_page(

@@ -83,11 +83,3 @@ def test_templates_auto(path, tmp_path, capsys):
     assert "(pos: " in err
     assert main([*args, "--label", "upos,xpos", "--force"]) == 2
     assert "expected --templates with one label" in capsys.readouterr().err
-
-
-def test_the_value_is_a_number_or_a_word(path, tmp_path, capsys):
-    assert main(["train", path, "-o", str(tmp_path / "m"), "--tag-dictionary", "some"]) == 2
-    assert (
-        "the setting tag-dictionary expects an integer from 0, at most 1,000,000,000, first or "
-        "auto, found 'some'"
-    ) in capsys.readouterr().err

@@ -105,11 +105,6 @@ def test_raw_text_is_cut_by_rules_and_a_note_says_so(tmp_path, call):
     ("options", "code", "message"),
     [
         (["-K", "0"], 2, "expected from 1 to 4096 classes, found 0"),
-        (["-K", "5000"], 2, "expected from 1 to 4096 classes, found 5000"),
-        (["--min-count", "0"], 2, "expected min-count of at least 1, found 0"),
-        (["--passes", "0"], 2, "expected passes of at least 1, found 0"),
-        (["--threads", "0"], 2, "Invalid value for '--threads'"),
-        (["--format", "tsv"], 2, "Invalid value for '--format'"),
         (["-K", "8"], 1, "expected at least 8 words that occur at least 3 times, one per class"),
         (
             ["-K", "1", "--max-sentence", "4"],
@@ -134,22 +129,3 @@ def test_an_empty_file_is_refused(tmp_path, call):
         1,
         "seqtag: expected words to learn classes from, found none\n",
     )
-
-
-def test_files_are_not_replaced_unasked(raw, tmp_path, call):
-    target = tmp_path / "x.classes"
-    target.write_bytes(b"mine")
-    asked = ["classes", raw, "-o", target, "-K", 2, "--format", "tokens"]
-    done = call(*asked)
-    assert (done.code, target.read_bytes()) == (2, b"mine")
-    assert "exists; overwrite it with --force" in done.err
-    assert call(*asked, "--force").code == 0
-    assert target.read_bytes().startswith(b"# seqtag table 1\n")
-    assert call("classes", raw, "-o", raw, "--force").code == 1
-    assert raw.read_bytes() == TEXT
-
-
-def test_standard_input_is_read_once(call):
-    done = call("classes", "-", "-", "-o", "-")
-    assert (done.code, done.out) == (2, b"")
-    assert 'expected "-" (standard input) once, found it again' in done.err

@@ -24,7 +24,7 @@ FRENCH = ["ud:fr_sequoia", *(f"ud:fr_sequoia/{part}" for part in ("train", "dev"
         ("eva", ["eval"]),
         ("corpora f", ["fetch"]),
         ("corpora fetch ud:fr", FRENCH),
-        ("corpora path ud:fr_sequoia/t", [FRENCH[1], FRENCH[3]]),
+        ("corpora fetch ud:fr_sequoia/t", [FRENCH[1], FRENCH[3]]),
         ("train ud:fr", [FILES, *FRENCH]),
         ("train ", [FILES]),
         ("train x --dev conll", [FILES, "conll2000", "conll2000/train", "conll2000/test"]),

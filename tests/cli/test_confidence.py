@@ -65,16 +65,8 @@ def test_confidence_goes_to_misc(call, calibrated, tmp_path, end):
 def test_confidence_in_column_files_is_the_last_column(home, call, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("the\t_\ndog\tVERB\n\n")
-    done = call(
-        "tag",
-        "-m",
-        home / "upos.seqtag",
-        path,
-        "--columns",
-        "form,upos",
-        "--label-margin",
-        "--keep",
-    )
+    how = ("--columns", "form,upos", "--label-margin", "--keep")
+    done = call("tag", "-m", home / "upos.seqtag", path, *how)
     tagger = seqtag.load(home / "upos.seqtag")
     given = [None, "VERB"]
     labels, margins = (
@@ -118,12 +110,6 @@ def test_chunks_are_kept_as_they_are_written(home, call, tmp_path):
     labels = seqtag.load(home / "chunk.seqtag").tag(words, [None, "B-NP", None])
     assert labels[1] == "B-NP"
     assert [line.split()[2] for line in done.out.decode().split("\n")[:3]] == labels
-
-
-def test_more_sequences_than_anybody_reads_are_refused(call):
-    done = call("tag", "--nbest", "1001")
-    assert done.code == 2
-    assert "1001 is not in the range 1<=x<=1000" in done.err
 
 
 @pytest.mark.parametrize("option", [["--label-margin"], ["--probability"], ["--nbest", "2"]])

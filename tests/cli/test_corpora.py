@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -30,27 +31,20 @@ def test_the_list(folder, call):
     call("corpora", "fetch", "toychunks")
     assert call("corpora", "list").out.decode().splitlines()[2].endswith("  train test")
     [facts, _] = json.loads(call("corpora", "list", "--json").out)
-    assert (facts["name"], facts["pinned"]) == ("ud:xx_toy", True)
-    assert facts["parts"]["dev"]["size"] == len(PARTS["ud:xx_toy"]["dev"])
-    assert facts["parts"]["dev"]["here"] is False
+    assert (facts["name"], facts["here"]) == ("ud:xx_toy", [])
+    assert facts["bytes"][facts["parts"].index("dev")] == len(PARTS["ud:xx_toy"]["dev"])
 
 
-def test_fetch_and_path(folder, call, toys):
-    missing = call("corpora", "path", "toychunks/test")
-    path = missing.out.decode().removesuffix("\n")
-    assert missing.code == 1
-    assert missing.err == (
-        f"seqtag: {path} is not in the cache; fetch it with seqtag corpora fetch toychunks/test\n"
-    )
+def test_fetch_prints_paths(folder, call, toys):
     done = call("corpora", "fetch", "toychunks")
     assert done.code == 0
-    assert done.out.decode().splitlines()[1] == path
+    train, test = map(Path, done.out.decode().splitlines())
+    assert (train.read_text(), test.read_text()) == tuple(PARTS["toychunks"].values())
     assert done.err.splitlines() == [
         "seqtag: toychunks: Toy, toychunks, license: CC0",
         "seqtag: fetching toychunks/train, release 1.5",
         "seqtag: fetching toychunks/test, release 1.5",
     ]
-    assert call("corpora", "path", "toychunks").out == done.out
     again = call("corpora", "fetch", "toychunks", "-q")
     assert (again.code, again.out, again.err) == (0, done.out, "")
     assert len(toys.requests) == 2
@@ -63,9 +57,8 @@ def test_another_release_is_trusted_once(folder, call):
     assert "was written down" not in call("corpora", "fetch", "ud:xx_toy@2.0/dev").err
 
 
-@pytest.mark.parametrize("command", ["fetch", "path"])
-def test_a_name_that_is_none(folder, call, command):
-    done = call("corpora", command, "toychunk")
+def test_a_name_that_is_none(folder, call):
+    done = call("corpora", "fetch", "toychunk")
     assert done.code == 1
     assert done.err == (
         "seqtag: expected the name of a corpus, found 'toychunk' (did you mean 'toychunks'?); "

@@ -74,13 +74,6 @@ def test_an_extra_that_is_missing_names_its_command(site, call, monkeypatch):
     ("widest", "wanted", "able", "text"),
     [
         ("_kernel_avx2", None, True, "AVX2 vectors (32 bytes)"),
-        ("_kernel", "16", True, "vectors of 16 bytes, as SEQTAG_VECTORS asks"),
-        (
-            "_kernel",
-            None,
-            True,
-            "vectors of 16 bytes, without AVX2: the compiler could not build it",
-        ),
         (
             "_kernel",
             None,

@@ -90,12 +90,6 @@ def test_what_eval_reads_again_was_let_in_before(call, tmp_path, monkeypatch):
     assert call("eval", "-m", new, path, "--max-sentence", 4).code == 0
 
 
-def test_a_limit_below_one_is_refused(call, home):
-    done = call("tag", "-m", home / "upos.seqtag", "--max-sentence", 0)
-    assert done.code == 2
-    assert "0 is not in the range x>=1" in done.err
-
-
 @pytest.mark.parametrize(
     ("said", "shown"),
     [

@@ -29,14 +29,6 @@ def test_a_page(home, folder, call):
     assert (again.out.decode(), again.err) == (page, "")
 
 
-def test_the_page_is_report_html_unless_another_is_named(home, folder, call):
-    done = call("report", "-m", home / "upos.seqtag", "gold.conllu")
-    assert done.err == "seqtag: report.html: accuracy 97.73\n"
-    assert (folder / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
-    again = call("report", "-m", home / "upos.seqtag", "gold.conllu")
-    assert again.code != 0 and "report.html" in again.err and "--force" in again.err
-
-
 @linux
 def test_a_name_that_is_no_utf8(home, folder, call):
     name = os.fsdecode(b"\xff\x1b.conllu")

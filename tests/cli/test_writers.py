@@ -173,7 +173,6 @@ BESIDE = {
     "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-o"),
     "templates": (*WRITERS["picture"][0][:-1], "--templates", "mine.py", "--plot"),
     "tables of a picture": (*WRITERS["picture"][0][:-1], "--lexicon", "c=mine.py", "--plot"),
-    "model of classes": (*WRITERS["classes"][0][:-1], "-m", "mine.py", "-o"),
     "model of a page": ("report", "-q", "-m", "mine.py", "train.conllu", "-o"),
 }
 
