@@ -125,7 +125,7 @@ of each:
 
 - No parser: HEAD, DEPREL, and DEPS are empty.
 - Scores of labels are margins, not probabilities: the components are not calibrated
-  (`seqtag calibrate`).
+  (`seqtag bundle --calibrate`).
 - The training texts contain opinions and names from their writers; tags of names and rare spellings
   follow what is frequent in these texts.
 

@@ -1,4 +1,7 @@
-"""Work on several threads: results in order, and a pool of working memory."""
+"""Work on several threads: results in order, and a pool of working memory.
+
+`Executor.map` of the standard library reads all items before it yields the first result.
+"""
 
 from __future__ import annotations
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 WRITERS = (
     "seqtag/storage/output.py",
-    "seqtag/catalogue/fetch.py",
-    "seqtag/catalogue/cache.py",
     "seqtag/batch/storage.py",
     "seqtag/training/checkpoints.py",
 )

@@ -29,9 +29,7 @@ storage.compression storage.encodings storage.locks storage.strict_json
 storage.output
 storage
 catalogue.entries
-catalogue.cache
 catalogue.fetch
-catalogue.locate
 catalogue
 engine.arrays
 engine.checks
@@ -143,11 +141,11 @@ integrations.crfsuite integrations.items
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
-cli.base cli.foreign
+cli.base
 cli.common
 cli.options
-cli.curve cli.eval_warnings cli.info_file cli.training
-cli.bundle cli.calibrate cli.classes cli.cluster_status cli.cluster_tag cli.cluster_train cli.completion cli.corpora cli.cv cli.doctor cli.eval cli.explain cli.info cli.lexicon cli.tag cli.templates cli.train cli.tune
+cli.curve cli.eval_warnings cli.info_file cli.info_install cli.training
+cli.bundle cli.classes cli.cluster_status cli.cluster_tag cli.cluster_train cli.corpora cli.cv cli.eval cli.explain cli.info cli.lexicon cli.tag cli.train cli.tune
 cli.cluster cli.compare cli.report cli.serve
 cli
 __init__
@@ -163,7 +161,7 @@ LAYER = {
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn", "jinja2"}
+HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn", "jinja2", "pooch"}
 
 LATE = {
     "concurrent.futures",
@@ -171,7 +169,8 @@ LATE = {
     "jinja2",
     "multiprocessing",
     "numpy.ma",
-    "seqtag.catalogue.fetch",
+    "pooch",
+    "requests",
     "seqtag.tagging.explain",
     "ssl",
 }
@@ -180,7 +179,7 @@ LATE = {
 FOREIGN = {
     "errors": set(),
     "storage": set(),
-    "catalogue": {"tomli"},
+    "catalogue": {"platformdirs", "pooch", "requests", "tomli"},
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},
@@ -419,7 +418,7 @@ def test_sources_that_are_imported_instead_of_an_installed_copy_are_reported(clo
     assert done.stderr == f"the slow reference backend is in use: {reason}\n"
     done = run_in(clone, *probe, installed=[site], SEQTAG_BACKEND="native")
     assert done.stderr.endswith(f"BackendError: SEQTAG_BACKEND=native, but {reason}\n")
-    doctor = run_in(clone, "-m", "seqtag", "doctor", installed=[site])
+    doctor = run_in(clone, "-m", "seqtag", "info", installed=[site])
     assert doctor.returncode == 1
     assert f"backend        problem: reference: {reason}\n" in doctor.stdout
 
@@ -435,10 +434,10 @@ def test_without_a_kernel_the_slow_backend_is_reported_once(clone):
     tag = ("-m", "seqtag", "tag", "--only", "upos", "--to", "tagged")
     assert run(*tag).stderr.splitlines().count(f"seqtag: note: {reported.rstrip()}") == 1
     assert run(*tag, "-q").stderr == ""
-    doctor = run("-m", "seqtag", "doctor")
+    doctor = run("-m", "seqtag", "info")
     assert doctor.returncode == 1
     assert f"backend        problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
-    doctor = run("-m", "seqtag", "doctor", SEQTAG_BACKEND="reference")
+    doctor = run("-m", "seqtag", "info", SEQTAG_BACKEND="reference")
     assert f"backend        problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
 
 

@@ -1,318 +1,205 @@
-"""Downloads: atomic, resumed after an interruption, one process at a time."""
+"""Files of corpora: their paths in the cache, their digests, and downloads with pooch."""
 
 from __future__ import annotations
 
-import errno
-import http.client
+import hashlib
 import logging
 import os
-import re
-import time
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError, URLError
+from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from seqtag.catalogue.cache import (
-    FOLDER,
-    digest_of,
-    expected_digest,
-    is_complete,
-    keep_record,
-    local_path,
-    locked,
-)
 from seqtag.errors import CatalogueError
-from seqtag.storage.output import naming
-from seqtag.version import __version__
+from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
     from seqtag.catalogue.entries import RemoteFile
+
+FOLDER = "SEQTAG_CACHE"
+"""The environment variable that names another folder to keep corpora in."""
 
 MIRROR = "SEQTAG_CORPORA_MIRROR"
 """Environment variable that names another server, with the paths of the catalogue."""
 
-_TRIES = 4
-_PAUSE = 0.5  # seconds before the second try; each further pause is longer by as much
-_TIMEOUT = 30  # seconds without data from the server
-_CHUNK = 1 << 16
-_LARGEST = 1 << 30  # bytes of a file whose size the catalogue does not know
-_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers after which a request is repeated
-_UNWRITABLE = frozenset({errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROFS})
-
-_PASSING = (ConnectionResetError, ConnectionAbortedError, TimeoutError, http.client.HTTPException)
-
 _log = logging.getLogger("seqtag")
 
 
-class _CutError(Exception):
-    """The transfer ended early; the part that has arrived is kept."""
+def locate(
+    names: Iterable[str],
+    part: str | None = None,
+    announce: Callable[[RemoteFile], bool] | None = None,
+) -> list[str]:
+    """Return a path for each name, and fetch corpora that are not in the cache.
+
+    Parameters
+    ----------
+    names
+        Paths, ``-``, or names of corpora, such as ``ud:fr_sequoia/dev``.
+    part
+        The split of a corpus that is named without one; None to refuse such names.
+    announce
+        Called with each file before it is downloaded; returns whether to show a progress bar.
+
+    Raises
+    ------
+    CatalogueError
+        If there is no such corpus or split, or it cannot be fetched.
+    """
+    found = []
+    for name in names:
+        if name == "-":
+            found.append(name)
+            continue
+        from seqtag.catalogue.entries import parse  # late: needless for standard input
+
+        corpus = parse(name)
+        found.append(str(fetch(corpus.file(part), announce)) if corpus else name)
+    return found
 
 
-def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) -> Path:
-    """Fetch a file, unless the cache has it with the expected digest.
+def fetch(file: RemoteFile, announce: Callable[[RemoteFile], bool] | None = None) -> Path:
+    """Return the path of a file in the cache, after downloading it if it is not there.
 
-    Its bytes go to a file ``NAME.part`` next to it, where the next try continues; it is renamed
-    when its SHA-256 is that of the catalogue. If the catalogue has none, the file must come by
-    HTTPS or from a mirror, must not be a web page, and has at most 1 GiB; its digest is recorded in
-    ``NAME.sha256``, logged as a warning, and required from then on.
+    It gets its name when it is complete and its SHA-256 is that of the catalogue. If the catalogue
+    has none, the file must come by HTTPS or from a mirror and must not be a web page; its digest is
+    recorded in ``NAME.sha256``, logged as a warning, and required from then on.
 
     Parameters
     ----------
     file
         The file. ``$SEQTAG_CORPORA_MIRROR`` names another server to fetch it from.
-    on_bytes
-        Called with the number of bytes that have arrived since the last call; negative where a
-        transfer starts over.
-
-    Returns
-    -------
-    Path
-        Path of the file in the cache.
+    announce
+        As for `locate`.
 
     Raises
     ------
     CatalogueError
-        If it cannot be fetched, or has another digest.
-    OSError
-        As the system reports it.
+        If it cannot be fetched or stored, or has another digest.
     """
     target = local_path(file)
-    with naming(str(target)):
-        if not is_complete(file, target):
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with locked(target.with_name(target.name + ".lock")):
-                    # Another process may have fetched it meanwhile.
-                    if not is_complete(file, target):
-                        _transfer(file, target, on_bytes)
-            except OSError as error:
-                if error.errno not in _UNWRITABLE:
-                    raise
-                msg = (
-                    f"cannot keep corpora there ({error.strerror}); set {FOLDER} to a folder that "
-                    "you can write to"
-                )
-                raise CatalogueError(msg, source=str(target.parent)) from error
-        if expected_digest(file, target) is None:
-            digest = digest_of(target)
-            keep_record(target, digest)
-            _log.warning(
-                "%s/%s, release %s: the catalog has no digest to check it against; compare SHA-256 "
-                "%s with one from its authors; it was recorded and is required from now on",
-                file.corpus,
-                file.part,
-                file.release,
-                digest,
-            )
+    if not _is_complete(file):
+        _download(file, target, progress=announce is not None and announce(file))
+    if _expected_digest(file) is None:
+        digest = _digest_of(target)
+        with Output(_record_of(target)) as out:
+            out.write(f"{digest}  {target.name}\n".encode())
+        _log.warning(
+            "%s/%s, release %s: the catalog has no digest to check it against; compare SHA-256 "
+            "%s with one from its authors; it was recorded and is required from now on",
+            file.corpus,
+            file.part,
+            file.release,
+            digest,
+        )
     return target
 
 
-class _Redirects(HTTPRedirectHandler):
-    """Redirects, except to an address that is less safe."""
+def cache_folder() -> Path:
+    """Return the cache folder: ``$SEQTAG_CACHE``, or that of the system for seqtag."""
+    if named := os.environ.get(FOLDER):
+        return Path(named).absolute()
+    import platformdirs  # late: most commands need no corpus
 
-    def redirect_request(self, req: Request, fp: Any, *rest: Any) -> Request | None:
-        """Return the request to follow a redirect with."""
-        new = super().redirect_request(req, fp, *rest)
-        if new is not None and new.type != "https" and (new.type, req.type) != ("http", "http"):
-            fp.close()
-            msg = (
-                f"expected {req.type.upper()} throughout, found a redirect to "
-                f"{new.full_url[:200]}; name another server with {MIRROR}"
-            )
-            raise CatalogueError(msg, source=req.full_url)
-        return new
+    return platformdirs.user_cache_path("seqtag", appauthor=False).absolute()
 
 
-def address_of(file: RemoteFile) -> str:
-    """Return the address to fetch a file from: that of the catalogue, or the same at a mirror."""
-    mirror = os.environ.get(MIRROR)
-    return mirror.rstrip("/") + urlsplit(file.address).path if mirror else file.address
+def local_path(file: RemoteFile) -> Path:
+    """Return the path of a file in the cache, whether it exists or not."""
+    folder = f"{file.corpus.replace(':', '-')}-{file.release}"
+    return cache_folder() / "corpora" / folder / Path(urlsplit(file.address).path).name
 
 
-def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object]) -> None:
-    """Fetch into a file next to the target, then rename it."""
-    part, address = target.with_name(target.name + ".part"), address_of(file)
-    expected = expected_digest(file, target)
-    if expected is None:  # it is unknown whether two pieces belong together
-        part.unlink(missing_ok=True)
-        if not os.environ.get(MIRROR) and not address.startswith("https:"):
-            msg = f"expected HTTPS for a file without a digest; name a server with {MIRROR}"
-            raise CatalogueError(msg, source=address)
-    for attempt in range(1, _TRIES + 1):
-        before = part.stat().st_size if part.exists() else 0
-        try:
-            _receive(address, part, file.size, on_bytes)
-        except _CutError as error:
-            if attempt == _TRIES:
-                msg = f"{error}; try again to continue from there"
-                raise CatalogueError(msg, source=address) from error
-            if expected is None:
-                part.unlink(missing_ok=True)
-            time.sleep(_PAUSE * attempt)
-            continue
-        found = digest_of(part)
-        if expected in (found, None):
-            break
-        part.unlink()
-        if not before:  # otherwise its pieces may be of different files
-            if file.digest:
-                known = "of the catalogue"
-                advice = "try again, and check whether a proxy changes files"
-            else:
-                known = "of the first time"
-                advice = (
-                    f"if the change is intended, remove {target.name}.sha256 in {target.parent}"
-                )
-            msg = (
-                f"expected the SHA-256 {expected} {known}, found {found}; nothing was kept; "
-                f"{advice}"
-            )
-            raise CatalogueError(msg, source=address)
-        on_bytes(-before)
-    part.replace(target)
+def _is_complete(file: RemoteFile) -> bool:
+    """Return whether a file is in the cache and has the expected digest, if one is known."""
+    path, expected = local_path(file), _expected_digest(file)
+    return path.is_file() and (expected is None or _digest_of(path) == expected)
 
 
-def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int], object]) -> None:
-    """Append the missing bytes to a file.
-
-    Raises
-    ------
-    CatalogueError
-        If the server has no such file, or one of another length.
-    _CutError
-        If less has arrived than there is.
-    """
-    start = part.stat().st_size if part.exists() else 0
-    if size is not None and start >= size:
-        on_bytes(start)
-        if start == size:
-            return
-        on_bytes(-start)
-        start = 0
-    with _open(address, start, part) as response:
-        given: str = response.headers.get("Content-Range", "")
-        if response.status == HTTPStatus.PARTIAL_CONTENT:
-            if not (start and given.startswith(f"bytes {start}-")):
-                part.unlink(missing_ok=True)
-                what = f"the bytes from {start} on" if start else "the complete file"
-                found = given[:60] or "an unknown part"
-                msg = f"expected {what}, found {found}"
-                if start:  # then ask for the complete file
-                    raise _CutError(msg)
-                msg += f"; nothing was kept; name another server with {MIRROR}"
-                raise CatalogueError(msg, source=address)
-        elif response.status == HTTPStatus.OK:
-            start = 0  # the server sends the file from its beginning
-        else:
-            msg = (
-                f"expected a file, found {response.status} {response.reason[:60]}; name another "
-                f"server with {MIRROR}"
-            )
-            raise CatalogueError(msg, source=address)
-        on_bytes(start)
-        length = response.headers.get("Content-Length", "")
-        if length and not re.fullmatch("[0-9]{1,18}", length):
-            msg = (
-                f"expected a Content-Length of up to 18 digits, found {length[:20]!r}... "
-                f"({len(length)} characters); name another server with {MIRROR}"
-            )
-            raise CatalogueError(msg, source=address)
-        reported = start + int(length) if length else None
-        if size is not None and reported not in (size, None):
-            msg = f"expected {size} bytes, found {reported}; nothing was kept; check the address"
-            raise CatalogueError(msg, source=address)
-        total = reported if size is None else size
-        if size is None and (total or 0) > _LARGEST:
-            raise _too_large(total, address)
-        if size is None and response.headers.get_content_type() == "text/html":
-            msg = (
-                "expected a corpus, found a web page; check the release, and whether the network "
-                "asks for a login"
-            )
-            raise CatalogueError(msg, source=address)
-        if total is None and not getattr(response, "chunked", False):
-            msg = (
-                "expected the length of the file, found none, so that a truncated file could not "
-                "be detected; try another server"
-            )
-            raise CatalogueError(msg, source=address)
-        with naming(str(part)), part.open("ab" if start else "wb") as out:
-            done, is_cut = 0, False
-            while start + done <= (_LARGEST if total is None else total):  # no more than there is
-                try:
-                    chunk = response.read(_CHUNK)
-                except (OSError, http.client.HTTPException):
-                    is_cut = True
-                    break
-                if not chunk:
-                    break
-                out.write(chunk)
-                done += len(chunk)
-                on_bytes(len(chunk))
-            out.flush()
-            os.fsync(out.fileno())
-    if total is None and start + done > _LARGEST:
-        part.unlink()
-        raise _too_large(None, address)
-    if is_cut or (total is not None and start + done < total):
-        msg = f"the transfer was cut at {start + done} of {total or '?'} bytes"
-        raise _CutError(msg)
+def _record_of(path: Path) -> Path:
+    """Return the path of the digest of a fetched file, in the format of ``sha256sum``."""
+    return path.with_name(path.name + ".sha256")
 
 
-def _too_large(found: int | None, address: str) -> CatalogueError:
-    what = "more" if found is None else f"{found} bytes"
-    msg = (
-        f"expected at most {_LARGEST} bytes of a file whose size the catalog does not have, found "
-        f"{what}; nothing was kept; download it yourself, and use its path"
-    )
-    return CatalogueError(msg, source=address)
-
-
-def _open(address: str, start: int, part: Path) -> Any:
-    """Return the response of the server, from some byte on if it supports that.
-
-    Raises
-    ------
-    CatalogueError
-        If the server refuses, or cannot be reached.
-    _CutError
-        If that may pass by itself.
-    """
-    headers = {"User-Agent": f"seqtag/{__version__}", "Accept-Encoding": "identity"}
-    if start:
-        headers["Range"] = f"bytes={start}-"
+def _expected_digest(file: RemoteFile) -> str | None:
+    """Return the expected SHA-256 of a file: of the catalogue, or of the first download."""
+    if file.digest:
+        return file.digest
     try:
-        return build_opener(_Redirects).open(Request(address, headers=headers), timeout=_TIMEOUT)
+        return _record_of(local_path(file)).read_text("utf-8").split()[0]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _digest_of(path: Path) -> str:
+    sha = hashlib.sha256()  # by hand: importing pooch takes longer than most commands
+    with path.open("rb") as opened:
+        while chunk := opened.read(1 << 20):
+            sha.update(chunk)
+    return sha.hexdigest()
+
+
+def _download(file: RemoteFile, target: Path, *, progress: bool) -> None:
+    """Download a file with pooch, which checks its digest before it gets its name."""
+    # Late: these take longer to import than a short text to tag.
+    import pooch
+    import requests
+
+    mirror, expected = os.environ.get(MIRROR), _expected_digest(file)
+    address = mirror.rstrip("/") + urlsplit(file.address).path if mirror else file.address
+
+    def check(response: requests.Response, **_: Any) -> None:
+        """Refuse what could be recorded by mistake as a file that has no digest."""
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        msg = ""
+        if expected is None and not (response.url.startswith("https:") or mirror):
+            msg = f"expected HTTPS for a file without a digest, found {response.url[:200]}"
+        elif expected is None and is_page and response.ok:
+            msg = "expected a corpus, found a web page; check whether the network asks for a login"
+        if msg or not response.ok:
+            response.close()  # pooch leaves it open
+        if msg:
+            msg += f"; or name another server with {MIRROR}"
+            raise CatalogueError(msg, source=address)
+
+    pooch.get_logger().setLevel(logging.WARNING)  # seqtag announces the file itself
+    store = pooch.create(
+        target.parent,
+        "",
+        registry={target.name: expected},
+        urls={target.name: address},
+        retry_if_failed=1,
+    )
+    downloader = pooch.HTTPDownloader(
+        progressbar=progress,
+        chunk_size=1 << 16,
+        headers={"Accept-Encoding": "identity"},
+        hooks={"response": check},
+    )
+    try:
+        store.fetch(target.name, downloader=downloader)
     except CatalogueError:
         raise
-    except HTTPError as error:
-        error.close()
-        if start and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            part.unlink()  # it does not match the file of the server
-        elif error.code not in _AGAIN:
-            msg = (
-                f"expected a file, found {error.code} {error.reason}; if it has moved, name "
-                f"another server with {MIRROR}"
-            )
-            raise CatalogueError(msg, source=address) from error
-        msg = f"the server answered {error.code} {error.reason}"
-        raise _CutError(msg) from error
-    except (ValueError, http.client.InvalidURL) as error:
-        msg = f"expected an address such as https://example.org, found none ({error}); see {MIRROR}"
-        raise CatalogueError(msg, source=address) from error
-    except (OSError, http.client.HTTPException) as error:
-        reason = error.reason if isinstance(error, URLError) else error
-        if isinstance(reason, _PASSING):
-            msg = f"the connection was lost ({reason})"
-            raise _CutError(msg) from error
-        shown = getattr(reason, "strerror", None) or reason
+    except requests.RequestException as error:
         msg = (
-            f"cannot reach {urlsplit(address).netloc} ({shown}); check the network, name another "
-            f"server with {MIRROR}, or put the file at the path that seqtag corpora path prints"
+            f"cannot be downloaded ({error}); nothing was kept; check the network and try again, "
+            f"name another server with {MIRROR} (such as https://example.org), or put the file at "
+            f"{target}"
         )
+        raise CatalogueError(msg, source=address) from error
+    except OSError as error:
+        msg = (
+            f"cannot keep corpora there ({error.strerror or error}); set {FOLDER} to a folder that "
+            "you can write to"
+        )
+        raise CatalogueError(msg, source=str(target.parent)) from error
+    except ValueError as error:  # of pooch, about the digest
+        advice = (
+            "try again, and check whether a proxy changes files"
+            if file.digest
+            else f"if the change is intended, remove {_record_of(target)}"
+        )
+        msg = f"expected the SHA-256 {expected}, found another; nothing was kept; {advice}"
         raise CatalogueError(msg, source=address) from error

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import Group, option, wants_color, write_sections
+from seqtag.cli.base import Group, option, write_sections
 from seqtag.cli.common import (
     Interruption,
     Notes,
@@ -38,7 +38,7 @@ COMMAND_GROUPS = {
         "train": "Train a tagger on annotated sentences.",
         "eval": "Score a model, or one file against another.",
         "serve": "Serve models over HTTP: a web page, JSON, UDPipe's API.",
-        "info": "Show the components, training and weights of a model.",
+        "info": "Show a model, a file, templates, or the installation.",
     },
     "Understand": {
         "compare": "Test whether one system is better than another.",
@@ -48,21 +48,15 @@ COMMAND_GROUPS = {
     "Tune": {
         "cv": "Cross-validate: train and score on K folds.",
         "tune": "Search for the best settings; draw learning curves.",
-        "calibrate": "Calibrate the scores of a model on held-out data.",
     },
     "Data": {
         "corpora": "List and fetch corpora by name.",
         "classes": "Learn word classes from raw text.",
         "lexicon": "Collect the tags of words from a corpus.",
-        "templates": "List and print the feature templates.",
-        "bundle": "Combine several models in one file.",
+        "bundle": "Combine models in one file; calibrate their scores.",
     },
     "Scale": {
         "cluster": "Tag or train on many files, on a Ray cluster.",
-    },
-    "Setup": {
-        "doctor": "Check the installation.",
-        "completion": "Print a shell completion script.",
     },
 }
 """Commands by group, in the order of the help, and what each does."""
@@ -114,13 +108,10 @@ class _Commands(Group):
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from seqtag.cli.foreign import describe_foreign, foreign_packages
         from seqtag.engine.backend import BACKEND
         from seqtag.version import __version__
 
         click.echo(f"seqtag {__version__} ({BACKEND} backend)")
-        if found := foreign_packages():
-            complain(f"warning: {describe_foreign(found)}")
         context.exit()
 
 
@@ -171,8 +162,7 @@ def main(args: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         check_redirection(args)
-        color = wants_color(sys.stdout)
-        code = cli.main(args, prog_name="seqtag", standalone_mode=False, color=color) or 0
+        code = cli.main(args, prog_name="seqtag", standalone_mode=False) or 0
         _finish_stdout()
         return code
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:

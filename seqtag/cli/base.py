@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -14,7 +12,6 @@ from seqtag.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TextIO
 
 OPTIONS = "Options"
 OUTPUT = "Output"
@@ -32,10 +29,10 @@ GROUPS = {
     OUTPUT: "",
     INPUT: "",
     FEATURES: "",
-    TRAINING: "seqtag templates show PRESET shows the values of a preset.",
+    TRAINING: "seqtag info --templates PRESET shows the values of a preset.",
     CHECKPOINTS: "",
     CLUSTER: "",
-    WEIGHTS: "With --weights.",
+    WEIGHTS: "With --weights or --transitions.",
     GENERAL: "",
     ADVANCED: "",
 }
@@ -117,37 +114,8 @@ class Seconds(click.FloatRange):
         return seconds
 
 
-def wants_color(stream: TextIO | None) -> bool:
-    """Return whether a stream gets colors: a terminal, unless NO_COLOR or FORCE_COLOR decide."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-class _Formatter(click.HelpFormatter):
-    """Formatter with bold headings."""
-
-    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        super().write_usage(prog, args, f"{_heading(prefix or 'Usage:')} ")
-
-    def write_heading(self, heading: str) -> None:
-        self.write(f"{'':>{self.current_indent}}{_heading(f'{heading}:')}\n")
-
-
-def _heading(text: str) -> str:
-    return click.style(text, bold=True) if wants_color(sys.stdout) else text
-
-
-class _Context(click.Context):
-    formatter_class = _Formatter
-
-
 class Command(click.Command):
     """Command whose help shows its options in groups."""
-
-    context_class = _Context
 
     def get_help(self, context: click.Context) -> str:
         """Return the help."""
@@ -165,7 +133,6 @@ class Command(click.Command):
 class Group(click.Group):
     """Group of commands whose help shows their options in groups."""
 
-    context_class = _Context
     command_class = Command
 
 

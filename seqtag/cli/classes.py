@@ -6,45 +6,28 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
-from seqtag.cli.base import INPUT, OUTPUT, Command, option
-from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
+from seqtag.catalogue.fetch import locate
+from seqtag.cli.base import Command, option
+from seqtag.cli.common import Notes, check_stdin, check_target, usage
 from seqtag.cli.options import (
     complete_files,
-    complete_models,
     force_option,
+    output_option,
     quiet_option,
     reading_options,
     threads_option,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from seqtag.cli.options import InputOptions
-    from seqtag.corpus.read import SentenceStream
     from seqtag.tables.learn import Pass
 
 
 @click.command("classes", cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="RAW...", shell_complete=complete_files)
-@option(
-    "-o",
-    "--output",
-    required=True,
-    help="Output file of the classes (written atomically).",
-    metavar="FILE",
-    group=OUTPUT,
-)
+@output_option
 @force_option
-@option(
-    "-K",
-    "--number",
-    type=int,
-    default=500,
-    help="Number of classes.",
-    metavar="N",
-)
+@option("-K", "--number", type=int, default=500, help="Number of classes.", metavar="N")
 @option(
     "--min-count",
     type=int,
@@ -53,15 +36,6 @@ if TYPE_CHECKING:
     metavar="N",
 )
 @option("--passes", type=int, default=4, help="Number of passes over the words.", metavar="N")
-@option(
-    "-m",
-    "--model",
-    shell_complete=complete_models,
-    help="Pipeline that tokenizes raw text.",
-    shown="NLTK's rules for English",
-    metavar="MODEL",
-    group=INPUT,
-)
 @reading_options
 @threads_option
 @quiet_option
@@ -74,7 +48,6 @@ def command(
     number: int,
     min_count: int,
     passes: int,
-    model: str | None,
     reading: InputOptions,
     threads: int,
     quiet: bool,
@@ -91,17 +64,21 @@ def command(
       seqtag classes -K 200 --min-count 5 a.conllu b.conllu -o small.classes
       zcat crawl.gz | seqtag classes - --format text -o crawl.classes
     """
-    from seqtag.model.embedded import find_model
     from seqtag.tables.learn import WordBigrams, check_options, cluster, source_of
 
     notes = Notes(quiet)
     check_stdin(context, inputs)
     with usage():
         check_options(number, min_count, passes)
-    paths = locate(inputs, "train", notes.fetching)
-    check_target(context, output, [*paths, *([find_model(model)] if model else [])], force=force)
-    opened = [context.with_resource(reading.open(name)) for name in paths]
-    streams = _cut(opened, model, notes)
+    paths = locate(inputs, "train", notes.announce)
+    check_target(context, output, paths, force=force)
+    streams = [context.with_resource(reading.open(name)) for name in paths]
+    for stream in streams:
+        if stream.is_raw:
+            notes(
+                f"note: {stream.source}: tokenized by NLTK's rules for English; seqtag tag --only "
+                "tokens --to tokens tokenizes with a model, for --format tokens here"
+            )
     counted = WordBigrams()
     words = (count for stream in streams for count in counted.read(stream, threads))
     for _ in notes.reading(words, streams, shared=output == "-"):
@@ -118,22 +95,3 @@ def command(
         f"({found.types} types)"
     )
     return 0
-
-
-def _cut(
-    streams: Sequence[SentenceStream], model: str | None, notes: Notes
-) -> Sequence[SentenceStream]:
-    """Return the streams, with raw text tokenized by the model, if there is one."""
-    raw = [stream for stream in streams if stream.is_raw]
-    if model is None:
-        if raw:
-            notes(
-                f"note: {raw[0].source}: tokenized by NLTK's rules for English; -m names a "
-                "pipeline with a tokenizer, --format tokens reads tokenized text"
-            )
-        return streams
-    loaded = load_model(model)
-    if loaded.segmenter is None:
-        msg = "expected a pipeline with a tokenizer for -m, found one without; leave -m out"
-        raise click.UsageError(msg, click.get_current_context())
-    return [loaded.segmented(stream) if stream.is_raw else stream for stream in streams]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, TRAINING, Command, option
 from seqtag.cli.common import Notes
 from seqtag.cli.options import (
     address_option,
     complete_files,
     force_option,
+    output_option,
     training_arguments,
     training_options,
     workers_option,
@@ -23,7 +24,6 @@ from seqtag.cli.training import (
     check_training,
     checkpoint_option,
     constrain_option,
-    model_output_option,
     resume_option,
 )
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @click.command("train", cls=Command)
 @click.argument("shards", nargs=-1, required=True, metavar="SHARD...")
-@model_output_option
+@output_option
 @address_option
 @workers_option
 @option(
@@ -119,7 +119,7 @@ def command(
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
     report = TrainingReport(notes, output, options["checkpoint"])
-    dev = locate([dev], "dev", notes.fetching)[0] if dev else None
+    dev = locate([dev], "dev", notes.announce)[0] if dev else None
     with report.interruptible(), connected(address, workers) as ray:
         shard_workers = partial(
             ray_shard_workers,

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 import click
 
-from seqtag.cli.base import wants_color
 from seqtag.errors import OptionError, printable
 from seqtag.storage.output import check_output, is_same_file, naming
 
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from seqtag.tagging.pipeline import Loaded
 
 Item = TypeVar("Item")
-
-PENDING = "seqtag.notes"
-"""Key of messages from the parsing of options, shown when `Notes` is made."""
 
 ATTRIBUTES = "seqtag.attributes"
 """Key of the files of ``--attributes``, which are inputs too."""
@@ -65,9 +61,6 @@ class Notes(logging.Handler):
         log.handlers[:] = [self]
         log.setLevel(logging.INFO)
         log.propagate = False
-        context = click.get_current_context(silent=True)
-        for message in context.meta.pop(PENDING, []) if context else ():
-            self(message)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a log record unless it was shown before."""
@@ -138,12 +131,10 @@ class Notes(logging.Handler):
 
             yield move
 
-    @contextmanager
-    def fetching(self, file: RemoteFile) -> Iterator[Mover]:
-        """Announce a transfer; return what moves its progress bar."""
+    def announce(self, file: RemoteFile) -> bool:
+        """Announce a download; return whether to show its progress."""
         self(f"fetching {file.corpus}/{file.part}, release {file.release}")
-        with self.bar("B", file.size) as bar:
-            yield bar
+        return self.on_terminal
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -181,11 +172,20 @@ def interruption_code() -> int:
     return 128 + (Interruption.number or signal.SIGINT)
 
 
+def _wants_color(stream: TextIO) -> bool:
+    """Return whether a stream gets colors: a terminal, unless NO_COLOR or FORCE_COLOR decide."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def complain(message: str, color: str | None = "red") -> None:
     """Write a message to stderr, its beginning in a color; ignore write errors there."""
     if sys.stderr is None:  # for which click before 8.1.4 raises
         return
-    styled = wants_color(sys.stderr)
+    styled = _wants_color(sys.stderr)
     begin = click.style("seqtag:", fg=color, bold=True) if styled and color else "seqtag:"
     try:
         click.echo(f"{begin} {printable(message)}", err=True, color=styled)
@@ -204,6 +204,24 @@ def say(text: str) -> None:
     check_stdout()
     with naming("<stdout>"):
         click.echo(printable(text), nl=False)
+
+
+def say_table(rows: Iterable[Sequence[str]], sides: str = "<") -> None:
+    """Write rows of cells to stdout, in columns.
+
+    Parameters
+    ----------
+    rows
+        Rows of equal length, the heading among them.
+    sides
+        Alignment of each column, as in format specifications; the last one is repeated.
+    """
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = sides.ljust(len(widths), sides[-1])
+    for row in rows:
+        cells = zip(row, sides, widths, strict=True)
+        say("  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip() + "\n")
 
 
 def print_json(value: object) -> None:

@@ -8,28 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
-from seqtag.cli.base import ADVANCED, Command, option
-from seqtag.cli.common import (
-    Notes,
-    check_stdin,
-    check_stdout,
-    load_model,
-    print_json,
-    say,
-)
+from seqtag.catalogue.fetch import locate
+from seqtag.cli.base import Command, option
+from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval import load_annotator
 from seqtag.cli.options import (
-    attributes_option,
+    general_options,
     json_option,
-    quiet_option,
     reading_options,
-    resamples_option,
-    seed_option,
+    sampling_options,
     threads_option,
 )
 from seqtag.corpus.stream import Held
-from seqtag.evaluation.significance import CONFIDENCE, TRIALS, AnyReport, compare
+from seqtag.evaluation.significance import AnyReport, compare
 from seqtag.evaluation.systems import is_scored_alone, score_system
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model
@@ -55,28 +46,10 @@ if TYPE_CHECKING:
     help="Let the models segment the raw text of GOLD, and compare as with --aligned.",
 )
 @reading_options
-@resamples_option
-@option(
-    "--trials",
-    type=click.IntRange(1),
-    default=TRIALS,
-    help="Number of trials of approximate randomization.",
-    metavar="N",
-    group=ADVANCED,
-)
-@option(
-    "--confidence",
-    type=click.FloatRange(0, 100, min_open=True, max_open=True),
-    default=100 * CONFIDENCE,
-    metavar="PERCENT",
-    help="Confidence level of the intervals.",
-    group=ADVANCED,
-)
-@seed_option
+@sampling_options
 @json_option
 @threads_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,
@@ -88,8 +61,6 @@ def command(
     raw: bool,
     reading: InputOptions,
     resamples: int,
-    trials: int,
-    confidence: float,
     seed: int,
     as_json: bool,
     threads: int,
@@ -109,7 +80,7 @@ def command(
     check_stdin(context, [gold, a, b])
     check_stdout()
     notes = Notes(quiet)
-    [gold] = locate([gold], progress=notes.fetching)
+    [gold] = locate([gold], announce=notes.announce)
     loaded: list[Loaded | None] = []
     for name in (a, b):
         path = find_model(name)
@@ -152,13 +123,7 @@ def command(
             )
 
     reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]
-    found = compare(
-        *reports,
-        resamples=resamples,
-        trials=trials,
-        seed=seed,
-        confidence=confidence / 100,
-    )
+    found = compare(*reports, resamples=resamples, seed=seed)
     if as_json:
         print_json({"gold": gold, "a": a, "b": b, **found.to_dict()})
     else:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.cache import is_complete, local_path
 from seqtag.catalogue.entries import entries, parse
-from seqtag.catalogue.locate import fetched
+from seqtag.catalogue.fetch import fetch, local_path
 from seqtag.cli.base import Group
-from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
+from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
 from seqtag.cli.options import complete_corpora, json_option, quiet_option
 from seqtag.errors import CatalogueError, did_you_mean
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group("corpora", cls=Group)
 def command() -> None:
-    """List, fetch and locate corpora by name.
+    """List and fetch corpora by name.
 
     They are stored in $SEQTAG_CACHE, by default the cache folder of the system, and fetched from
     $SEQTAG_CORPORA_MIRROR, by default the addresses in the catalog. A file is stored only if it
@@ -48,7 +48,7 @@ def list_corpora(as_json: bool) -> int:
       seqtag corpora list --json
     """
     if as_json:
-        print_json([_facts_of(entry) for entry in entries().values()])
+        print_json([asdict(each) | {"here": _here(each)} for each in entries().values()])
         return 0
     rows = [["name", "corpus", "script", "license", "release", "size", "digest", "here"]]
     for entry in entries().values():
@@ -57,34 +57,13 @@ def list_corpora(as_json: bool) -> int:
         here = " ".join(_here(entry)) or "-"
         row = [entry.name, entry.title, entry.script, entry.licence, entry.release, size, digest]
         rows.append([*row, here])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        say(line.rstrip() + "\n")
+    say_table(rows)
     return 0
 
 
 def _here(entry: Entry) -> list[str]:
     """Return the splits that are in the cache."""
     return [part for part in entry.parts if local_path(entry.file(part)).is_file()]
-
-
-def _facts_of(entry: Entry) -> dict[str, Any]:
-    """Return the catalog entry of a corpus for JSON."""
-    return {
-        "name": entry.name,
-        "title": entry.title,
-        "script": entry.script,
-        "licence": entry.licence,
-        "release": entry.release,
-        "format": entry.format,
-        "columns": entry.columns,
-        "pinned": entry.is_pinned,
-        "parts": {
-            part: entry.file(part)._asdict() | {"here": part in _here(entry)}
-            for part in entry.parts
-        },
-    }
 
 
 @command.command("fetch")
@@ -99,9 +78,9 @@ def _facts_of(entry: Entry) -> dict[str, Any]:
 def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
     """Fetch corpora and print their paths.
 
-    Files in the cache are not fetched again, and interrupted transfers are resumed. For releases
-    other than that of the catalog no digest is known: that of the first transfer is recorded
-    and checked from then on.
+    Files in the cache are not fetched again, so that this also tells other
+    programs where they are. For releases other than that of the catalog no digest
+    is known: that of the first transfer is recorded and checked from then on.
 
     \b
     Examples:
@@ -115,30 +94,8 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
     for name in chosen:
         notes(f"{name.entry.name}: {name.entry.title}, license: {name.entry.licence}")
         for file in name.files():
-            say(f"{fetched(file, notes.fetching)}\n")
+            say(f"{fetch(file, notes.announce)}\n")
     return 0
-
-
-@command.command("path")
-@click.argument("name", metavar="NAME[@RELEASE][/PART]", shell_complete=complete_corpora)
-def path_of(name: str) -> int:
-    """Print the paths of a corpus.
-
-    The exit code is 1 if a file is not in the cache.
-
-    \b
-    Examples:
-      seqtag corpora path conll2000/train
-      seqtag corpora path ud:fr_sequoia
-    """
-    missing = False
-    for file in _named(name).files():
-        path = local_path(file)
-        say(f"{path}\n")
-        if not is_complete(file, path):
-            complain(f"{path} is not in the cache; fetch it with seqtag corpora fetch {name}")
-            missing = True
-    return int(missing)
 
 
 def _named(name: str) -> CorpusName:

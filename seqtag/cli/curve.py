@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_target, print_json, say
+from seqtag.cli.common import Notes, check_target, print_json, say_table
 from seqtag.cli.options import other_inputs, training_arguments
 from seqtag.errors import install_hint
 from seqtag.storage.output import Output
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from seqtag.training.runs import Epoch
 
 
+_POINTS = 6  # training sizes, each twice the one before
+
+
 def learning_curves(
     context: click.Context,
     files: Sequence[str],
     dev: str,
-    points: int,
     plot: str | None,
     reading: InputOptions,
     notes: Notes,
@@ -41,8 +43,6 @@ def learning_curves(
         Context of the command.
     files, dev
         Training and development data.
-    points
-        Number of training sizes.
     plot
         File of the plot.
     reading
@@ -77,7 +77,7 @@ def learning_curves(
         )
 
     curves = training_curves(
-        sentences, held_out, points, on_epoch=note_epoch, on_point=note_size, **settings
+        sentences, held_out, _POINTS, on_epoch=note_epoch, on_point=note_size, **settings
     )
     if plot:
         _draw(context, plot, curves["by_epoch"], curves["by_size"])
@@ -91,10 +91,11 @@ def learning_curves(
 def _print(epochs: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
     """Write two tables to stdout."""
     for name, points_of in (("epoch", epochs), ("sentences", rows)):
-        say(f"{name:>9}  train error  dev error\n")
-        for row in points_of:
-            train_error, dev_error = 100 * row["train_error"], 100 * row["dev_error"]
-            say(f"{row[name]:>9}  {train_error:>11.2f}  {dev_error:>9.2f}\n")
+        figures = [
+            (f"{row[name]}", f"{100 * row['train_error']:.2f}", f"{100 * row['dev_error']:.2f}")
+            for row in points_of
+        ]
+        say_table([(name, "train error", "dev error"), *figures], ">")
 
 
 def _pyplot(context: click.Context) -> Any:

@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
-    attributes_option,
     complete_files,
     complete_labels,
     complete_models,
+    general_options,
     json_option,
-    last_label,
-    quiet_option,
+    one_label,
     reading_options,
-    resamples_option,
-    seed_option,
+    sampling_options,
     threads_option,
 )
 from seqtag.errors import CorpusError
@@ -53,7 +51,7 @@ FAILED = 3
 @option(
     "--label",
     multiple=True,
-    callback=last_label,
+    callback=one_label,
     shell_complete=complete_labels,
     metavar="COLUMN",
     help="Column to compare.",
@@ -102,12 +100,10 @@ FAILED = 3
     help="Show 95% intervals of the scores (bootstrap over sentences).",
     group=OUTPUT,
 )
-@resamples_option
-@seed_option
+@sampling_options
 @json_option
 @threads_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,
@@ -159,7 +155,7 @@ def command(
         raise click.UsageError(msg, context)
     check_stdin(context, files)
     check_stdout()
-    paths = locate(files, progress=notes.fetching)
+    paths = locate(files, announce=notes.announce)
     system: Any = None
     if model:
         system = load_annotator(model) if raw else load_model(model)
@@ -178,7 +174,8 @@ def command(
         samples=ci,
         progress=lambda sentences: notes.progress(sentences, " sentences"),
     )
-    warn_about_evaluation(notes, report, paths[0], reading, model)
+    models = system.models if model else ()
+    warn_about_evaluation(notes, report, paths[0], reading, models)
     found = intervals(report, resamples=resamples, seed=seed) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is not None and 100 * report.score < fail_under:

@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, load_model, print_json, say, usage
-from seqtag.cli.options import (
-    ColumnList,
-    attributes_option,
-    json_option,
-    quiet_option,
-    reading_options,
-)
+from seqtag.cli.options import general_options, json_option, reading_options, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +39,7 @@ if TYPE_CHECKING:
 @option("--rival", metavar="LABEL", help="Compare with this label.", shown="the next best")
 @option(
     "--only",
-    type=ColumnList(),
+    callback=split_names,
     metavar="COLUMN,...",
     help="Explain only these components of a pipeline.",
 )
@@ -58,8 +52,7 @@ if TYPE_CHECKING:
 )
 @reading_options
 @json_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,
@@ -108,7 +101,7 @@ def command(
         given.name = "the text"
         stream = read(given, "text" if chain.cuts else "tokens")
     else:
-        [path] = locate([source or "-"], progress=notes.fetching)
+        [path] = locate([source or "-"], announce=notes.announce)
         stream = context.with_resource(reading.open(path))
     [opened] = chain.cut([stream], TagOptions())
     shown: list[dict[str, object]] = []

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from seqtag.cli.base import OUTPUT, WEIGHTS, Command, option
-from seqtag.cli.common import Notes, check_stdin, load_model, print_json, say, usage
-from seqtag.cli.info_file import is_corpus, show_file
+from seqtag.cli.common import Notes, load_model, print_json, say, say_table, usage
 from seqtag.cli.options import (
-    ColumnList,
-    attributes_option,
     complete_models,
+    complete_templates,
+    general_options,
     json_option,
-    quiet_option,
     reading_options,
+    split_names,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.cli.options import InputOptions
-    from seqtag.corpus import Sentence
     from seqtag.tagging.explain import Weight
     from seqtag.tagging.tagger import Tagger
 
 
 @click.command("info", cls=Command)
-@click.argument("model", metavar="MODEL|FILE", shell_complete=complete_models)
+@click.argument("model", metavar="[MODEL|FILE]", required=False, shell_complete=complete_models)
 @option(
     "--against",
     metavar="MODEL|FILE",
@@ -38,10 +35,30 @@ if TYPE_CHECKING:
     group=OUTPUT,
 )
 @option("--verbose", is_flag=True, help="Show all facts and templates.", group=OUTPUT)
-@option("--weights", is_flag=True, help="Show the largest weights.", group=OUTPUT)
+@option(
+    "--templates",
+    is_flag=False,
+    flag_value="",
+    metavar="[PRESET|FILE]",
+    shell_complete=complete_templates,
+    help="List the presets of feature templates, or print a preset or a template file.",
+    group=OUTPUT,
+)
+@option(
+    "--weights",
+    metavar="CORPUS",
+    help="Show the largest weights of features in this corpus, such as the training data.",
+    group=OUTPUT,
+)
+@option(
+    "--transitions",
+    is_flag=True,
+    help="Show the largest weights of label bigrams and trigrams.",
+    group=OUTPUT,
+)
 @option(
     "--only",
-    type=ColumnList(),
+    callback=split_names,
     metavar="COLUMN,...",
     help="Show only these components of a pipeline.",
     group=WEIGHTS,
@@ -66,30 +83,18 @@ if TYPE_CHECKING:
     help="Number of weights to show, the largest by absolute value.",
     group=WEIGHTS,
 )
-@option(
-    "--transitions",
-    is_flag=True,
-    help="Show weights of label bigrams and trigrams instead.",
-    group=WEIGHTS,
-)
-@option(
-    "--names",
-    multiple=True,
-    metavar="CORPUS",
-    help="Take the names of features from this corpus.",
-    group=WEIGHTS,
-)
 @reading_options
 @json_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,
-    model: str,
+    model: str | None,
     against: str | None,
     verbose: bool,
-    weights: bool,
+    templates: str | None,
+    weights: str | None,
+    transitions: bool,
     as_json: bool,
     quiet: bool,
     reading: InputOptions,
@@ -97,85 +102,98 @@ def command(
     label: str | None,
     feature: str | None,
     top: int,
-    transitions: bool,
-    names: tuple[str, ...],
 ) -> int:
-    """Show what a file is, or the components, labels, training and size of a model.
+    """Show a model, a file, feature templates, or without any of these the installation.
 
-    A file is shown as all commands read it: its format and columns with their most frequent
-    values, its sentences, and what does not fit. The options of the input change what is detected.
+    Of a model: its components, labels, training and size. A file is shown as all commands read it:
+    its format and columns with their most frequent values, its sentences, and what does not fit.
+    The options of the input change what is detected. Of the installation: the backend, versions,
+    extras, models and foreign packages; the exit code is 1 if there is a problem.
 
-    With --weights: features are hashed in the model, so their names come from the corpus given with
-    --names, such as the training data; a feature that is not in it is shown as # and its key.
-    Labels are shown as they are learned: IOBES for chunks that are written in IOB2, edit scripts
-    for lemmas.
+    With --weights: features are hashed in the model, so their names come from the corpus; a feature
+    that is not in it is shown as # and its key. Labels are shown as they are learned: IOBES for
+    chunks that are written in IOB2, edit scripts for lemmas.
 
     \b
     Examples:
+      seqtag info
       seqtag info names.tsv
       seqtag info names.tsv --against names.seqtag
-      seqtag info en
       seqtag info english.seqtag --json
-      seqtag info upos.seqtag --weights --names train.conllu --feature "suffix*"
-      seqtag info chunks.seqtag --weights --transitions --top 50
+      seqtag info upos.seqtag --weights train.conllu --feature "suffix*"
+      seqtag info chunks.seqtag --transitions --top 50
+      seqtag info --templates pos > mine.txt
     """
-    from seqtag.model.embedded import find_model
-    from seqtag.tagging.explain import transitions_of
-    from seqtag.tagging.pipeline import Chain
-    from seqtag.tagging.tagger import Tagger
+    from seqtag.cli.info_file import is_corpus, show_file
 
     for each in context.command.params:
         is_given = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
-        if is_given and not weights and getattr(each, "group", None) == WEIGHTS:
-            msg = f"expected --weights with {each.opts[0]}, found {each.opts[0]} alone; add it"
+        is_of_weights = getattr(each, "group", None) == WEIGHTS
+        if is_given and is_of_weights and weights is None and not transitions:
+            msg = f"expected --weights CORPUS or --transitions with {each.opts[0]}, found neither"
             raise click.UsageError(msg, context)
-    check_stdin(context, names)
-    if feature is not None and not names and not transitions:
-        msg = "expected --names CORPUS with --feature, found none; features are hashed in the model"
+    is_model = model is not None and not is_corpus(model)
+    msg = ""
+    if templates is not None and model is not None:
+        msg = "expected a model or file, or --templates, found both; leave one out"
+    elif weights is not None and transitions:
+        msg = "expected --weights or --transitions, found both; leave one out"
+    elif (weights is not None or transitions) and not is_model:
+        msg = f"expected a model with --weights and --transitions, found {model or 'none'}"
+    elif against is not None and (model is None or is_model):
+        msg = "expected a file with --against, found a model or none"
+    if msg:
         raise click.UsageError(msg, context)
-    is_file = not weights and is_corpus(model)
-    notes = Notes(quiet or is_file)  # what they would say of a file is shown
-    if is_file:
+    notes = Notes(quiet or not is_model)  # what they would say of a file is shown
+    if templates is not None:
+        _show_templates(templates)
+    elif model is None:
+        from seqtag.cli.info_install import show_installation
+
+        return show_installation(as_json=as_json)
+    elif not is_model:
         show_file(model, against, reading, as_json=as_json)
-        return 0
-    if against is not None:
-        msg = "expected a file with --against, found a model"
-        raise click.UsageError(msg, context)
-    loaded = load_model(model)
-    if weights:
-        with usage():
-            taggers = Chain([loaded], only).shown
-        if not names and not transitions:
-            notes("note: features are hashed in the model; name them with --names CORPUS")
-        sentences = reading.gathered(names) if names else []
-        if transitions:
-            found = [transitions_of(tagger.model, label, feature, top) for tagger in taggers]
-        else:
-            found = [_named_weights(tagger, sentences, label, feature, top) for tagger in taggers]
-        _print_weights(taggers, found, as_json=as_json)
-        return 0
-    taggers = [Tagger(each) for each in loaded.models]
-    if as_json:
-        facts = [_facts(tagger) for tagger in taggers]
-        size = Path(find_model(model)).stat().st_size
-        print_json(
-            {"model": model, "bytes": size} | (facts[0] if len(facts) == 1 else {"parts": facts})
-        )
-    elif verbose or len(taggers) == 1:
-        say(_first_lines(model) + _details(taggers, verbose=verbose))
+    elif weights is not None or transitions:
+        _show_weights(model, weights, only, label, feature, top, reading, notes, as_json=as_json)
     else:
-        say(_first_lines(model) + _summary(model, taggers))
+        _show_model(model, verbose=verbose, as_json=as_json)
     return 0
 
 
+def _show_templates(name: str) -> None:
+    """List the presets, or print one or a file as it is parsed."""
+    from seqtag.features.language import load, preset_names, preset_text
+
+    if name:
+        say(preset_text(name) or str(load(name)))
+        return
+    for preset in preset_names():
+        templates = load(preset)
+        say(f"{preset:<12}{len(templates.templates)} templates, order {templates.order}\n")
+
+
 # ----------------------------------------------------------------- facts
-def _first_lines(name: str) -> str:
-    """Return the name and size of a model, and the license of an embedded one."""
+def _show_model(name: str, *, verbose: bool, as_json: bool) -> None:
+    """Print the facts about the components of a model; of a pipeline a line each, if not all."""
     from seqtag.model.embedded import LICENSE, MODELS, find_model
+    from seqtag.tagging.tagger import Tagger
 
     path = find_model(name)
-    lines = f"{'model':<12} {name} ({path.stat().st_size / 1e6:.2f} MB)\n"
-    return lines + (f"{'license':<12} {LICENSE}\n" if path.parent == MODELS else "")
+    taggers = [Tagger(each) for each in load_model(name).models]
+    if as_json:
+        facts = [_facts(tagger) for tagger in taggers]
+        size = path.stat().st_size
+        print_json(
+            {"model": name, "bytes": size} | (facts[0] if len(facts) == 1 else {"parts": facts})
+        )
+        return
+    say(f"{'model':<12} {name} ({path.stat().st_size / 1e6:.2f} MB)\n")
+    if path.parent == MODELS:
+        say(f"{'license':<12} {LICENSE}\n")
+    if verbose or len(taggers) == 1:
+        say(_details(taggers, verbose=verbose))
+    else:
+        _summarize(name, taggers)
 
 
 def _details(taggers: Sequence[Tagger], *, verbose: bool) -> str:
@@ -195,28 +213,26 @@ def _details(taggers: Sequence[Tagger], *, verbose: bool) -> str:
     return "\n".join(texts)
 
 
-def _summary(name: str, taggers: Sequence[Tagger]) -> str:
-    """Return a line for each component of a pipeline, and how to use it."""
+def _summarize(name: str, taggers: Sequence[Tagger]) -> None:
+    """Print a line for each component of a pipeline, and how to use it."""
     from seqtag.tagging.tagger import training_size
 
     writers = dict.fromkeys(tagger.model.writer for tagger in taggers)
+    say(f"{'made by':<12} {', '.join(writers)}\n\n")
     rows = [("component", "labels", "features", "trained on")]
     for tagger in taggers:
         counts = f"{len(tagger.labels):,}", f"{tagger.sizes['features']:,}"
         rows.append((tagger.label, *counts, training_size(tagger.model)))
-    width = max(len(label) for label, *_ in rows)
-    table = "".join(
-        f"{label:<{width}}  {labels:>6}  {features:>9}  {size}\n"
-        for label, labels, features, size in rows
+    say_table(rows, "<>><")
+    say("\n")
+    say_table(
+        [
+            ("tag a file", f"seqtag tag -m {name} FILE"),
+            ("one component", f"seqtag tag -m {name} --only {taggers[-1].label} FILE"),
+            ("in Python", f"seqtag.load({name!r})"),
+            ("all facts", f"seqtag info {name} --verbose"),
+        ]
     )
-    usage = {
-        "tag a file": f"seqtag tag -m {name} FILE",
-        "one component": f"seqtag tag -m {name} --only {taggers[-1].label} FILE",
-        "in Python": f"seqtag.load({name!r})",
-        "all facts": f"seqtag info {name} --verbose",
-    }
-    lines = "".join(f"{what:<13}  {how}\n" for what, how in usage.items())
-    return f"{'made by':<12} {', '.join(writers)}\n\n{table}\n{lines}"
 
 
 def _facts(tagger: Tagger) -> dict[str, object]:
@@ -226,40 +242,50 @@ def _facts(tagger: Tagger) -> dict[str, object]:
 
 
 # ----------------------------------------------------------------- weights
-def _named_weights(
-    tagger: Tagger,
-    sentences: Sequence[Sentence],
+def _show_weights(
+    model: str,
+    corpus: str | None,
+    only: tuple[str, ...] | None,
     label: str | None,
     feature: str | None,
     top: int,
-) -> tuple[int, list[Weight]]:
-    """Return the number of weights and the largest, with names from sentences."""
-    from seqtag.tagging.explain import names_of, weights_of
-    from seqtag.tagging.streams import FilledSentence
-
-    known = names_of(tagger.model, tagger.seen(map(FilledSentence, sentences)))
-    return weights_of(tagger.model, known, label, feature, top)
-
-
-def _print_weights(
-    taggers: Sequence[Tagger], found: Sequence[tuple[int, list[Weight]]], *, as_json: bool
+    reading: InputOptions,
+    notes: Notes,
+    *,
+    as_json: bool,
 ) -> None:
-    """Print the number of weights of each tagger, and the largest."""
+    """Print the largest weights of features in a corpus, or of label bigrams and trigrams."""
+    from seqtag.tagging.explain import names_of, transitions_of, weights_of
+    from seqtag.tagging.pipeline import Chain
+    from seqtag.tagging.streams import FilledSentence
     from seqtag.tagging.tagger import text_of_table
 
-    if as_json:
-        shown = []
-        for tagger, (count, weights) in zip(taggers, found, strict=True):
+    with usage():
+        taggers = Chain([load_model(model)], only).shown
+    sentences = [] if corpus is None else reading.gathered([corpus], notes)
+    shown = []
+    for tagger in taggers:
+        found: tuple[int, list[Weight]]
+        if corpus is None:
+            found = transitions_of(tagger.model, label, feature, top)
+        else:
+            known = names_of(tagger.model, tagger.seen(map(FilledSentence, sentences)))
+            found = weights_of(tagger.model, known, label, feature, top)
+        count, weights = found
+        if as_json:
             rows = [each._asdict() for each in weights]
             part = {"part": tagger.label, "found": count, "weights": rows}
             shown.append(part | ({"tables": tagger.info["tables"]} if tagger.model.tables else {}))
-        print_json(shown)
-        return
-    for tagger, (count, weights) in zip(taggers, found, strict=True):
-        width = max([len("feature"), *(len(each.feature) for each in weights)])
+            continue
         say(f"{tagger.label}: {len(weights)} of {count:,} weights\n")
         say("".join(f"table {text_of_table(table)}\n" for table in tagger.model.tables))
-        say(f"{'weight':>7}  {'feature':<{width}}  label\n")
-        for each in weights:
-            say(f"{each.weight:>7g}  {each.feature:<{width}}  {each.label}\n")
+        say_table(
+            [
+                ("weight", "feature", "label"),
+                *((f"{each.weight:g}", each.feature, each.label) for each in weights),
+            ],
+            "><<",
+        )
         say("\n")
+    if as_json:
+        print_json(shown)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seqtag.catalogue.locate import locate
-from seqtag.cli.common import load_model, print_json, say
+from seqtag.catalogue.fetch import locate
+from seqtag.cli.common import load_model, print_json, say_table
 from seqtag.corpus.column_files import counted
 from seqtag.corpus.sentence import has_column
 from seqtag.labels.column import NO_LABELS
@@ -102,8 +102,7 @@ def show_file(name: str, against: str | None, reading: ReadOptions, *, as_json: 
         times = f" ({each.count} times)" * (each.count > 1)
         lines.append((f"line {each.line}", f"{each.text}{times}"))
     lines += [(what.replace("_", " "), found) for what, found in compared.items()]
-    width = max(len(first) for first, _ in lines)
-    say("".join(f"{first:<{width}}  {second}\n" for first, second in lines))
+    say_table(lines)
 
 
 def _is_free(model: Model) -> bool:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
-from seqtag.cli.base import OUTPUT, Command, option
+from seqtag.catalogue.fetch import locate
+from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target
 from seqtag.cli.options import (
     complete_files,
     complete_labels,
     force_option,
+    output_option,
     quiet_option,
     reading_options,
     words_option,
@@ -29,14 +30,7 @@ if TYPE_CHECKING:
 @click.argument(
     "tagged", nargs=-1, required=True, metavar="TAGGED...", shell_complete=complete_files
 )
-@option(
-    "-o",
-    "--output",
-    required=True,
-    help="Output file (written atomically).",
-    metavar="FILE",
-    group=OUTPUT,
-)
+@output_option
 @option(
     "--column",
     metavar="COLUMN",
@@ -85,7 +79,7 @@ def command(
     check_stdin(context, tagged)
     check_target(context, output, tagged, force=force)
     with ExitStack() as files:
-        data = locate(tagged, "train", notes.fetching)
+        data = locate(tagged, "train", notes.announce)
         corpus = open_corpus(data, files, reading)
         header, rows = build_lexicon(corpus, column, min_count, words)
     if not rows:

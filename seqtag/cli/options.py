@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import (
     ADVANCED,
     CLUSTER,
@@ -22,7 +22,7 @@ from seqtag.cli.base import (
     Choice,
     option,
 )
-from seqtag.cli.common import ATTRIBUTES, PENDING
+from seqtag.cli.common import ATTRIBUTES
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits, ReadOptions
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
@@ -55,34 +55,28 @@ def combined(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return add
 
 
-_FILES: CompletionItem = CompletionItem("", type="file")
-
-
 def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete names of corpora and files."""
-    return [*_corpora(begun), _FILES]
+    return _or_files(begun, _corpora(begun))
 
 
 def complete_corpora(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete names of corpora, and splits where the corpus is known."""
-    return _corpora(begun)
+    return _beginning(begun, _corpora(begun))
 
 
 def complete_models(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete names of embedded models and files."""
     from seqtag.model.embedded import embedded_models
 
-    return [*_beginning(begun, embedded_models()), _FILES]
+    return _or_files(begun, embedded_models())
 
 
-def complete_templates(
-    _: click.Context, parameter: click.Parameter, begun: str
-) -> list[CompletionItem]:
-    """Complete names of presets and files, and auto for training."""
+def complete_templates(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete names of presets and files."""
     from seqtag.features.language import preset_names
 
-    names = [*preset_names(), *["auto"] * isinstance(parameter, click.Option)]
-    return [*_beginning(begun, names), _FILES]
+    return _or_files(begun, [*preset_names(), "auto"])
 
 
 def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -94,18 +88,22 @@ def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[C
     return _beginning(begun, [*parts[2:], "upos+feats", "chunk", "ner", *parts[:2], "all"])
 
 
-def _corpora(begun: str) -> list[CompletionItem]:
+def _corpora(begun: str) -> list[str]:
     from seqtag.catalogue.entries import entries
 
-    name, slash, _part = begun.partition("/")
-    fitting = [entry for entry in entries().values() if entry.name.startswith(begun)]
-    chosen = entries().get(name) if slash else fitting[0] if len(fitting) == 1 else None
-    parts = [f"{chosen.name}/{part}" for part in chosen.parts] if chosen else []
-    return [*_beginning(begun, [entry.name for entry in fitting]), *_beginning(begun, parts)]
+    name = begun.partition("/")[0]
+    fitting = [entry for entry in entries().values() if entry.name.startswith(name)]
+    parts = [f"{each.name}/{part}" for each in fitting[:1] for part in each.parts]
+    return [entry.name for entry in fitting] + (parts if len(fitting) == 1 else [])
 
 
 def _beginning(begun: str, names: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.startswith(begun)]
+
+
+def _or_files(begun: str, names: Iterable[str]) -> list[CompletionItem]:
+    """Complete files, and names once something is typed: bash shows no files if there are names."""
+    return [CompletionItem(begun, type="file"), *(_beginning(begun, names) if begun else [])]
 
 
 class SettingValue(Parameter):
@@ -155,22 +153,15 @@ def setting_options(command: Command) -> Command:
     return command
 
 
-class ColumnList(Parameter):
-    """Type of comma-separated column names."""
-
-    name = "NAME,NAME,..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, context: click.Context | None
-    ) -> Any:
-        """Split the names."""
-        if not isinstance(value, str):
-            return value
-        names = tuple(name.strip() for name in value.split(","))
-        if not all(names):
-            message = f"expected column names such as form,pos,chunk, found {value!r}"
-            self.fail(message, param, context)
-        return names
+def split_names(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """Return comma-separated names of columns."""
+    names = tuple(name.strip() for name in value.split(",")) if value is not None else None
+    if names is not None and not all(names):
+        msg = f"expected column names such as form,pos,chunk, found {value!r}"
+        raise click.BadParameter(msg, context, parameter)
+    return names
 
 
 models_option = option(
@@ -195,7 +186,7 @@ format_option = option(
 )
 columns_option = option(
     "--columns",
-    type=ColumnList(),
+    callback=split_names,
     help="Names of the columns of a column file, such as form,pos,chunk; _ for those not used.",
     metavar="NAME,NAME,...",
     group=INPUT,
@@ -253,6 +244,14 @@ quiet_option = option(
 json_option = option(
     "--json", "as_json", is_flag=True, help="Write a JSON document to stdout.", group=OUTPUT
 )
+output_option = option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="Output file (written atomically).",
+    group=OUTPUT,
+)
 force_option = option(
     "--force", is_flag=True, help="Overwrite the output file if it exists.", group=OUTPUT
 )
@@ -294,12 +293,10 @@ words_option = option(
     "--words",
     type=Choice(list(WORDS)),
     default="form",
-    help="Form in which words are looked up: as written, in lower case, or also with each digit as "
-    "0.",
+    help="Form in which words of a lexicon are looked up, if its file does not define it: as "
+    "written, in lower case, or also with each digit as 0.",
     group=ADVANCED,
 )
-
-
 tables_options = combined(
     option(
         "--classes",
@@ -317,14 +314,7 @@ tables_options = combined(
         "lexicon(NAME)[0].",
         group=FEATURES,
     ),
-    option(
-        "--words",
-        type=Choice(list(WORDS)),
-        default="form",
-        help="Form in which words are looked up in a --lexicon that does not define it: as "
-        "written, in lower case, or also with each digit as 0.",
-        group=ADVANCED,
-    ),
+    words_option,
 )
 """``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
 
@@ -393,45 +383,27 @@ def _name_and_file(value: str) -> tuple[str, str]:
     return ("", value) if not equals or Path(value).exists() else (name, file)
 
 
-_MODE = "seqtag.mode"  # where --strict and --lenient are stored
-
-
-def _set_mode(context: click.Context, option: click.Parameter, wanted: bool) -> None:
-    """Store the mode of reading; refuse two."""
-    if wanted and context.meta.setdefault(_MODE, option.name) != option.name:
-        msg = "expected --strict or --lenient, found both; leave one out"
-        raise click.UsageError(msg, context)
-
-
 max_sentence_option = option(
     "--max-sentence",
     "limits",
     type=click.IntRange(1),
     default=LIMITS.sentence,
-    callback=lambda context, _, n: ReadLimits(sentence=n, mode=context.meta.get(_MODE, "")),
+    callback=lambda _, __, n: ReadLimits(sentence=n),
     metavar="TOKENS",
     help="Refuse longer sentences; in raw text they are split instead.",
     group=ADVANCED,
 )
-
-
 limits_options = combined(
     max_sentence_option,
     option(
         "--strict",
         is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_set_mode,
         help="Turn warnings about malformed input into errors.",
         group=ADVANCED,
     ),
     option(
         "--lenient",
         is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_set_mode,
         help="Skip sentences that cannot be read, and report them. They are not learned from "
         "and not scored; tag writes them unchanged, but leaves them out with --to.",
         group=ADVANCED,
@@ -446,7 +418,7 @@ class InputOptions(ReadOptions):
     def gathered(
         self,
         files: Sequence[str],
-        notes: Notes | None = None,
+        notes: Notes,
         part: str = "train",
         *,
         empty: bool = False,
@@ -469,7 +441,7 @@ class InputOptions(ReadOptions):
         CorpusError
             If there are none.
         """
-        paths = locate(files, part, notes.fetching if notes else None)
+        paths = locate(files, part, notes.announce)
         found = [each for name in paths for each in self.open(name) if empty or len(each)]
         if not any(map(len, found)):
             msg = "expected sentences to learn from, found none"
@@ -481,7 +453,14 @@ def reading_options(command: Command) -> Command:
     """Add the options about input files, and pass them to the command as ``reading``."""
 
     @wraps(command)
-    def run(*args: Any, format: str, limits: ReadLimits, **options: Any) -> Any:
+    def run(
+        *args: Any, format: str, limits: ReadLimits, strict: bool, lenient: bool, **options: Any
+    ) -> Any:
+        if strict and lenient:
+            msg = "expected --strict or --lenient, found both; leave one out"
+            raise click.UsageError(msg, click.get_current_context())
+        if strict or lenient:
+            limits = limits._replace(mode="strict" if strict else "lenient")
         kind = "columns" if options["columns"] and format == "auto" else format
         reading = InputOptions.taken_from(options, format=kind, limits=limits)
         return command(*args, reading=reading, **options)
@@ -507,22 +486,27 @@ resamples_option = option(
     metavar="N",
     group=ADVANCED,
 )
+sampling_options = combined(resamples_option, seed_option)
+"""``--resamples`` and ``--seed``, the arguments of functions that draw samples."""
+general_options = combined(quiet_option, attributes_option)
+"""``--quiet``, and ``--attributes`` of each command that uses a model."""
 
 
-def last_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:
-    """Return the last of several labels, as for other options, and warn about the others."""
+def one_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:
+    """Refuse several labels, of which others than the last would be ignored in silence."""
     if len(labels) > 1:
-        context.meta.setdefault(PENDING, []).append(
-            f"note: --label was given {len(labels)} times; the last one is used, {labels[-1]}; "
-            f"for a pipeline of several use --label {','.join(dict.fromkeys(labels))}"
+        msg = (
+            f"expected --label once, found it {len(labels)} times; for a pipeline of several use "
+            f"--label {','.join(dict.fromkeys(labels))}"
         )
-    return labels[-1] if labels else None
+        raise click.UsageError(msg, context)
+    return labels[0] if labels else None
 
 
 label_option = option(
     "--label",
     multiple=True,
-    callback=last_label,
+    callback=one_label,
     shell_complete=complete_labels,
     metavar="COLUMN",
     shown="upos in CoNLL-U, else the last column",
@@ -536,7 +520,7 @@ templates_option = option(
     shell_complete=complete_templates,
     shown="chosen by the label",
     help="Feature templates: a preset or a file; auto is the preset that works best on held-out "
-    "data. seqtag templates list shows the presets.",
+    "data. seqtag info --templates shows the presets.",
     group=FEATURES,
 )
 
@@ -595,7 +579,7 @@ tagging_options = combined(
     ),
     option(
         "--only",
-        type=ColumnList(),
+        callback=split_names,
         metavar="COLUMN,COLUMN,...",
         help="Write only these columns, of all models (and tokens and words), such as upos,lemma.",
         group=OUTPUT,
@@ -638,8 +622,8 @@ tagging_options = combined(
     option(
         "--probability",
         is_flag=True,
-        help="Write calibrated scores (needs a model of seqtag calibrate): P= in MISC, or a "
-        "last column.",
+        help="Write calibrated scores (needs a calibrated model: seqtag bundle): P= in MISC, or "
+        "a last column.",
         group=OUTPUT,
     ),
     option(

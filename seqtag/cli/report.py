@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import (
-    attributes_option,
     force_option,
-    quiet_option,
+    general_options,
     reading_options,
-    resamples_option,
-    seed_option,
+    sampling_options,
     threads_option,
 )
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, printable
-from seqtag.evaluation.significance import compare
 from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
-from seqtag.storage import strict_json
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
@@ -33,7 +28,6 @@ if TYPE_CHECKING:
 
     from seqtag.cli.options import InputOptions
     from seqtag.corpus import Sentence
-    from seqtag.report.segmentation import Segmentation
     from seqtag.tagging.pipeline import Loaded
 
 _POINTS = 5  # of a learning curve
@@ -58,11 +52,6 @@ _POINTS = 5  # of a learning curve
     shown="all, and the segmentation of raw text",
 )
 @option(
-    "--against",
-    metavar="MODEL",
-    help="Other model: shows the scores of both, and the significance of the differences.",
-)
-@option(
     "--errors",
     type=click.IntRange(0),
     default=2000,
@@ -72,15 +61,12 @@ _POINTS = 5  # of a learning curve
 @option(
     "--curve",
     metavar="FILE",
-    help="Show a learning curve: the output of `seqtag tune --curve --json` (.json), or sentences "
-    "to train on with the settings of the model.",
+    help="Show a learning curve: train on these sentences with the settings of the model.",
 )
 @reading_options
-@resamples_option
-@seed_option
+@sampling_options
 @threads_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,
@@ -89,7 +75,6 @@ def command(
     output: str,
     force: bool,
     label: str | None,
-    against: str | None,
     errors: int,
     curve: str | None,
     reading: InputOptions,
@@ -109,22 +94,18 @@ def command(
     Examples:
       seqtag report -m english.seqtag dev.conllu
       seqtag report -m en dev.conllu --label xpos -o xpos.html
-      seqtag report -m mine.seqtag dev.conllu --against en
     """
     from seqtag.model.embedded import find_model
     from seqtag.report.analysis import analyze
-    from seqtag.report.page import Against, report_page
+    from seqtag.report.page import report_page
     from seqtag.report.segmentation import analyze_segmentation
 
     notes = Notes(quiet)
-    [gold] = locate([gold], progress=notes.fetching)
-    models = [model, *filter(None, [against])]
-    read_too = [gold, *(str(find_model(name)) for name in models), *filter(None, [curve])]
-    check_target(context, output, read_too, force=force)
-    loaded, *others = map(load_model, models)
+    [gold] = locate([gold], announce=notes.announce)
+    check_target(context, output, [gold, find_model(model), *filter(None, [curve])], force=force)
+    loaded = load_model(model)
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
-    drawn = _drawn(curve) if curve and curve.endswith(".json") else None
-    reading = reading.after(each.training for found in (loaded, *others) for each in found.models)
+    reading = reading.after(each.training for each in loaded.models)
     with reading.open(gold) as stream:
         check_words(stream)
         columns = [column_in(stream, LabelColumn(label or each[-1].label)) for each in chains]
@@ -138,50 +119,38 @@ def command(
         if without := [pair[1].name for pair in pairs if pair not in kept]:
             notes(f"{gold} has no labels in {', '.join(without)}: not in the report")
         pairs = kept or pairs[:1]
-    sampling: Any = {"resamples": resamples, "seed": seed}
-    each_errors = errors // len(pairs)
     found = [
-        analyze(taggers, sentences, column, errors=each_errors, threads=threads, **sampling)
+        analyze(
+            taggers,
+            sentences,
+            column,
+            errors=errors // len(pairs),
+            threads=threads,
+            resamples=resamples,
+            seed=seed,
+        )
         for taggers, column in pairs
     ]
 
-    def segmentation_of(loaded: Loaded) -> Segmentation | None:
-        if label is None and loaded.segmenter and "id" in sentences[0].columns:
-            return analyze_segmentation(loaded, sentences, **sampling)
-        return None
-
-    segmentation = segmentation_of(loaded)
-    versus = None
-    for name, other in zip(models[1:], others, strict=True):
-        comparisons = {}
-        raw = segmentation_of(other) if segmentation else None
-        if segmentation and raw:
-            comparisons["raw text"] = compare(segmentation.report, raw.report, **sampling)
-        for (chain, column), ours in zip(pairs, found, strict=True):
-            if chain[-1].label in _labels(other):
-                taggers = taggers_of(other, chain[-1].label, name)
-                theirs = analyze(taggers, sentences, column, errors=0, threads=threads, **sampling)
-                comparisons[column.name] = compare(ours.report, theirs.report, **sampling)
-        if not comparisons:
-            wanted, known = ", ".join(each.report.task for each in found), ", ".join(_labels(other))
-            msg = f"expected a model with one of the components {wanted}, found {known}"
-            raise CorpusError(msg, source=name)
-        versus = Against(printable(name), comparisons)
-    if curve and drawn is None:
+    segmentation = None
+    if label is None and loaded.segmenter and "id" in sentences[0].columns:
+        segmentation = analyze_segmentation(loaded, sentences, resamples=resamples, seed=seed)
+    rows = None
+    if curve:
         from seqtag.training.selection import Point, curve_of_taggers
 
         def note_size(point: Point) -> None:
             notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
 
-        training_data = reading.gathered([curve])
-        drawn = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
+        training_data = reading.gathered([curve], notes)
+        curves = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
+        rows = curves["by_size"]
     page = report_page(
         found,
         model=printable(model),
         gold=printable(gold),
         segmentation=segmentation,
-        against=versus,
-        curve=drawn,
+        curve=rows,
     )
     with Output(output) as out:
         out.write(page.encode())
@@ -202,30 +171,8 @@ def _components(loaded: Loaded, label: str | None) -> list[str | None]:
     return [each.label for each in loaded.taggers if not each.hidden] or [None]
 
 
-def _labels(loaded: Loaded) -> list[str]:
-    """Return the columns that a model fills."""
-    return [each.label for each in loaded.taggers]
-
-
 def _has_labels(column: LabelColumn, sentences: Iterable[Sentence]) -> bool:
     """Return whether there are gold labels in a column."""
     with suppress(CorpusError):
         return any({*column.of(sentence)} - {"_"} for sentence in sentences)
     return False
-
-
-def _drawn(name: str) -> dict[str, Any]:
-    """Read the learning curve from a file."""
-    try:
-        value = strict_json.loads(Path(name).read_bytes())
-        rows = [(key, row) for key in ("by_epoch", "by_size") for row in value[key]]
-        for key, row in rows:
-            x = row["epoch" if key == "by_epoch" else "sentences"]
-            _ = [float(y) for y in (x, row["train_error"], row["dev_error"])]
-    except (ValueError, KeyError, TypeError):
-        msg = (
-            "expected the output of `seqtag tune --curve --json`, found something else; run it "
-            "again"
-        )
-        raise CorpusError(msg, source=name) from None
-    return dict(value)

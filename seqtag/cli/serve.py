@@ -18,7 +18,7 @@ import click
 
 from seqtag.cli.base import ADVANCED, Command, Seconds, option
 from seqtag.cli.common import Interruption, Notes, complain, load_model
-from seqtag.cli.options import attributes_option, quiet_option
+from seqtag.cli.options import general_options
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     "repeat for several.",
     group=ADVANCED,
 )
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
-    attributes_option,
     complete_files,
     force_option,
+    general_options,
     models_option,
-    quiet_option,
     reading_options,
     tagging_options,
     threads_option,
@@ -48,28 +47,20 @@ if TYPE_CHECKING:
     group=ADVANCED,
 )
 @threads_option
-@quiet_option
-@attributes_option
+@general_options
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     inputs: tuple[str, ...],
     models: tuple[str, ...],
     output: str,
     force: bool,
     reading: InputOptions,
-    to: str | None,
-    only: tuple[str, ...] | None,
-    paragraphs: str,
-    tokenizer: str,
-    token_ranges: bool,
     flush: bool | None,
-    keep: bool,
-    margin: bool,
-    probability: bool,
-    nbest: int,
     threads: int,
     quiet: bool,
+    **tagging: Any,
 ) -> int:
     """Tag text or CoNLL files; the output is the input with its label columns filled.
 
@@ -88,28 +79,18 @@ def command(
     notes = Notes(quiet)
     inputs = inputs or ("-",)
     check_stdin(context, inputs)
-    inputs = tuple(locate(inputs, progress=notes.fetching))
+    inputs = tuple(locate(inputs, announce=notes.announce))
     models = models or DEFAULT_MODELS
     check_target(context, output, [*inputs, *map(find_model, models)], force=force)
     with usage():
-        chain = Chain([load_model(model) for model in models], only)
-        options = TagOptions(
-            to=to,
-            only=only,
-            paragraphs=paragraphs,
-            tokenizer=tokenizer,
-            token_ranges=token_ranges,
-            keep=keep,
-            margin=margin,
-            probability=probability,
-            nbest=nbest,
-        )
+        chain = Chain([load_model(model) for model in models], tagging["only"])
+        options = TagOptions(**tagging)
         known = chain.reading(reading)
         streams = [context.with_resource(known.open(name)) for name in inputs]
         counts = TagCounts() if notes.on_terminal else None
         pieces = chain.tagged(streams, options, threads, flush=flush, counts=counts)
     by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw]
-    if by_rules and tokenizer == "model":
+    if by_rules and options.tokenizer == "model":
         notes(
             f"note: {by_rules[0]}: tokenized by NLTK's rules for English, because no model here "
             "has a tokenizer; --label all trains one, --tokenizer nltk chooses the rules"

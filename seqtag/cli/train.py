@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.catalogue.entries import parse
-from seqtag.catalogue.locate import locate
+from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import ADVANCED, CHECKPOINTS, FEATURES, TRAINING, Command, Seconds, option
-from seqtag.cli.common import (
-    Notes,
-    check_stdin,
-    load_model,
-)
+from seqtag.cli.common import Notes, check_stdin, load_model
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
     force_option,
     is_pipeline,
+    output_option,
     quick_option,
     threads_option,
     training_arguments,
@@ -30,19 +26,16 @@ from seqtag.cli.training import (
     check_training,
     checkpoint_option,
     constrain_option,
-    model_output_option,
     resume_option,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from seqtag.cli.options import InputOptions
 
 
 @click.command("train", cls=Command)
 @click.argument("train", nargs=-1, required=True, shell_complete=complete_files)
-@model_output_option
+@output_option
 @option(
     "--dev",
     shell_complete=complete_files,
@@ -60,8 +53,8 @@ if TYPE_CHECKING:
 @option(
     "--best",
     is_flag=True,
-    help="Train for accuracy, whatever it costs: 5 runs, two passes if they are better on held-out "
-    "data (not for pipelines), and word classes if a --raw text is given.",
+    help="Train for accuracy, in up to 15 times the time: 5 runs, two passes if they are better on "
+    "held-out data (not for pipelines), and word classes if a --raw text is given.",
     group=TRAINING,
 )
 @option(
@@ -151,10 +144,8 @@ def command(
             options["label"] = [name.strip() for name in label.split(",")]
     elif best and not options["init"]:
         options["passes"] = options["passes"] or "auto"
-    options["raw"] = locate(options["raw"], "train", notes.fetching)
+    options["raw"] = locate(options["raw"], "train", notes.announce)
     options["runs"] = options["runs"] or (5 if best else 1)
-    if best:
-        notes(_cost(options))
     training_arguments(options, train=True)
     options["init"] = options["init"] and load_model(options["init"])
     report = TrainingReport(notes, output, options["checkpoint"], options["runs"])
@@ -168,16 +159,6 @@ def command(
             **options,
         )
     return report.save(trained, as_json=as_json)
-
-
-def _cost(options: Mapping[str, Any]) -> str:
-    """Return the note on what ``--best`` costs."""
-    megabytes = sum(Path(path).stat().st_size for path in options["raw"] if Path(path).is_file())
-    text = [f"word classes of {megabytes / 1e6:.1f} MB of raw text"] * bool(options["raw"])
-    runs = f"{options['runs']} runs"
-    passes = ["a trial of two passes"] * (options["passes"] == "auto")
-    times = "3 to 15" if passes else "2 to 5"
-    return f"note: --best: {', '.join([runs, *passes, *text])}; expect {times} times the usual time"
 
 
 def _by_name(
@@ -194,5 +175,5 @@ def _by_name(
         label = options["label"]
         shown = [f"--dev {dev}"] * bool(dev) + [f"--label {label}"] * bool(label)
         notes(" ".join([f"training on {train[0]}/train", *shown]))
-    paths = tuple(locate(train, "train", notes.fetching))
-    return paths, locate([dev], "dev", notes.fetching)[0] if dev else None
+    paths = tuple(locate(train, "train", notes.announce))
+    return paths, locate([dev], "dev", notes.announce)[0] if dev else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import ADVANCED, CHECKPOINTS, OUTPUT, option
+from seqtag.cli.base import ADVANCED, CHECKPOINTS, option
 from seqtag.cli.common import (
     Notes,
     check_stdout,
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
-model_output_option = option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="FILE",
-    help="Output file of the model (written atomically).",
-    group=OUTPUT,
-)
 checkpoint_option = option(
     "--checkpoint",
     metavar="DIR",

@@ -10,7 +10,6 @@ from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.curve import learning_curves
 from seqtag.cli.options import (
-    Parameter,
     attributes_option,
     complete_files,
     force_option,
@@ -26,31 +25,11 @@ if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
 
 
-class Choices(Parameter):
-    """Type of a setting and the values to try."""
-
-    name = "SETTING=VALUE,VALUE,..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, context: click.Context | None
-    ) -> Any:
-        """Split the values."""
-        if not isinstance(value, str):
-            return value
-        setting, _, values = value.partition("=")
-        found = [item.strip() for item in values.split(",")]
-        if not setting.strip() or not all(found):
-            msg = f"expected a setting and its values, such as epochs=5,10, found {value!r}"
-            self.fail(msg, param, context)
-        return setting.strip().replace("-", "_"), found
-
-
 @click.command("tune", cls=Command)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
 @option(
     "--try",
     "choices",
-    type=Choices(),
     multiple=True,
     metavar="SETTING=VALUE,...",
     help="Setting of training (epochs, update, step, ...) or templates, with the values to try; "
@@ -83,13 +62,6 @@ class Choices(Parameter):
     shown="all",
 )
 @option(
-    "--points",
-    type=click.IntRange(2),
-    default=6,
-    metavar="N",
-    help="Number of training sizes of --curve, each twice the one before.",
-)
-@option(
     "--plot",
     metavar="FILE",
     help="Plot the curves of --curve to a .png or .svg file (needs matplotlib).",
@@ -104,12 +76,11 @@ def command(
     context: click.Context,
     /,
     files: tuple[str, ...],
-    choices: tuple[tuple[str, list[str]], ...],
+    choices: tuple[str, ...],
     curve: bool,
     dev: str | None,
     folds: int,
     trials: int | None,
-    points: int,
     plot: str | None,
     force: bool,
     reading: InputOptions,
@@ -145,7 +116,7 @@ def command(
     notes = Notes(quiet)
     if curve and dev:
         how = {"force": force, "as_json": as_json}
-        learning_curves(context, files, dev, points, plot, reading, notes, **how, **fixed)
+        learning_curves(context, files, dev, plot, reading, notes, **how, **fixed)
         return 0
     training_arguments(fixed)
     space = _space(context, choices)
@@ -172,21 +143,24 @@ def command(
     return 0
 
 
-def _space(
-    context: click.Context, choices: Iterable[tuple[str, list[str]]]
-) -> dict[str, list[Any]]:
+def _space(context: click.Context, given: Iterable[str]) -> dict[str, list[Any]]:
     """Return the checked values to try for each setting."""
     space: dict[str, list[Any]] = {}
-    for given, values in choices:
-        name = given.replace("_", "-")
+    for each in given:
+        setting_name, _, listed = each.partition("=")
+        name = setting_name.strip().replace("_", "-")
+        values = [value.strip() for value in listed.split(",")]
         setting = SETTINGS.get(name)
-        if setting is None and name != "templates":
+        key = setting.attribute if setting else name
+        msg = ""
+        if not name or not all(values):
+            msg = f"expected a setting and its values, such as epochs=5,10, found {each!r}"
+        elif setting is None and name != "templates":
             names = ", ".join([*SETTINGS, "templates"])
             msg = f"expected --try with one of {names}, found {name!r}"
-            raise click.UsageError(msg, context)
-        key = setting.attribute if setting else name
-        if key in space:
+        elif key in space:
             msg = f"expected --try {name} once, found it twice"
+        if msg:
             raise click.UsageError(msg, context)
         space[key] = [setting.parse(value) for value in values] if setting else values
     return space

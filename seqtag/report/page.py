@@ -18,7 +18,6 @@ from seqtag.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from seqtag.evaluation.significance import Comparison
     from seqtag.report.analysis import Analysis
     from seqtag.report.segmentation import Segmentation
 
@@ -30,29 +29,13 @@ _MOST_WEIGHTS = 10  # rows of an explanation
 _LONGEST = 80  # characters of a word or label that is shown
 
 
-class Against(NamedTuple):
-    """Comparison with another model.
-
-    Attributes
-    ----------
-    model
-        Name of the other model, which is B.
-    comparisons
-        Results of `seqtag.evaluation.significance.compare`, by component.
-    """
-
-    model: str
-    comparisons: Mapping[str, Comparison]
-
-
 def report_page(
     analyses: Sequence[Analysis],
     *,
     model: str,
     gold: str,
     segmentation: Segmentation | None = None,
-    against: Against | None = None,
-    curve: Mapping[str, Any] | None = None,
+    curve: Sequence[Mapping[str, float]] | None = None,
 ) -> str:
     """Return the report of the components of a model.
 
@@ -64,10 +47,8 @@ def report_page(
         Names of the model and of the file; folders are not shown.
     segmentation
         Result of `seqtag.report.segmentation.analyze_segmentation`.
-    against
-        Comparison with another model.
     curve
-        Learning curve, as printed by ``seqtag tune --curve --json``.
+        Learning curve: rows with ``sentences``, ``train_error`` and ``dev_error``.
 
     Returns
     -------
@@ -88,17 +69,13 @@ def report_page(
     environment.filters.update(digest=_digest, number=_number, percent=_percent, short=_short)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     signatures = [each.report.signature for each in (segmentation, *analyses) if each]
-    if against:
-        signatures += [each.signature for each in against.comparisons.values()]
     page = environment.get_template("report.html.jinja").render(
         task=f"{analyses[0].report.task} of " if len(analyses) == 1 else "",
         model=Path(model).name,
         gold=Path(gold).name,
-        other=Path(against.model).name if against else None,
         components=[_component(each) for each in analyses],
         segmentation=segmentation,
-        against=against,
-        curve=_curve_charts(curve or {}),
+        curve=_curve_chart(curve) if curve else None,
         signatures=signatures,
         data=_data(analyses),
         style="\n".join(map(asset, ("report/common.css", "report/report.css"))),
@@ -312,25 +289,17 @@ def _confidence_charts(analysis: Analysis) -> list[Chart]:
     return charts
 
 
-def _curve_charts(curve: Mapping[str, Any]) -> list[Chart]:
-    """Return the charts of a learning curve."""
-    charts = []
-    for key, name, title in (
-        ("by_epoch", "epoch", "Error by epoch"),
-        ("by_size", "sentences", "Error by training size"),
-    ):
-        if rows := curve.get(key):
-            at = [row[name] for row in rows]
-            lines = [
-                Line("training", "training", [(row[name], row["train_error"]) for row in rows]),
-                Line("held", "held out", [(row[name], row["dev_error"]) for row in rows]),
-            ]
-            errors = [error for line in lines for _, error in line.points]
-            every = max(1, len(at) // 6)
-            kept = at[::-1][::every] if name == "epoch" else at[::-1][:3]
-            x = Axis(name, min(at), max(at), [(value, f"{value:,}") for value in kept])
-            charts.append(Chart(title, lines, x, percents(min(errors), max(errors))))
-    return charts
+def _curve_chart(rows: Sequence[Mapping[str, float]]) -> Chart:
+    """Return the chart of a learning curve."""
+    sizes = [row["sentences"] for row in rows]
+    lines = [
+        Line("training", "training", [(row["sentences"], row["train_error"]) for row in rows]),
+        Line("held", "held out", [(row["sentences"], row["dev_error"]) for row in rows]),
+    ]
+    errors = [error for line in lines for _, error in line.points]
+    ticks = [(size, f"{size:,}") for size in sizes[-3:]]
+    x = Axis("sentences", min(sizes), max(sizes), ticks)
+    return Chart("Error by training size", lines, x, percents(min(errors), max(errors)))
 
 
 # ----------------------------------------------------------------- files of the package

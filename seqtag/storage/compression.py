@@ -1,4 +1,8 @@
-"""Compressed files: recognized by their first bytes, written by file name."""
+"""Compressed files: recognized by their first bytes, written by file name.
+
+Decompression is not left to `gzip.open` and the like, since these set no bound on memory: a small
+xz file may ask for gigabytes.
+"""
 
 from __future__ import annotations
 

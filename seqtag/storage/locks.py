@@ -1,4 +1,7 @@
-"""File locks: each is held by one process and ends with it, also if that one is killed."""
+"""File locks: each is held by one process and ends with it, also if that one is killed.
+
+The standard library has them by system only, and packages for them add a file that stays.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Atomic output files."""
+"""Atomic output files.
+
+Packages for these keep neither permissions nor access lists, nor remove what a killed process left.
+"""
 
 from __future__ import annotations
 

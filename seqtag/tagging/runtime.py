@@ -71,7 +71,7 @@ class ScoredLabels(NamedTuple):
         words tagged by one model; probabilities compare with those of other models.
     probabilities
         Calibrated scores: the share of labels with such margins that was right on the data that
-        ``seqtag calibrate`` has seen. 1 for fixed labels. Those of the labels of a word do not add
+        the calibration has seen. 1 for fixed labels. Those of the labels of a word do not add
         up to 1. None if the model has no calibration.
     """
 

@@ -152,7 +152,7 @@ class Tagger(ModelRuntime):
 
     @property
     def is_calibrated(self) -> bool:
-        """True if scores include probabilities; ``seqtag calibrate`` adds the calibration."""
+        """True if scores include probabilities, after ``seqtag bundle --calibrate``."""
         return self.model.calibration is not None
 
     @property
@@ -465,7 +465,7 @@ class Tagger(ModelRuntime):
         if not self.is_calibrated:
             msg = (
                 f"expected a calibrated model of {self.label}, found one without calibration; "
-                "calibrate it on a dev set with seqtag calibrate"
+                "calibrate it on a dev set with seqtag bundle --calibrate"
             )
             raise SeqtagError(msg)
 

@@ -18,20 +18,16 @@ class Server(ThreadingHTTPServer):
     ----------
     files : dict
         Bytes by path.
-    requests : list
-        Path and ``Range`` of each request.
+    requests : list of str
+        Path of each request.
     cuts : list of int
         How many bytes of the file the next answers give before the line goes dead.
-    ranges : bool
-        Whether ``Range`` is understood.
-    lengths : bool
-        Whether the length of an answer is said.
     redirects : dict
         Addresses by path.
     codes : list of int
         Codes that the next requests get instead of an answer.
-    raw : list of bytes
-        Complete answers to the next requests, head and body.
+    content_type : str
+        Of the files.
     gate : threading.Event
         Held back while it is not set.
     """
@@ -41,12 +37,11 @@ class Server(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files: dict[str, bytes] = {}
-        self.requests: list[tuple[str, str | None]] = []
+        self.requests: list[str] = []
         self.cuts: list[int] = []
         self.codes: list[int] = []
-        self.raw: list[bytes] = []
         self.redirects: dict[str, str] = {}
-        self.ranges = self.lengths = True
+        self.content_type = "text/plain"
         self.gate = threading.Event()
         self.gate.set()
 
@@ -58,43 +53,28 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
-    protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
-        server, asked = self.server, self.headers["Range"]
-        server.requests.append((self.path, asked))
+        server = self.server
+        server.requests.append(self.path)
         server.gate.wait(30)
-        if server.raw:
-            self.wfile.write(server.raw.pop(0))
-        elif server.codes:
-            self._empty(server.codes.pop(0))
+        if server.codes:
+            self._answer(server.codes.pop(0))
         elif self.path in server.redirects:
-            self._empty(302, Location=server.redirects[self.path])
+            self._answer(302, Location=server.redirects[self.path])
         elif self.path not in server.files:
-            self._empty(404)
+            self._answer(404)
         else:
-            self._give(server.files[self.path], asked if server.ranges else None)
+            self._answer(200, server.files[self.path], Content_Type=server.content_type)
 
-    def _empty(self, code: int, **headers: str) -> None:
+    def _answer(self, code: int, content: bytes = b"", **headers: str) -> None:
         self.send_response(code)
         for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", "0")
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-
-    def _give(self, content: bytes, asked: str | None) -> None:
-        start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked else 0
-        if start >= len(content) and asked:
-            return self._empty(416)
-        self.send_response(206 if asked else 200)
-        if asked:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        if self.server.lengths:
-            self.send_header("Content-Length", str(len(content) - start))
-        self.end_headers()
-        end = self.server.cuts.pop(0) if self.server.cuts else len(content)
-        self.wfile.write(content[start:end])
-        return None
+        end = self.server.cuts.pop(0) if content and self.server.cuts else len(content)
+        self.wfile.write(content[:end])
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

@@ -64,7 +64,7 @@ def test_folds_and_trials_choose_inside_their_training_part(command, sample_dir,
     train, dev = (str(sample_dir / f"en-sample-{part}.conllu") for part in ("train", "dev"))
     args = {
         "cv": ["cv", train, "--folds", "2"],
-        "curve": ["tune", "--curve", train, "--dev", dev, "--points", "2"],
+        "curve": ["tune", "--curve", train, "--dev", dev],
         "tune": ["tune", train, "--dev", dev, "--try", "tag-dictionary=0,auto"],
     }[command]
     sizes = {"cv": 0, "curve": 2, "tune": 1}  # curve: of all, and of half
@@ -83,11 +83,3 @@ def test_templates_auto(path, tmp_path, capsys):
     assert "(pos: " in err
     assert main([*args, "--label", "upos,xpos", "--force"]) == 2
     assert "expected --templates with one label" in capsys.readouterr().err
-
-
-def test_the_value_is_a_number_or_a_word(path, tmp_path, capsys):
-    assert main(["train", path, "-o", str(tmp_path / "m"), "--tag-dictionary", "some"]) == 2
-    assert (
-        "the setting tag-dictionary expects an integer from 0, at most 1,000,000,000 or auto, "
-        "found 'some'"
-    ) in capsys.readouterr().err

@@ -121,11 +121,6 @@ DAMAGE = "fetch or compress the file again"
             "or compress it again",
         ),
         (
-            lambda data: data[:-8] + b"\0\0\0\0" + data[-4:],
-            "expected valid gzip data, found an error (Error -3 while decompressing data: incorrect "
-            f"data check); {DAMAGE}",
-        ),
-        (
             lambda data: data + b"junk",
             "expected valid gzip data, found an error (Error -3 while decompressing data: incorrect "
             f"header check); {DAMAGE}",
@@ -243,9 +238,6 @@ def entry(dtype: str, shape: list[int], *offsets: int) -> dict[str, object]:
     return {"dtype": dtype, "shape": shape, "data_offsets": list(offsets)}
 
 
-AGAIN = "the file is damaged, copy or save it again"
-
-
 @pytest.mark.parametrize(
     ("tensor", "message"),
     [
@@ -253,15 +245,6 @@ AGAIN = "the file is damaged, copy or save it again"
             entry("F32", [2**62], 0, 2**64),
             f"expected a model of at most 4294967296 bytes, found a header that announces {2**64}; "
             "this is not a seqtag model; check the path",
-        ),
-        (
-            entry("F32", [2], 0, 4),
-            f"expected 8 bytes for tensor 'w' of dtype F32 and shape [2], found 4; {AGAIN}",
-        ),
-        (
-            entry("F7", [2], 0, 8),
-            "expected the dtype of tensor 'w' to be one of U8, I8, U16, I16, U32, I32, U64, I64, "
-            f"F32, F64, found 'F7'; {AGAIN}",
         ),
     ],
 )
@@ -322,8 +305,8 @@ def test_50_fifo_where_data_are_looked_at_twice(bench, tmp_path):
         ("eval", "FILE", *model),
         ("eval", "FILE", *model, "--raw"),
         ("eval", "FILE", "train.conllu", "--aligned"),
-        ("compare", "FILE", "text", "text", "--resamples", 5, "--trials", 5),
-        ("compare", "FILE", "upos.seqtag", "train.conllu", "--resamples", 5, "--trials", 5),
+        ("compare", "FILE", "text", "text", "--resamples", 5),
+        ("compare", "FILE", "upos.seqtag", "train.conllu", "--resamples", 5),
         ("train", "FILE", "-o", "new", "--force", "--label", "tokens,upos", "--epochs", 1),
     ):
         named = bench.call(*("train.conllu" if arg == "FILE" else arg for arg in args))

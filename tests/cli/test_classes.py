@@ -96,60 +96,15 @@ def test_raw_text_is_cut_by_rules_and_a_note_says_so(tmp_path, call):
     assert done.code == 0
     assert {"n't", ".", "dog"} <= rows_of(done.out).keys()
     assert done.notes == [
-        f"seqtag: note: {tmp_path / 'raw.txt'}: tokenized by NLTK's rules for English; "
-        "-m names a pipeline with a tokenizer, --format tokens reads tokenized text"
+        f"seqtag: note: {tmp_path / 'raw.txt'}: tokenized by NLTK's rules for English; seqtag tag "
+        "--only tokens --to tokens tokenizes with a model, for --format tokens here"
     ]
-
-
-def test_raw_text_is_cut_by_a_pipeline(tmp_path, call):
-    words = ["Der", "Hund", "bellt", "."]
-    train = "".join(
-        "# text = Der Hund bellt.\n"
-        + "".join(
-            f"{i}\t{w}\t_\tX\t_\t_\t_\t_\t_\t{'SpaceAfter=No' if w == 'bellt' else '_'}\n"
-            for i, w in enumerate(words, 1)
-        )
-        + "\n"
-        for _ in range(20)
-    )
-    (tmp_path / "train.conllu").write_text(train)
-    model = tmp_path / "de.seqtag"
-    assert call("train", tmp_path / "train.conllu", "--label", "tokens,upos", "-o", model).code == 0
-    (tmp_path / "raw.txt").write_bytes(b"Der Hund bellt. Der Hund bellt.\n")
-    done = call(
-        "classes",
-        tmp_path / "raw.txt",
-        "-o",
-        "-",
-        "-K",
-        1,
-        "--min-count",
-        2,
-        "-m",
-        model,
-        "--format",
-        "text",
-    )
-    assert (done.code, [n for n in done.notes if "NLTK" in n]) == (0, [])
-    assert rows_of(done.out) == {"der": "0", "hund": "0", "bellt": "0", ".": "0"}
-
-
-def test_a_model_that_does_not_cut_text_is_refused(raw, home, call):
-    model = home / "upos.seqtag"
-    done = call("classes", raw, "-o", "-", "-m", model, "--format", "text")
-    assert (done.code, done.out) == (2, b"")
-    assert "expected a pipeline with a tokenizer for -m, found one without" in done.err
 
 
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
         (["-K", "0"], 2, "expected from 1 to 4096 classes, found 0"),
-        (["-K", "5000"], 2, "expected from 1 to 4096 classes, found 5000"),
-        (["--min-count", "0"], 2, "expected min-count of at least 1, found 0"),
-        (["--passes", "0"], 2, "expected passes of at least 1, found 0"),
-        (["--threads", "0"], 2, "Invalid value for '--threads'"),
-        (["--format", "tsv"], 2, "Invalid value for '--format'"),
         (["-K", "8"], 1, "expected at least 8 words that occur at least 3 times, one per class"),
         (
             ["-K", "1", "--max-sentence", "4"],
@@ -174,22 +129,3 @@ def test_an_empty_file_is_refused(tmp_path, call):
         1,
         "seqtag: expected words to learn classes from, found none\n",
     )
-
-
-def test_files_are_not_replaced_unasked(raw, tmp_path, call):
-    target = tmp_path / "x.classes"
-    target.write_bytes(b"mine")
-    asked = ["classes", raw, "-o", target, "-K", 2, "--format", "tokens"]
-    done = call(*asked)
-    assert (done.code, target.read_bytes()) == (2, b"mine")
-    assert "exists; overwrite it with --force" in done.err
-    assert call(*asked, "--force").code == 0
-    assert target.read_bytes().startswith(b"# seqtag table 1\n")
-    assert call("classes", raw, "-o", raw, "--force").code == 1
-    assert raw.read_bytes() == TEXT
-
-
-def test_standard_input_is_read_once(call):
-    done = call("classes", "-", "-", "-o", "-")
-    assert (done.code, done.out) == (2, b"")
-    assert 'expected "-" (standard input) once, found it again' in done.err

@@ -36,27 +36,23 @@ def test_files(folder, call):
     assert lines[-1] == (
         "B is better than A in tokens: +10.91 points, p = 0.0001 (approximate randomization)"
     )
-    trials = ("--resamples", 100000, "--trials", 100000)
-    many = call("compare", "gold.conllu", "a.conllu", "b.conllu", *trials).out.decode()
-    assert many.splitlines()[4].endswith("  < 0.0001  < 0.0001")
-    assert ": +10.91 points, p < 0.0001 (approximate randomization)" in many
     back = call("compare", "gold.conllu", "b.conllu", "a.conllu", "--seed", 4).out.decode()
     assert "\nA is better than B in tokens: +10.91 points, p = 0.0001 (" in back
-    same = call("compare", "gold.conllu", "a.conllu", "a.conllu", "--confidence", "99").out
+    same = call("compare", "gold.conllu", "a.conllu", "a.conllu").out
     assert same.decode().endswith(
-        "\nno significant difference in tokens at 1%: p = 1.0000 (approximate randomization)\n"
+        "\nno significant difference in tokens at 5%: p = 1.0000 (approximate randomization)\n"
     )
     again = call("compare", "gold.conllu", "a.conllu", "b.conllu", "--seed", 4)
     assert again.out == done.out
 
 
 def test_chunks_as_json(folder, call):
-    options = ("--json", "--trials", 50, "--resamples", 20, "--confidence", 90)
+    options = ("--json", "--resamples", 20)
     value = json.loads(call("compare", "gold.txt", "a.txt", "b.txt", *options).out)
-    assert (value["gold"], value["a"], value["confidence"]) == ("gold.txt", "a.txt", 0.9)
+    assert (value["gold"], value["a"], value["confidence"]) == ("gold.txt", "a.txt", 0.95)
     assert next(iter(value["differences"])) == "f1"
     assert value["differences"]["f1"]["difference"] > 0
-    assert "|resamples:20|trials:50|" in value["signature"]
+    assert "|resamples:20|trials:10000|" in value["signature"]
 
 
 def test_models_and_a_file(home, folder, call):

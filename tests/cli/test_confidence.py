@@ -1,4 +1,4 @@
-"""seqtag tag --keep, --label-margin, --nbest; calibrate, explain, info --weights; eval."""
+"""seqtag tag --keep, --label-margin, --nbest; bundle --calibrate, explain, info --weights; eval."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.command_line import call, conllu, home, run
 def calibrated(home, tmp_path_factory):
     """The model of UPOS with a calibration."""
     path = tmp_path_factory.mktemp("calibrated") / "upos.seqtag"
-    done = run("calibrate", home / "upos.seqtag", home / "train.conllu", "-o", path)
+    done = run("bundle", home / "upos.seqtag", "--calibrate", home / "train.conllu", "-o", path)
     assert done.code == 0, done.err
     assert "upos calibrated" in done.err
     assert "expected calibration error" in done.out.decode()
@@ -65,16 +65,8 @@ def test_confidence_goes_to_misc(call, calibrated, tmp_path, end):
 def test_confidence_in_column_files_is_the_last_column(home, call, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("the\t_\ndog\tVERB\n\n")
-    done = call(
-        "tag",
-        "-m",
-        home / "upos.seqtag",
-        path,
-        "--columns",
-        "form,upos",
-        "--label-margin",
-        "--keep",
-    )
+    how = ("--columns", "form,upos", "--label-margin", "--keep")
+    done = call("tag", "-m", home / "upos.seqtag", path, *how)
     tagger = seqtag.load(home / "upos.seqtag")
     given = [None, "VERB"]
     labels, margins = (
@@ -120,12 +112,6 @@ def test_chunks_are_kept_as_they_are_written(home, call, tmp_path):
     assert [line.split()[2] for line in done.out.decode().split("\n")[:3]] == labels
 
 
-def test_more_sequences_than_anybody_reads_are_refused(call):
-    done = call("tag", "--nbest", "1001")
-    assert done.code == 2
-    assert "1001 is not in the range 1<=x<=1000" in done.err
-
-
 @pytest.mark.parametrize("option", [["--label-margin"], ["--probability"], ["--nbest", "2"]])
 def test_formats_without_a_place_are_refused(home, call, option):
     done = call("tag", "-m", home / "upos.seqtag", home / "train.conllu", "--to", "tagged", *option)
@@ -169,10 +155,10 @@ def test_a_calibrated_model_tags_as_before(home, call, calibrated):
 def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
     both, done = tmp_path / "both.seqtag", tmp_path / "done.seqtag"
     assert call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both).code == 0
-    found = call("calibrate", both, home / "train.conllu", "-o", done, "--json")
-    assert [*json.loads(found.out)] == ["upos", "xpos"]
+    how = "--calibrate", home / "train.conllu", "-o", done
+    assert "upos, xpos; upos, xpos calibrated" in call("bundle", both, *how).err
     assert all(model.calibration for model in seqtag.load(done).models)
-    again = call("calibrate", both, home / "train.conllu", "-o", done)
+    again = call("bundle", both, *how)
     assert again.code == 2
     assert "exists; overwrite it with --force" in again.err
 
@@ -180,7 +166,7 @@ def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
 def test_nothing_to_calibrate_on(home, call, tmp_path):
     path = tmp_path / "in.conllu"
     path.write_text(conllu(labels=False))
-    done = call("calibrate", home / "upos.seqtag", path, "-o", tmp_path / "a.seqtag")
+    done = call("bundle", home / "upos.seqtag", "--calibrate", path, "-o", tmp_path / "a.seqtag")
     assert done.code == 1
     assert "expected gold labels in a column upos to calibrate on, found none" in done.err
 
@@ -192,7 +178,7 @@ def test_no_word_with_a_choice_to_calibrate_on(call, tmp_path):
     model, out = tmp_path / "m.seqtag", tmp_path / "a.seqtag"
     train = ("train", tmp_path / "in.conllu", "-o", model, "--tag-dictionary", 1, "--epochs", 1)
     assert call(*train).code == 0
-    done = call("calibrate", model, tmp_path / "in.conllu", "-o", out)
+    done = call("bundle", model, "--calibrate", tmp_path / "in.conllu", "-o", out)
     assert (done.code, out.exists()) == (1, False)
     assert done.err.endswith(
         "in.conllu: expected words that could have several labels to calibrate on, found none: "
@@ -246,20 +232,20 @@ def test_explain_runs_the_parts_before(home, call, tmp_path):
     assert [each["part"] for each in some] == ["xpos", "xpos"]
 
 
-def test_weights_name_features_from_a_corpus(home, call):
+def test_weights_name_features_from_a_corpus(home, call, tmp_path):
     model = home / "upos.seqtag"
-    bare = call("info", "--weights", model)
-    assert "features are hashed in the model; name them with --names CORPUS" in bare.err
+    (tmp_path / "other.txt").write_text("xyzzy NOUN\n\n")
+    bare = call(
+        "info", model, "--weights", tmp_path / "other.txt", "--top", 3, "--columns", "form,upos"
+    )
     assert "#" in bare.out.decode().splitlines()[2]
-    options = "--names", home / "train.conllu", "--label", "NOUN", "--feature", "form*", "--json"
-    [value] = json.loads(call("info", "--weights", model, *options, "--top", "2").out)
+    options = "--weights", home / "train.conllu", "--label", "NOUN", "--feature", "form*", "--json"
+    [value] = json.loads(call("info", model, *options, "--top", "2").out)
     assert value["part"] == "upos"
     assert value["found"] >= len(value["weights"]) == 2
     assert all(each["feature"].startswith("form[") for each in value["weights"])
     assert {each["label"] for each in value["weights"]} == {"NOUN"}
-    moves = (
-        call("info", "--weights", model, "--transitions", "--top", "3").out.decode().splitlines()
-    )
+    moves = call("info", model, "--transitions", "--top", "3").out.decode().splitlines()
     assert moves[0].startswith("upos: 3 of ")
     assert len(moves) == 6
 
@@ -268,7 +254,7 @@ def test_weights_name_features_from_a_corpus(home, call):
     "filters", [[], ["--label", "NOUN"], ["--feature", "*[[]0]*"], ["--feature", "#*"]]
 )
 def test_the_first_weights_are_those_of_the_complete_list(home, call, filters):
-    command = "info", "--weights", home / "upos.seqtag", "--names", home / "train.conllu", "--json"
+    command = "info", home / "upos.seqtag", "--weights", home / "train.conllu", "--json"
     [complete] = json.loads(call(*command, *filters, "--top", 1_000_000).out)
     assert complete["found"] == len(complete["weights"])
     assert complete["weights"] == sorted(
@@ -279,13 +265,16 @@ def test_the_first_weights_are_those_of_the_complete_list(home, call, filters):
         assert first == complete | {"weights": complete["weights"][:top]}
 
 
-def test_options_of_weights_need_the_option(home, call):
-    done = call("info", home / "upos.seqtag", "--top", 3)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--top", 3), "expected --weights CORPUS or --transitions with --top, found neither"),
+        (("--weights", "x", "--transitions"), "--weights or --transitions, found both; leave one"),
+        (("--templates", "pos"), "expected a model or file, or --templates, found both; leave one"),
+        (("--against", "en"), "expected a file with --against, found a model or none"),
+    ],
+)
+def test_options_of_info_that_do_not_go_together(home, call, options, message):
+    done = call("info", home / "upos.seqtag", *options)
     assert done.code == 2
-    assert "expected --weights with --top, found --top alone; add it" in done.err
-
-
-def test_weights_need_names_for_features(home, call):
-    done = call("info", "--weights", home / "upos.seqtag", "--feature", "form*")
-    assert done.code == 2
-    assert "expected --names CORPUS with --feature, found none" in done.err
+    assert message in done.err

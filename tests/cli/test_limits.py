@@ -33,8 +33,8 @@ def commands(home, tmp_path):
         ["compare", path, model, path],
         ["report", "-m", model, path, "-o", page, "--force"],
         ["explain", "-m", model, "--input", path],
-        ["info", "--weights", model, "--names", path],
-        ["calibrate", model, path, "-o", new, "--force"],
+        ["info", model, "--weights", path],
+        ["bundle", model, "--calibrate", path, "-o", new, "--force"],
     ]
 
 
@@ -88,12 +88,6 @@ def test_what_eval_reads_again_was_let_in_before(call, tmp_path, monkeypatch):
     small = ReadLimits(sentence=3)
     monkeypatch.setattr(read, "__kwdefaults__", {**read.__kwdefaults__, "limits": small})
     assert call("eval", "-m", new, path, "--max-sentence", 4).code == 0
-
-
-def test_a_limit_below_one_is_refused(call, home):
-    done = call("tag", "-m", home / "upos.seqtag", "--max-sentence", 0)
-    assert done.code == 2
-    assert "0 is not in the range x>=1" in done.err
 
 
 @pytest.mark.parametrize(

@@ -43,29 +43,6 @@ def test_a_model_is_not_a_corpus(folder, call, args):
     )
 
 
-def test_a_model_is_not_a_corpus_in_python(folder):
-    with pytest.raises(CorpusError, match=r"upos\.seqtag: expected a corpus, found a seqtag model"):
-        seqtag.read("upos.seqtag")
-
-
-def test_a_text_is_not_a_model(folder, call):
-    message = "test.conllu: expected a seqtag model, found another kind of file; check the path"
-    with pytest.raises(ModelFileError) as error:
-        seqtag.load("test.conllu")
-    assert str(error.value) == message
-
-
-def test_a_file_may_lack_the_column_of_the_model(folder, call):
-    done = call("eval", "-m", "chunk.seqtag", "test.conllu", "-q")
-    assert (done.code, done.out) == (1, b"")
-    assert done.err == (
-        "seqtag: test.conllu: expected a file with the column chunk, which the model predicts, "
-        "found one with the columns id, form, lemma, upos, xpos, feats, head, deprel, deps, misc; "
-        "give a file that has it, or name the columns of this one with --columns\n"
-    )
-    assert call("eval", "-m", "chunk.seqtag", "test.txt").code == 0
-
-
 def test_csv_is_read_and_a_comma_may_be_a_word(folder, call):
     rows = [",".join(row) for row in (("word", "pos"), ("The", "DET"), ("dog", "NOUN"))]
     (folder / "a.csv").write_text("\n".join(rows) + "\n")
@@ -99,8 +76,3 @@ def test_only_names_columns_of_every_model(folder, call):
     assert (wrong.code, wrong.out) == (1, b"")
     assert wrong.err.endswith("lemma, chunk, found 'NER'\n")
     assert "(did you mean 'upos'?)" in call(*both, "tsv", "--only", "UPOS").err
-
-
-def test_a_tagger_can_be_called(folder):
-    tagger = seqtag.load("en").tagger("upos")
-    assert [word.upos for word in tagger("Time flies.").words] == ["NOUN", "VERB", "PUNCT"]

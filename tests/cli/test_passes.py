@@ -49,10 +49,7 @@ def test_features_are_looked_up_by_what_the_first_pass_says(paths, capsys):
     train, _, model = paths
     args = ["train", train, "--label", "upos", "--passes", "2", "--epochs", "1", "-o", model]
     assert main([*args, "--quick", "-q"]) == 0
-    assert (
-        main(["info", "--weights", model, "--names", train, "--feature", "first.upos[[]+1]=NOUN"])
-        == 0
-    )
+    assert main(["info", model, "--weights", train, "--feature", "first.upos[[]+1]=NOUN"]) == 0
     assert "first.upos[+1]=NOUN" in capsys.readouterr().out
 
 

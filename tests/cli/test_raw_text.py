@@ -103,16 +103,6 @@ def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, lea
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n\n", "# newdoc\n# text = Hi\n\n", "0.1\ta" + "\t_" * 8 + "\n\n"]
-)
-def test_a_treebank_without_words_is_refused(call, inside, text):  # noqa: F811
-    (inside / "t.conllu").write_text(text)
-    done = call("train", "t.conllu", "--label", "all", "-o", "m.seqtag")
-    assert done.code == 1
-    assert done.err.endswith("t.conllu: expected sentences to learn from, found none\n")
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     """A pipeline of a single sentence with an empty node."""
@@ -147,11 +137,3 @@ def test_no_character_of_any_text_is_lost(call, inside, model, name):  # noqa: F
         done = call("tag", "-m", model, "t.txt", "--format", "text", "--paragraphs", paragraphs)
         assert done.code == 0, done.err
         assert rebuilt(done.out) == TEXTS[name]
-
-
-def test_bytes_that_are_no_text_are_refused(call, inside, model):  # noqa: F811
-    (inside / "t.txt").write_bytes(b"Oh it!\nit \xff\n")
-    done = call("tag", "-m", model, "t.txt", "--format", "text", "-o", "o.conllu")
-    assert done.code == 1
-    assert "seqtag: t.txt:2: expected UTF-8, found the byte 0xff at byte offset 10" in done.err
-    assert not (inside / "o.conllu").exists()

@@ -3,7 +3,6 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -28,14 +27,6 @@ def test_a_page(home, folder, call):
     assert page.startswith("<!DOCTYPE html>") and 'data-gold="NOUN" data-predicted="VERB"' in page
     again = call("report", "-m", home / "upos.seqtag", "gold.conllu", "-o", "-", "-q")
     assert (again.out.decode(), again.err) == (page, "")
-
-
-def test_the_page_is_report_html_unless_another_is_named(home, folder, call):
-    done = call("report", "-m", home / "upos.seqtag", "gold.conllu")
-    assert done.err == "seqtag: report.html: accuracy 97.73\n"
-    assert (folder / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
-    again = call("report", "-m", home / "upos.seqtag", "gold.conllu")
-    assert again.code != 0 and "report.html" in again.err and "--force" in again.err
 
 
 @linux
@@ -65,44 +56,11 @@ def test_parts_of_a_pipeline(folder, call):
     )
 
 
-def test_two_models(home, folder, call):
-    model = home / "upos.seqtag"
-    done = call("report", "-m", model, "gold.conllu", "-o", "-", "--against", "en")
-    assert done.code == 0, done.err
-    page = done.out.decode()
-    compared = call("compare", "gold.conllu", model, "en", "--label", "upos", "--json", "-q")
-    found = json.loads(compared.out)["differences"]["accuracy"]
-    cells = [100 * found["a"], 100 * found["b"]]
-    assert "".join(f"<td>{cell:.2f}</td>" for cell in cells) in page
-    assert f"<td>{found['p_randomisation']:.4f}</td>" in page
-    assert 'A is <b><bdi dir="ltr">upos.seqtag</bdi></b>, B is ' in page
-    done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--against", "en")
-    assert b"<bdi>raw text</bdi>: Words" in done.out and b"<bdi>lemma</bdi>: tokens" in done.out
-    assert b"<td>+0.00</td>" in done.out and b"<td>1.0000</td>" in done.out
-    done = call("report", "-m", model, "gold.conllu", "--against", home / "chunk.seqtag")
-    assert (done.code, done.err) == (
-        1,
-        f"seqtag: {home / 'chunk.seqtag'}: expected a model with one of the components upos, found "
-        "chunk\n",
-    )
-
-
-def test_curves(home, folder, call):
-    rows = [{"epoch": 1, "train_error": 0.5, "dev_error": 0.25}]
-    (folder / "curve.json").write_text(json.dumps({"by_epoch": rows, "by_size": []}))
+def test_a_learning_curve(home, folder, call):
     args = ("report", "-m", home / "upos.seqtag", "gold.conllu", "-o", "-")
-    assert b"Error by epoch" in call(*args, "--curve", "curve.json").out
     done = call(*args, "--curve", home / "train.conllu")
     assert b"Error by training size" in done.out
     assert done.err.count(" sentences: error ") == 4
-    for text in ("[]", "{", '{"by_epoch": [{"epoch": "x"}], "by_size": []}'):
-        (folder / "curve.json").write_text(text)
-        done = call(*args, "--curve", "curve.json")
-        assert (done.code, done.err) == (
-            1,
-            "seqtag: curve.json: expected the output of `seqtag tune --curve --json`, found something else; "
-            "run it again\n",
-        )
 
 
 def test_the_curve_of_a_component_sees_the_tags_that_the_page_does(folder, call):

@@ -46,19 +46,8 @@ def test_the_epoch_that_each_run_and_component_kept(folder, call):
 def test_train_tag_and_evaluate(folder):
     """The first session of a new user, as processes."""
     (folder / "dev.conllu").write_text(conllu(SENTENCES[:3]))
-    done = run(
-        "train",
-        "train.conllu",
-        "--dev",
-        "dev.conllu",
-        "-o",
-        "m.seqtag",
-        "--epochs",
-        4,
-        "--min-count",
-        1,
-        cwd=folder,
-    )
+    options = ("--dev", "dev.conllu", "-o", "m.seqtag", "--epochs", 4, "--min-count", 1)
+    done = run("train", "train.conllu", *options, cwd=folder)
     assert (done.code, done.out) == (0, b"")
     lines = done.err.splitlines()
     assert lines[0].startswith("seqtag: note: 3 of the 3 sentences of the dev set are in the train")
@@ -75,31 +64,13 @@ def test_train_tag_and_evaluate(folder):
     scored = run("eval", "-m", "m.seqtag", "train.conllu", cwd=folder)
     assert (scored.code, scored.err) == (0, "")
     assert "tokens                       100.00         44         44" in scored.out.decode()
-    assert sorted(p.name for p in folder.iterdir()) == [
-        "dev.conllu",
-        "m.seqtag",
-        "train.conllu",
-        "train.txt",
-    ]
+    files = {path.name for path in folder.iterdir()}
+    assert files == {"dev.conllu", "m.seqtag", "train.conllu", "train.txt"}
 
 
 def test_json_is_one_document_and_quiet_is_quiet(folder, call):
-    done = call(
-        "train",
-        "train.conllu",
-        "-o",
-        "m.seqtag",
-        "--epochs",
-        2,
-        "--json",
-        "-q",
-        "--dev",
-        "train.conllu",
-        "--label",
-        "xpos",
-        "--patience",
-        9,
-    )
+    options = ("--dev", "train.conllu", "--label", "xpos", "--epochs", 2, "--patience", 9)
+    done = call("train", "train.conllu", "-o", "m.seqtag", "--json", "-q", *options)
     assert (done.code, done.err) == (0, "")
     document = json.loads(done.out)
     assert (document["model"], document["label"]) == ("m.seqtag", "xpos")
@@ -164,20 +135,6 @@ def test_odd_but_legal_data(folder, call):
         ]
 
 
-def test_skip_unlabeled(folder, call):
-    (folder / "part.txt").write_text("a\tX\nb\tY\n\na\t_\n\n")
-    refused = call("train", "part.txt", "-o", "m", "--epochs", 1)
-    assert refused.code == 1
-    assert refused.err == (
-        'seqtag: part.txt:4: expected a label in the column label, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag train "
-        "learn from their other words with --unlabeled learn-around\n"
-    )
-    done = call("train", "part.txt", "-o", "m", "--epochs", 1, "--unlabeled", "skip")
-    assert done.code == 0
-    assert "note: 1 sentences with unannotated words were skipped" in done.err
-
-
 @pytest.mark.parametrize(
     ("command", "options", "message"),
     [
@@ -205,17 +162,6 @@ def test_options_about_unlabeled_words_go_together(command, options, message, fo
     assert message in done.err
 
 
-def test_a_model_is_overwritten_by_force_only(folder, call):
-    (folder / "m").write_bytes(b"precious")
-    done = call("train", "train.conllu", "-o", "m")
-    assert (done.code, (folder / "m").read_bytes()) == (2, b"precious")
-    assert "m exists; overwrite it with --force" in done.err
-    failed = call("train", "train.conllu", "-o", "m", "--force", "--label", "feats+x")
-    assert (failed.code, (folder / "m").read_bytes()) == (1, b"precious")
-    assert call("train", "train.conllu", "-o", "m", "--force", "--epochs", 1).code == 0
-    assert seqtag.load("m").label == "upos"
-
-
 def test_info(home, call):
     done = call("info", home / "chunk.seqtag")
     text = done.out.decode()
@@ -236,52 +182,17 @@ def test_info(home, call):
 
 
 def test_templates(call, tmp_path):
-    listed = call("templates", "list").out.decode().splitlines()
+    listed = call("info", "--templates").out.decode().splitlines()
     assert [line.split()[0] for line in listed] == [
         *("chunk", "clitics", "feats", "lemma", "morph", "morph-tags"),
         *("multiword", "ner", "pos", "segment", "sentences", "xpos"),
     ]
-    assert b"suffix(3)[0]\n" in call("templates", "show", "pos").out
+    assert b"suffix(3)[0]\n" in call("info", "--templates", "pos").out
     (tmp_path / "mine.txt").write_text("form[0] # why\nlabel[-1]\n")
-    assert call("templates", "show", tmp_path / "mine.txt").out.startswith(b"form[0]\nlabel[-1]\n")
-    assert call("templates", "show", "nope").code == 1
-
-
-@posix
-@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_an_interrupted_training_keeps_what_it_learnt(folder, name, code):
-    command = [*SEQTAG, "train", "train.conllu", "-o", "m.seqtag", "--epochs", "10000000"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        late = threading.Timer(120, process.kill)
-        late.start()
-        for line in process.stderr:
-            if "epoch 2:" in line:
-                os.kill(process.pid, getattr(signal, name))
-                break
-        rest = process.stderr.read()
-    late.cancel()
-    assert process.returncode == code
-    assert rest.endswith("seqtag: interrupted: m.seqtag holds what was learned until then\n")
-    assert "Traceback" not in rest
-    tagger = seqtag.load("m.seqtag")
-    assert tagger.info["training"]["interrupted"] is True
-    assert tagger.info["training"]["best_epochs"][0] >= 2
-    assert tagger.tag(["the", "dog"]) == ["DET", "NOUN"]
-
-
-def test_an_interruption_before_the_first_epoch_leaves_no_model(folder, call, monkeypatch):
-    def interrupted(*_args, **_kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("seqtag.training.train.open_corpus", interrupted)
-    done = call("train", "train.conllu", "-o", "m.seqtag")
-    assert (done.code, done.err.strip()) == (130, "seqtag: interrupted")
-    assert not (folder / "m.seqtag").exists()
-
-
-def test_chunk_data_are_what_they_seem():
-    """The helper's own data: IOB2 with chunks of several words."""
-    assert "a DT B-NP\nbig JJ I-NP\ncat NN I-NP\nsees VBZ B-VP\n" in chunks()
+    assert call("info", "--templates", tmp_path / "mine.txt").out.startswith(
+        b"form[0]\nlabel[-1]\n"
+    )
+    assert call("info", "--templates", "nope").code == 1
 
 
 # ----------------------------------------------------------------- going on

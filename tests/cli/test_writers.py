@@ -26,7 +26,10 @@ WRITERS = {
     "model": (("train", "train.conllu", *QUICK, "-o"), "out.seqtag"),
     "pipeline": (("train", "train.conllu", "--label", "upos,xpos", *QUICK, "-o"), "out.seqtag"),
     "bundle": (("bundle", "upos.seqtag", "xpos.seqtag", "-q", "-o"), "out.seqtag"),
-    "calibrated": (("calibrate", "upos.seqtag", "train.conllu", "-q", "-o"), "out.seqtag"),
+    "calibrated": (
+        ("bundle", "upos.seqtag", "--calibrate", "train.conllu", "-q", "-o"),
+        "out.seqtag",
+    ),
     "tagged": ((*TAG, "-o"), "out.conllu"),
     "gzip": ((*TAG, "-o"), "out.conllu.gz"),
     "bzip2": ((*TAG, "-o"), "out.conllu.bz2"),
@@ -38,7 +41,7 @@ WRITERS = {
         "out.html",
     ),
     "picture": (
-        ("tune", "--curve", "train.txt", "--dev", "train.txt", "--points", 2, *QUICK, "--plot"),
+        ("tune", "--curve", "train.txt", "--dev", "train.txt", *QUICK, "--plot"),
         "out.svg",
     ),
     "classes": (("classes", "train.conllu", "-K", 2, "--min-count", 1, "-q", "-o"), "out.classes"),
@@ -170,7 +173,6 @@ BESIDE = {
     "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-o"),
     "templates": (*WRITERS["picture"][0][:-1], "--templates", "mine.py", "--plot"),
     "tables of a picture": (*WRITERS["picture"][0][:-1], "--lexicon", "c=mine.py", "--plot"),
-    "model of classes": (*WRITERS["classes"][0][:-1], "-m", "mine.py", "-o"),
     "model of a page": ("report", "-q", "-m", "mine.py", "train.conllu", "-o"),
 }
 

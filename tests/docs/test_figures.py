@@ -271,7 +271,6 @@ def test_limits_of_automatic_settings_are_those_of_their_page():
         ("cluster", "cluster tag", "--attempts", "(default: {})"),
         ("train-on-shards", "cluster train", "--attempts", "(default: {})"),
         ("compare", "compare", "--resamples", "{:,} times, the same ones for both"),
-        ("compare", "compare", "--trials", "in randomly chosen sentences, {:,} times"),
         ("word-classes", "classes", "-K", "| `-K` | {} |"),
         ("word-classes", "classes", "--min-count", "| `--min-count` | {} |"),
         ("word-classes", "classes", "--passes", "| `--passes` | {} |"),

@@ -16,12 +16,11 @@ import pytest
 import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.evaluation.counts import Counts
-from seqtag.evaluation.significance import compare
 from seqtag.evaluation.systems import taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
 from seqtag.report.analysis import analyze
-from seqtag.report.page import Against, explanation_data, percents, report_page
+from seqtag.report.page import explanation_data, percents, report_page
 from seqtag.report.segmentation import Difference, analyze_segmentation
 from tests.command_line import home
 
@@ -135,13 +134,11 @@ def test_everything_is_escaped(tagger, word):
     labels = replace(found.report, task=word, scheme=word, chunk_types={word: chunk})
     raw = analyze_segmentation(seqtag.load("en"), sentences([("dog", "X")]), resamples=10)
     error = Difference("tokens", (word, word), (word,), word, word, 1)
-    comparison = compare(found.report, found.report, resamples=10)
     page = report_page(
         [found, replace(found, report=labels)],
         model=f"folder/{word}",
         gold=word,
         segmentation=replace(raw, differences=[error]),
-        against=Against(word, {word: comparison}),
     )
     read = Reader(page)
     name = Path(word).name
@@ -213,13 +210,10 @@ def test_chunks_and_a_curve(home):
     path = home / "train.txt"
     tagger = seqtag.load(home / "chunk.seqtag")
     found = analyze([tagger], seqtag.read(path), LabelColumn("chunk"))
-    curve = {
-        "by_epoch": [{"epoch": i, "train_error": 0.2 / i, "dev_error": 0.1} for i in (1, 2)],
-        "by_size": [{"sentences": i, "train_error": 0, "dev_error": 1 / i} for i in (2, 4)],
-    }
+    curve = [{"sentences": i, "train_error": 0, "dev_error": 1 / i} for i in (2, 4)]
     page = report_page([found], model="m", gold="g", curve=curve)
     assert "Chunks (iob2)" in Reader(page).texts and "chunk F1" in page
-    assert page.count("<figure>") == 3 and "Error by training size" in page
+    assert page.count("<figure>") == 2 and "Error by training size" in page
 
 
 def test_calibrated_scores(tagger):
@@ -228,7 +222,7 @@ def test_calibrated_scores(tagger):
     found, page = report_of(seqtag.Tagger(model), data)
     assert found.calibration.tokens == found.margins.tokens == 2
     assert sum(each.tokens * each.accuracy for each in found.calibration.bins) == 1
-    assert "Calibration: " in page and "seqtag calibrate" not in page
+    assert "Calibration: " in page and "--calibrate" not in page
 
 
 def test_scores_come_first_and_signatures_last(tagger):
@@ -287,7 +281,7 @@ def test_axes_of_percentages(low, high, ends):
 
 
 def test_a_chart_of_one_point():
-    rows = [{"epoch": 1, "train_error": 0.5, "dev_error": 0.5}]
-    page = report_page([], model="m", gold="g", curve={"by_epoch": rows})
+    rows = [{"sentences": 1, "train_error": 0.5, "dev_error": 0.5}]
+    page = report_page([], model="m", gold="g", curve=rows)
     read = Reader(page)
     assert [attrs["cx"] for tag, attrs in read.elements if tag == "circle"] == ["46.0", "46.0"]

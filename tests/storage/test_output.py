@@ -412,8 +412,6 @@ KNOWN = {
     "batch/ledger.py": "lines added to the ledger, which one process locks",
     "batch/ray_cluster.py": "the null device, for what Ray prints",
     "batch/storage.py": "folders of outputs; what is sent to a store whole",
-    "catalogue/cache.py": "locks beside the files of the cache",
-    "catalogue/fetch.py": "parts of files, which are gone on with; folders of the cache",
     "cli/__init__.py": "the null device, for a standard output that is gone",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",

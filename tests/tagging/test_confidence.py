@@ -159,7 +159,7 @@ def test_probabilities_need_a_calibration(tmp_path):
         tagger.check_calibrated()
     assert str(error.value) == (
         "expected a calibrated model of tag, found one without calibration; calibrate it on a dev "
-        "set with seqtag calibrate"
+        "set with seqtag bundle --calibrate"
     )
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""``seqtag doctor``, and what ``seqtag --version`` says of foreign packages."""
+"""``seqtag info`` without a model: the installation."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -6,12 +6,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 
 import seqtag
-from seqtag.cli import doctor
+from seqtag.cli import info_install
 from seqtag.engine import backend, native
 from seqtag.errors import install_hint
 from seqtag.version import DISTRIBUTION
@@ -40,7 +39,7 @@ def lines(text: bytes) -> dict[str, str]:
 
 def test_a_sound_installation(site, call, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    done = call("doctor")
+    done = call("info")
     assert (done.code, done.err) == (0, "")
     found = lines(done.out.replace(b"extra ", b"extra-"))
     assert found["backend"].startswith("native, ")
@@ -49,45 +48,23 @@ def test_a_sound_installation(site, call, monkeypatch):
     assert sys.executable in found["platform"]
     assert re.fullmatch(r"en \(\d+\.\d MB, readable\)", found["model"])
     assert found["foreign"] == "none"
-    assert {name[6:] for name in found if name.startswith("extra-")} == {*doctor.EXTRAS}
+    assert {name[6:] for name in found if name.startswith("extra-")} == {*info_install.EXTRAS}
 
-    checks = json.loads(call("doctor", "--json").out)
-    assert checks["ok"] is True
+    checks = json.loads(call("info", "--json").out)
+    assert checks["ok"]
     assert {"name": "foreign", "text": "none", "problem": False} in checks["checks"]
-
-
-def test_sources_in_the_current_folder_that_have_no_kernel(site, call, monkeypatch):
-    clone = site / "clone"
-    (clone / "seqtag" / "engine").mkdir(parents=True)
-    monkeypatch.chdir(clone)
-    assert "folder" not in lines(call("doctor").out)  # of another package
-    (clone / "seqtag" / "engine" / "backend.py").touch()
-    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT)])
-    done = call("doctor")
-    assert done.code == 0
-    assert lines(done.out)["folder"] == (
-        f"warning: Python started in this folder imports {clone / 'seqtag'}, which has no native "
-        f"kernel, instead of {ROOT / 'seqtag'}; start it in another folder, or run pip install -e "
-        ". here"
-    )
-    monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(ROOT)])
-    assert "folder" not in lines(call("doctor").out)  # an import hook finds this package first
-    kernel = clone / "seqtag" / "engine" / f"_kernel{EXTENSION_SUFFIXES[0]}"
-    kernel.touch()
-    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT)])
-    assert "folder" not in lines(call("doctor").out)
 
 
 def test_extras_are_those_of_pyproject_that_add_features():
     text = (ROOT / "pyproject.toml").read_text("utf-8")
     section = text.split("[project.optional-dependencies]\n")[1].split("\n[")[0]
     names = {*re.findall(r"^(\w+) = \[", section, re.M)}
-    assert names - {"bench", "dev", "docs", "fuzz", "test"} == {*doctor.EXTRAS}
+    assert names - {"bench", "dev", "docs", "fuzz", "test"} == {*info_install.EXTRAS}
 
 
 def test_an_extra_that_is_missing_names_its_command(site, call, monkeypatch):
-    monkeypatch.setitem(doctor.EXTRAS, "plot", ("matplotlib", "no_such_module"))
-    found = call("doctor")
+    monkeypatch.setitem(info_install.EXTRAS, "plot", ("matplotlib", "no_such_module"))
+    found = call("info")
     assert found.code == 0
     line = f"extra plot     not installed (no_such_module); {install_hint('plot')}\n"
     assert line in found.out.decode()
@@ -97,13 +74,6 @@ def test_an_extra_that_is_missing_names_its_command(site, call, monkeypatch):
     ("widest", "wanted", "able", "text"),
     [
         ("_kernel_avx2", None, True, "AVX2 vectors (32 bytes)"),
-        ("_kernel", "16", True, "vectors of 16 bytes, as SEQTAG_VECTORS asks"),
-        (
-            "_kernel",
-            None,
-            True,
-            "vectors of 16 bytes, without AVX2: the compiler could not build it",
-        ),
         (
             "_kernel",
             None,
@@ -133,31 +103,26 @@ def test_vectors(monkeypatch, widest, wanted, able, text):
 def test_a_model_that_cannot_be_read(site, call, monkeypatch, tmp_path):
     (tmp_path / "en.seqtag").write_bytes(b"PK")
     monkeypatch.setattr("seqtag.model.embedded.MODELS", tmp_path)
-    done = call("doctor")
+    done = call("info")
     assert done.code == 1
     assert re.search(rb"^model +problem: .*en\.seqtag: .*; reinstall seqtag$", done.out, re.M)
 
 
 def test_foreign_packages(site, call):
     def install(name: str, version: str, files: str) -> None:
-        info = site / f"{name}-{version}.dist-info"
+        info = site / f"{name.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
+        (info / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
         (info / "RECORD").write_text(files)
 
-    install(DISTRIBUTION.replace("-", "_"), "0.3.0", "seqtag/__init__.py,,\n")
+    install(DISTRIBUTION, "0.3.0", "seqtag/__init__.py,,\n")
     install("other", "1.0", "other/__init__.py,,\nother/seqtag/__init__.py,,\n")
-    assert call("--version").err == ""
-    assert call("doctor").code == 0
-
-    install("fork_of_it", "2.0", "a.py,,\nseqtag/__init__.py,,\n")
-    assert call("--version").err == ""  # only names are looked at
-    done = call("doctor")
+    assert call("info").code == 0
+    install("fork-of-it", "2.0", "a.py,,\nseqtag/__init__.py,,\n")
+    done = call("info")
     assert done.code == 1
-    assert lines(done.out)["foreign"] == f"problem: {doctor.describe_foreign(['fork_of_it 2.0'])}"
-
-    install("seqtag", "1.2.3", "")
-    done = call("--version")
-    assert done.code == 0
-    assert done.out.decode() == f"seqtag {seqtag.__version__} (native backend)\n"
-    assert done.err == f"seqtag: warning: {doctor.describe_foreign(['seqtag 1.2.3'])}\n"
-    assert "run pip uninstall fork_of_it seqtag, then" in call("doctor").out.decode()
+    assert lines(done.out)["foreign"] == (
+        f"problem: fork-of-it 2.0 provides the import name seqtag, too, and may replace files of "
+        f"{DISTRIBUTION}; run pip uninstall fork-of-it, then repeat your pip install command with "
+        "--force-reinstall"
+    )

@@ -1,4 +1,4 @@
-"""``seqtag doctor``."""
+"""``seqtag info`` without a model: backend, versions, extras, models, foreign packages."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
-from seqtag.cli.base import Command
-from seqtag.cli.common import print_json, say
-from seqtag.cli.foreign import describe_foreign, foreign_packages
-from seqtag.cli.options import json_option
-from seqtag.version import __version__
+from seqtag.cli.common import print_json, say_table
+from seqtag.version import DISTRIBUTION, __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,25 +32,14 @@ class Finding(NamedTuple):
     problem: bool = False
 
 
-@click.command("doctor", cls=Command)
-@json_option
-def command(as_json: bool) -> int:
-    """Check the installation: backend, versions, extras, models, foreign packages.
-
-    The exit code is 1 if there is a problem.
-
-    \b
-    Examples:
-      seqtag doctor
-      seqtag doctor --json
-    """
-    findings = [_backend(), *_shadows(), *_versions(), *_extras(), *_models(), _foreign()]
+def show_installation(*, as_json: bool) -> int:
+    """Print what is installed; return 1 if there is a problem."""
+    findings = [_backend(), *_versions(), *_extras(), *_models(), _foreign()]
     wrong = any(each.problem for each in findings)
     if as_json:
         print_json({"ok": not wrong, "checks": [each._asdict() for each in findings]})
     else:
-        for each in findings:
-            say(f"{each.name:<14} {'problem: ' if each.problem else ''}{each.text}\n")
+        say_table([(each.name, "problem: " * each.problem + each.text) for each in findings])
     return int(wrong)
 
 
@@ -71,33 +55,14 @@ def _backend() -> Finding:
     return Finding("backend", f"native, {vectors()}")
 
 
-def _shadows() -> Iterator[Finding]:
-    """Warn about sources in the current folder that Python would import instead of this package.
-
-    A package installed in place is found by an import hook, which precedes all folders.
-    """
-    from seqtag.engine.backend import has_kernel
-
-    here, this = Path.cwd() / "seqtag", Path(__file__).resolve().parents[1]
-    searched = any(Path(folder).resolve() == this.parent for folder in sys.path)
-    sources = (here / "engine" / "backend.py").is_file() and here.resolve() != this
-    if searched and sources and not has_kernel(here):
-        text = (
-            f"warning: Python started in this folder imports {here}, which has no native kernel, "
-            f"instead of {this}; start it in another folder, or run pip install -e . here"
-        )
-        yield Finding("folder", text)
-
-
 def _versions() -> Iterator[Finding]:
     import platform
     from importlib.metadata import version
 
-    names = ("numpy", "click", "conllu", "jinja2", "nltk", "tqdm")
+    names = ("numpy", "click", "conllu", "jinja2", "nltk", "pooch", "tqdm")
     python = f"Python {platform.python_version()}"
-    packages = ", ".join([python, *(f"{name} {version(name)}" for name in names)])
     yield Finding("seqtag", f"{__version__} in {Path(__file__).parents[1]}")
-    yield Finding("versions", packages)
+    yield Finding("versions", ", ".join([python, *(f"{name} {version(name)}" for name in names)]))
     yield Finding("platform", f"{platform.platform()}, {sys.executable}")
 
 
@@ -117,8 +82,7 @@ def _models() -> Iterator[Finding]:
     from seqtag.model.embedded import DEFAULT_MODELS, MODELS
     from seqtag.tagging.pipeline import load
 
-    names = {path.stem for path in MODELS.glob("*.seqtag")}
-    for name in sorted(names.union(DEFAULT_MODELS)):
+    for name in sorted({path.stem for path in MODELS.glob("*.seqtag")}.union(DEFAULT_MODELS)):
         path = MODELS / f"{name}.seqtag"
         try:
             load(path)
@@ -129,5 +93,20 @@ def _models() -> Iterator[Finding]:
 
 
 def _foreign() -> Finding:
-    found = foreign_packages(by_files=True)
-    return Finding("foreign", describe_foreign(found) if found else "none", problem=bool(found))
+    """Look for other distributions that install a package seqtag."""
+    from importlib.metadata import distributions
+
+    found = {
+        each.metadata["Name"]: each.version
+        for each in distributions()
+        if each.metadata["Name"] != DISTRIBUTION
+        and "\nseqtag/__init__.py," in f"\n{each.read_text('RECORD')}"
+    }
+    if not found:
+        return Finding("foreign", "none")
+    text = (
+        f"{', '.join(f'{name} {version}' for name, version in sorted(found.items()))} provides the "
+        f"import name seqtag, too, and may replace files of {DISTRIBUTION}; run pip uninstall "
+        f"{' '.join(sorted(found))}, then repeat your pip install command with --force-reinstall"
+    )
+    return Finding("foreign", text, problem=True)
