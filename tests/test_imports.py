@@ -120,7 +120,7 @@ training
 batch.storage batch.mixing
 batch.ledger
 batch.rows
-batch.ranges batch.shards batch.ray_cluster
+batch.ranges batch.ray_cluster
 batch.files batch.parameter_mixing batch.jobs
 batch.split batch.annotation
 batch.ray_tagging

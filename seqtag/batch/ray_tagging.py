@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from seqtag.batch.files import Models, TagTask, find_change, kept, models_of_bytes, recipe_of
 from seqtag.batch.ledger import BatchReport, FileResult
 from seqtag.batch.ranges import Range, Ranges
-from seqtag.batch.ray_cluster import require_ray
+from seqtag.batch.ray_cluster import ATTEMPTS, require_ray
 from seqtag.batch.split import PARTS, cut_file, join_parts, part_of, remove_parts
 from seqtag.batch.storage import facts_of, is_address, local_path
 from seqtag.errors import ClusterError, SeqtagError
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from seqtag.batch.jobs import Job
     from seqtag.batch.ledger import Entry, Ledger
     from seqtag.tagging.streams import TagOptions
-
-ATTEMPTS = 3
-"""Number of attempts for a file."""
 
 SPLIT = 64 * 10**6
 """Size in bytes above which a file is split."""
