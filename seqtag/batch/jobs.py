@@ -113,21 +113,15 @@ def _matches(pattern: str) -> Iterator[str]:
         yield from glob.iglob(pattern)  # noqa: PTH207  Path.glob takes no absolute path
         return
     for start in glob.glob(top) if top else [""]:  # noqa: PTH207
-        for folder in _folders(start):
-            yield from _matches(str(Path(glob.escape(folder), rest.strip("/") or "*")))
-
-
-def _folders(top: str) -> Iterator[str]:
-    """Yield a folder and those below it that are not hidden, each once."""
-    seen = set()
-    for folder, below, _ in os.walk(top or ".", followlinks=True):
-        found = Path(folder).stat()
-        if (found.st_dev, found.st_ino) in seen:
-            below.clear()
-            continue
-        seen.add((found.st_dev, found.st_ino))
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        yield folder if top else os.path.relpath(folder).removeprefix("./")
+        seen = set()
+        for folder, below, _ in os.walk(start or ".", followlinks=True):
+            found = Path(folder).stat()
+            is_new = (found.st_dev, found.st_ino) not in seen
+            seen.add((found.st_dev, found.st_ino))
+            below[:] = sorted(each for each in below if is_new and not each.startswith("."))
+            if is_new:
+                inside = folder if start else os.path.relpath(folder).removeprefix("./")
+                yield from _matches(str(Path(glob.escape(inside), rest.strip("/") or "*")))
 
 
 def _is_input(name: str) -> bool:
@@ -220,14 +214,12 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
     CorpusError, OSError
         As `Ledger`.
     """
-    if path is None and is_address(folder):
+    if is_address(path or folder):
+        found = f"found {path}" if path else f"found none; {folder} is in a store"
         msg = (
-            f"expected --ledger with a file on this machine, found none; {folder} is in a store, "
-            "where nothing can be appended to a file"
+            f"expected --ledger with a file on this machine, {found}, where nothing can be "
+            "appended to a file"
         )
-        raise OptionError(msg)
-    if path is not None and is_address(path):
-        msg = f"expected --ledger with a file on this machine, found {path}; name one"
         raise OptionError(msg)
     if path is not None:
         name = Path(path).name

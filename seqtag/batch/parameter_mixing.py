@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.batch.mixing import ShardRows, Table, add_by_key, mix_weights
-from seqtag.batch.storage import is_address, place_of
+from seqtag.batch.mixing import ShardRows, Table, add_by_key, mix_weights, union
+from seqtag.batch.storage import is_address, open_file
 from seqtag.corpus import LIMITS, ReadLimits, ReadOptions
 from seqtag.engine import backend
 from seqtag.engine.arrays import MAX_ROWS, NO_TAG_DICTIONARY, Instances, Layout
@@ -202,7 +202,7 @@ class Shard:
         self._numbered: _NumberedShard | None = None
         with ExitStack() as files:
             if isinstance(source, str) and is_address(source):
-                source = options.files.open(files.enter_context(place_of(source).open()))
+                source = options.files.open(files.enter_context(open_file(source)))
             corpus = open_corpus(source, files, options.files)
             column = corpus.label_column(options.label)
             self._task = options.task(column, corpus.columns)
@@ -556,7 +556,7 @@ def _begin(
         label_types.update(dict.fromkeys(each.label_types))
         distinct.update(dict.fromkeys(each.pairs))
         transitions.update(each.transitions)
-        known = np.union1d(known, each.words)
+        known = union(known, each.words)
         keys = add_by_key(*keys, *each.keys)
         edge_keys = add_by_key(*edge_keys, *each.edge_keys)
     check_labels([*label_types], first.column, first.source)

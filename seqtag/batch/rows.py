@@ -6,7 +6,6 @@ each column that is filled; a text gets the field ``sentences``, with tokens and
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from importlib import import_module
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
-    from seqtag.batch.storage import PlaceOutput
     from seqtag.corpus import Sentence
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import TagOptions
@@ -218,7 +216,7 @@ class RowTagger:
                 )
 
     # ----------------------------------------------------------------- Parquet
-    def parquet(self, file: BinaryIO, out: PlaceOutput, source: str) -> None:
+    def parquet(self, file: BinaryIO, out: Any, source: str) -> None:
         """Write the rows of an open Parquet file, with their new columns.
 
         Raises
@@ -241,7 +239,7 @@ class RowTagger:
         added = self.arrow_fields(table.schema_arrow.field(field), source)
         schema = with_fields(table.schema_arrow, added)
         first = 1
-        with pq.ParquetWriter(_Sink(out), schema) as writer:
+        with pq.ParquetWriter(out, schema) as writer:
             for batch in table.iter_batches(_BATCH_ROWS):
                 writer.write_table(self.arrow_table(pa.Table.from_batches([batch]), source, first))
                 first += batch.num_rows
@@ -284,19 +282,6 @@ class RowTagger:
             else:
                 table = table.set_column(at, new, values)
         return table
-
-
-class _Sink(io.RawIOBase):
-    """An output as a file for pyarrow."""
-
-    def __init__(self, out: PlaceOutput):
-        self._out = out
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        return self._out.write(bytes(data))
 
 
 def arrow(source: str) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from seqtag.batch import jobs
 from seqtag.batch.jobs import Job, files_of, jobs_of, open_ledger
 from seqtag.batch.ledger import FileResult, Ledger
-from seqtag.batch.storage import place_of
+from seqtag.batch.storage import facts_of, open_output
 from seqtag.errors import CorpusError, OptionError
 from tests.command_line import linux
 
@@ -46,11 +46,11 @@ def test_patterns_of_addresses(monkeypatch):
     monkeypatch.setattr(jobs, "check_shared", lambda _: None)
     root = f"memory://{uuid.uuid4().hex}"
     for name in ("b.txt", "a.txt", "c.conllu"):
-        with place_of(f"{root}/{name}").output() as out:
+        with open_output(f"{root}/{name}") as (out, _):
             out.write(b"x")
     found = files_of([f"{root}/*.txt"])
     assert [Path(name).name for name in found] == ["a.txt", "b.txt"]
-    assert all(place_of(name).facts() for name in found)
+    assert all(map(facts_of, found))
     with pytest.raises(CorpusError, match="expected files by this pattern, found none; check it"):
         files_of([f"{root}/*.xml"])
 
