@@ -33,12 +33,11 @@ from seqtag.batch.storage import is_address, open_file
 from seqtag.corpus import LIMITS, ReadLimits, ReadOptions
 from seqtag.engine import backend
 from seqtag.engine.arrays import MAX_ROWS, NO_TAG_DICTIONARY, Instances, Layout
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, LabelError
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.column import label_components
-from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.known_words import KnownWords
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
@@ -50,7 +49,6 @@ from seqtag.training.data import REFUSED, Unlabeled, check_labels, open_corpus
 from seqtag.training.problem import (
     Problem,
     WordLabels,
-    attested_lemmas,
     labels_of_words,
     learned_labels,
     warn_about_many_labels,
@@ -99,9 +97,17 @@ class ShardOptions:
 
         Raises
         ------
+        LabelError
+            If these are lemmas.
         TemplateError
             If there are to be two passes, or no template looks into one of the tables.
         """
+        if column.is_lemma:
+            msg = (
+                f"expected a column other than lemmas for shards, found {column}, whose edit "
+                "scripts are chosen on all words together; train on the whole corpus at once"
+            )
+            raise LabelError(msg)
         available = [name for name in columns if name not in column.columns]
         task = learning_task(column, available, self.templates, self.settings, tables=self.tables)
         settings = task.settings.in_one_pass("shards", "train on the whole corpus at once")
@@ -122,8 +128,6 @@ class ShardStats(NamedTuple):
         Number of sentences and tokens, and SHA-256 of the training data.
     label_types, transitions
         The distinct labels as written, and counts of label bigrams.
-    pairs
-        Distinct pairs of form and label, if labels may depend on the form.
     words
         Hashes of the words, ascending.
     keys, edge_keys
@@ -138,7 +142,6 @@ class ShardStats(NamedTuple):
     digest: str
     label_types: list[str]
     transitions: Counter[Transition]
-    pairs: list[tuple[str, str]]
     words: NDArray[np.uint64]
     keys: tuple[NDArray[np.uint64], NDArray[np.int64]]
     edge_keys: tuple[NDArray[np.uint64], NDArray[np.int64]]
@@ -210,12 +213,12 @@ class Shard:
             needed = self._compiled.columns
             self._examples = corpus.gather(needed, column, options.unlabeled, check=False)
         self._inputs = [self._examples.columns[name] for name in needed]
-        self._forms = self._examples.columns.get("form")
         self._columns, self._name = corpus.columns, corpus.name or "<sentences>"
 
     def stats(self) -> ShardStats:
         """Return the statistics of the shard."""
-        examples, forms = self._examples, self._forms
+        examples = self._examples
+        forms = examples.columns.get("form")
         found = index_corpus(self._compiled, self._inputs, examples.lengths, 1)
         return ShardStats(
             self._name,
@@ -226,7 +229,6 @@ class Shard:
             examples.digest(),
             examples.labels.types,
             examples.transitions(),
-            [*examples.pairs()] if self._task.column.is_lemma else [],
             KnownWords.of(forms.types if forms else []).hashes,
             _counted(found.keys, found.instances.features),
             _counted(found.edge_keys, found.instances.edges),
@@ -234,7 +236,7 @@ class Shard:
 
     def labels(self, coding: LabelCoding) -> list[str]:
         """Return the labels of the shard, encoded and sorted."""
-        return sorted(learned_labels(self._examples, coding, self._forms).labels)
+        return sorted(learned_labels(self._examples, coding, None).labels)
 
     def words(self, plan: Plan) -> WordLabels | None:
         """Return the labels of the words of the shard, if they are needed for a tag dictionary."""
@@ -292,7 +294,7 @@ class Shard:
                 "file, or start over"
             )
             raise CorpusError(msg, source=self._name)
-        y, _ = learned_labels(self._examples, plan.coding, self._forms).numbered(plan.labels)
+        y, _ = learned_labels(self._examples, plan.coding, None).numbered(plan.labels)
         words = None
         if plan.settings.tag_dictionary:
             words = labels_of_words(self._compiled, self._inputs, y)
@@ -310,7 +312,7 @@ class Shard:
             np.searchsorted(plan.edge_keys, found.edge_keys),
         )
         self._numbered = _NumberedShard(rows, found.instances, y, words)
-        del self._examples, self._inputs, self._forms
+        del self._examples, self._inputs
         return self._numbered
 
 
@@ -368,8 +370,7 @@ def train_shards(
     shards
         For each a corpus file, several files, or sentences. The model depends on their order.
     dev, label, templates, tables, seed, patience, constrain, unlabeled, format, columns, limits
-        As in `seqtag.train`. Shard s is shuffled as run s there. A table of lemmas must be given;
-        it is not built from the shards.
+        As in `seqtag.train`. Shard s is shuffled as run s there. Lemmas are not learned.
     threads
         Shards to train on at the same time; the model does not depend on it.
     on_epoch
@@ -493,34 +494,6 @@ class MixedWeights:
         return self._all.state(self._table, self.seen)
 
 
-@dataclass(frozen=True)
-class SharedLemmaCoding(LemmaCoding):
-    """Lemmas with edit scripts chosen on all shards together.
-
-    Parameters
-    ----------
-    scripts
-        The script of each pair of form and lemma.
-    """
-
-    scripts: Mapping[tuple[str, str], str] = field(default_factory=dict)
-
-    @classmethod
-    def on(cls, pairs: Sequence[tuple[str, str]], coding: LabelCoding) -> SharedLemmaCoding:
-        """Choose scripts for distinct pairs of form and lemma, as a coding does.
-
-        >>> shared = SharedLemmaCoding.on([("PARIS", "Paris"), ("be", "be")], LemmaCoding())
-        >>> shared.encode(["Paris"], ["PARIS"])
-        ['title 0 0  ']
-        """
-        forms, lemmas = zip(*pairs, strict=True)
-        return cls(scripts=dict(zip(pairs, coding.encode(lemmas, forms), strict=True)))
-
-    def encode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
-        """Return the scripts of lemmas."""
-        return [self.scripts[pair] for pair in zip(forms, labels, strict=True)]
-
-
 def _begin(
     call: CallShards, options: ShardOptions, *, constrain: bool
 ) -> tuple[Problem, Plan, list[int]]:
@@ -539,7 +512,6 @@ def _begin(
     digests: list[str] = []
     tokens = 0
     label_types: dict[str, None] = {}
-    distinct: dict[tuple[str, str], None] = {}
     transitions: Counter[Transition] = Counter()
     known = np.zeros(0, np.uint64)
     keys = edge_keys = (known, np.zeros((1, 0), np.int64))
@@ -554,28 +526,25 @@ def _begin(
         digests.append(each.digest)
         tokens += each.tokens
         label_types.update(dict.fromkeys(each.label_types))
-        distinct.update(dict.fromkeys(each.pairs))
         transitions.update(each.transitions)
         known = union(known, each.words)
         keys = add_by_key(*keys, *each.keys)
         edge_keys = add_by_key(*edge_keys, *each.edge_keys)
     check_labels([*label_types], first.column, first.source)
 
-    pairs, task = [*distinct], options.task(first.column, first.columns)
+    task = options.task(first.column, first.columns)
     settings = task.settings.for_size(tokens)
     task = replace(task, constrain=constrain, settings=settings)
-    coding = task.coding_for(transitions, pairs)
-    shard_coding = SharedLemmaCoding.on(pairs, coding) if coding.needs_forms else coding
-    labels = sorted({label for found in call("labels", shard_coding) for label in found})
-    if not coding.needs_forms:
-        warn_about_many_labels(len(labels), tokens, task.column)
+    coding = task.coding_for(transitions, ())
+    labels = sorted({label for found in call("labels", coding) for label in found})
+    warn_about_many_labels(len(labels), tokens, task.column)
     task = replace(task, coding=coding, templates=task.templates_for(len(labels)))
     compiled = task.templates.compile(task.available)
     parts = label_components(labels) if settings.label_parts == "split" else None
     rows, edges = (found[counts[0] >= settings.min_count] for found, counts in (keys, edge_keys))
     edges = edges[: None if compiled.edges else 0]
     layout = Layout(len(rows), len(labels), compiled.order, len(edges), parts)
-    plan = Plan(digests, shard_coding, labels, settings, layout, rows, edges)
+    plan = Plan(digests, coding, labels, settings, layout, rows, edges)
     dictionary = NO_TAG_DICTIONARY
     if settings.tag_dictionary:
         words = reduce(lambda one, two: WordLabels.sum([one, two]), call("words", plan))
@@ -591,7 +560,6 @@ def _begin(
         labels,
         known_words=KnownWords(known),
         parts=parts,
-        attested=attested_lemmas(task, compiled, pairs),
         tag_dictionary=dictionary,
         origin={
             "sentences": sum(sentences),

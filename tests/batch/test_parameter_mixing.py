@@ -48,7 +48,6 @@ def learn(shards, **options) -> Tagger:
         (TRAINING, {"dev": DEV, "epochs": 9, "patience": 1}),
         (CHUNKS, {"encoding": "iobes", "constrain": False}),
         (CHUNKS, {"encoding": "iobes", "update": "adaptive"}),
-        (LEMMAS, {"label": "lemma"}),
         (FACTORED, {"label": "upos+feats", "label_parts": "split", "tag_dictionary": 1}),
     ],
 )
@@ -108,16 +107,6 @@ def test_shards_learn_what_all_of_them_say():
     assert [*tagger.labels] == ["DT", "JJ", "NN", "PR", "VB"]
     plain = train(TRAINING, label="tag", templates=TEMPLATES, epochs=10)
     assert tagger.known_words.hashes.tolist() == plain.known_words.hashes.tolist()
-
-
-def test_lemmas_of_several_shards_have_the_scripts_of_all():
-    """Alone, London would be a lemma as it stands: with PARIS it is one in title case."""
-    shards = [corpus("London London", "form lemma"), corpus("PARIS Paris", "form lemma")]
-    tagger = learn(shards, label="lemma")
-    plain = train([*shards[0], *shards[1]], label="lemma", templates=TEMPLATES, epochs=3)
-    assert tagger.labels == plain.labels == ("title 0 0  ",)
-    assert learn(shards[:1], label="lemma").labels != plain.labels
-    assert tagger.tag(["PARIS", "London"]) == ["Paris", "London"]
 
 
 def test_rounds_report_what_happened():
@@ -184,6 +173,11 @@ def test_shards_must_have_the_same_columns(tmp_path):
         seqtag.train_shards([tmp_path / "a.txt", tmp_path / "b.txt"])
     assert str(error.value).startswith(f"{tmp_path / 'b.txt'}: expected the columns ")
     assert f" of the first shard ({tmp_path / 'a.txt'}), found " in str(error.value)
+
+
+def test_lemmas_are_refused():
+    with pytest.raises(LabelError, match="expected a column other than lemmas for shards, found l"):
+        learn([LEMMAS], label="lemma")
 
 
 def test_some_word_must_have_a_label():
