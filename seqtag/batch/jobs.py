@@ -7,7 +7,7 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from seqtag.batch.ledger import LEDGER, Ledger, is_ledger
+from seqtag.batch.ledger import LEDGER, Ledger
 from seqtag.batch.storage import file_system, is_address
 from seqtag.errors import CorpusError, OptionError
 
@@ -84,7 +84,9 @@ def _files(name: str) -> list[str]:
         if local.exists() or not is_pattern:
             local.stat()
             return [name]
-        found = sorted(each for each in _matches(name) if _is_input(each))
+        found = sorted(
+            each for each in _matches(name) if not Path(each).is_dir() and Path(each).name != LEDGER
+        )
     if not found:
         msg = "expected files by this pattern, found none; check it"
         raise CorpusError(msg, source=name)
@@ -122,14 +124,6 @@ def _matches(pattern: str) -> Iterator[str]:
             if is_new:
                 inside = folder if start else os.path.relpath(folder).removeprefix("./")
                 yield from _matches(str(Path(glob.escape(inside), rest.strip("/") or "*")))
-
-
-def _is_input(name: str) -> bool:
-    """Return whether to tag a match: a file, or a broken link, which will fail; no ledger."""
-    path = Path(name)
-    if path.is_file():
-        return path.suffix != ".jsonl" or not is_ledger(path)
-    return path.is_symlink() and not path.exists()
 
 
 def jobs_of(
@@ -228,20 +222,15 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
             msg = f"expected a ledger that is no input and no output, found {path}; name another"
             raise OptionError(msg)
     ledger = Ledger(path or _joined(folder, LEDGER), _joined(folder, "x")[:-1])
-    try:
-        top = os.path.realpath(folder) + os.sep
-        inside = {job.source for job in jobs if _absolute(job.source).startswith(top)}
-        written = {_absolute(target) for target in ledger} if inside else set()
-        for source, _ in jobs:
-            if source in ledger or (source in inside and _absolute(source) in written):
-                msg = (
-                    f"expected input files, found the output of a cluster run, {source} in the "
-                    f"folder {folder}; narrow the pattern, or choose another folder"
-                )
-                raise OptionError(msg)
-    except BaseException:
+    written = {os.path.abspath(target) for target in ledger}  # noqa: PTH100  links stay
+    again = (each for each, _ in jobs if each in ledger or os.path.abspath(each) in written)  # noqa: PTH100
+    if (source := next(again, None)) is not None:
         ledger.close()
-        raise
+        msg = (
+            f"expected input files, found the output of a cluster run, {source} in the folder "
+            f"{folder}; narrow the pattern, or choose another folder"
+        )
+        raise OptionError(msg)
     return ledger
 
 

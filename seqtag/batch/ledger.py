@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from seqtag.batch.storage import is_address
 from seqtag.errors import CorpusError
 from seqtag.storage import locks
 
@@ -82,7 +81,6 @@ class FileResult:
 
 
 _START = b'{"status": "'
-_BEGIN = b'{"status": "run", "begun": '
 _RESULTS = ("tagged", "skipped", "part")
 _STATUSES = frozenset({*_RESULTS, "run", "cut", "uncut", "lost", "failed", "end"})
 _FIELDS = [each.name for each in fields(FileResult)]
@@ -104,7 +102,7 @@ class BatchReport:
     ----------
     files, tagged, skipped
         Number of files of the run, of those that were tagged, and that had been tagged before.
-    sentences, tokens, bytes_read, bytes_written, seconds_in_tasks
+    sentences, tokens, bytes_read
         Sums over files that were tagged, and parts of files.
     parts
         Number of parts of large files.
@@ -132,8 +130,6 @@ class BatchReport:
     sentences: int = 0
     tokens: int = 0
     bytes_read: int = 0
-    bytes_written: int = 0
-    seconds_in_tasks: float = 0.0
     parts: int = 0
     uncut: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
@@ -158,7 +154,6 @@ class BatchReport:
         elif status == "tagged":
             self.tagged += 1
             self.formats[entry["format"]] += 1
-            self.bytes_written += entry["bytes_written"]
         elif status == "skipped":
             self.skipped += 1
         elif status == "part":
@@ -171,12 +166,10 @@ class BatchReport:
             self.failures.append(Failure(entry["source"], entry["attempts"], entry["error"]))
         elif status == "end":
             self.seconds, self.workers, self.ended = entry["seconds"], entry["workers"], True
-        if entry.get("reason"):  # a file or a part that was not finished before
-            self.seconds_in_tasks += entry["seconds"]
-            if not entry.get("joined"):  # whose parts were counted
-                self.sentences += entry["sentences"]
-                self.tokens += entry["tokens"]
-                self.bytes_read += entry["bytes_read"]
+        if entry.get("reason") and not entry.get("joined"):  # else it was counted before
+            self.sentences += entry["sentences"]
+            self.tokens += entry["tokens"]
+            self.bytes_read += entry["bytes_read"]
 
     def progress(self) -> str:
         """Return a line about the files that are finished, and the speed."""
@@ -186,10 +179,9 @@ class BatchReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the sums as a JSON object."""
-        found = vars(self) | {"failures": [each._asdict() for each in self.failures]}
-        for name in ("seconds", "seconds_in_tasks"):
-            found[name] = round(found[name], 3)
-        return found | {"tokens_per_second": self.tokens_per_second}
+        failures = [each._asdict() for each in self.failures]
+        found = {"failures": failures, "seconds": round(self.seconds, 3)}
+        return vars(self) | found | {"tokens_per_second": self.tokens_per_second}
 
 
 class Ledger:
@@ -234,7 +226,6 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str], folder: str = ""):
         self.path, self._folder = os.fspath(path), folder
-        self._place = folder if is_address(folder) else os.path.realpath(folder or ".")
         self._results: dict[str, FileResult] = {}
         self.cut: set[str] = set()
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -247,16 +238,13 @@ class Ledger:
                 msg = "expected a ledger that no process writes, found another run; wait for it"
                 raise CorpusError(msg, source=self.path)
             self._file.seek(0)
-            end, is_ours = 0, True
+            end = 0
             for _, line, entry in _entries(self._file, self.path):
                 end += len(line)
-                if entry["status"] == "run":
-                    is_ours = entry.get("folder", self._place) == self._place
-                elif is_ours and "target" in entry:
-                    target = folder + entry["target"]
-                    if entry["status"] == "cut":
-                        self.cut.add(target)
-                        continue
+                target = f"{folder}{entry.get('target')}"
+                if entry["status"] == "cut":
+                    self.cut.add(target)
+                elif entry["status"] in _RESULTS:
                     result = {name: entry[name] for name in _FIELDS}
                     result |= {"target": target, "status": "tagged"}
                     self._results[target] = FileResult(**result)
@@ -287,15 +275,6 @@ class Ledger:
         self._results[result.target] = result
         return self.append(entry | ({"status": "part"} if part else {"joined": False}) | more)
 
-    def begin(self, **plan: Any) -> Entry:
-        """Append the line that begins a run; return it.
-
-        It names the folder of the outputs, unless the ledger is in it: then both may be moved.
-        """
-        if os.path.realpath(Path(self.path).parent) != self._place:
-            plan["folder"] = self._place
-        return self.append({"status": "run"} | plan)
-
     def add_cut(self, source: str, target: str, parts: int) -> Entry:
         """Append that a file is split, before there are parts; return the line."""
         self.cut.add(target)
@@ -314,12 +293,6 @@ class Ledger:
             with self._file:
                 self._file.flush()
                 os.fsync(self._file.fileno())
-
-
-def is_ledger(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as a ledger does."""
-    with Path(path).open("rb") as file:
-        return file.read(len(_BEGIN)) == _BEGIN
 
 
 def read_report(path: str | os.PathLike[str]) -> tuple[BatchReport, bool]:

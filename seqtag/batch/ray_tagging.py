@@ -355,20 +355,17 @@ def tag_files(
                 )
                 raise ClusterError(msg)
 
-    record(
-        ledger.begin(
-            begun=round(time.time(), 3),
-            files=len(jobs),
-            skipped=len(jobs) - len(steps),
-            version=__version__,
-            models=[
-                {"name": name, "sha256": digest}
-                for name, digest in zip(names, models.digests, strict=False)
-            ],
-            options=options.as_json(),
-            recipe=recipe,
-        )
-    )
+    named = zip(names, models.digests, strict=False)
+    plan = {
+        "begun": round(time.time(), 3),
+        "files": len(jobs),
+        "skipped": len(jobs) - len(steps),
+        "version": __version__,
+        "models": [{"name": name, "sha256": digest} for name, digest in named],
+        "options": options.as_json(),
+        "recipe": recipe,
+    }
+    record(ledger.append({"status": "run"} | plan))
     try:
         run()
     except BaseException:
