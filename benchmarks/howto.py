@@ -14,7 +14,6 @@ import json
 import pickle
 import tempfile
 from contextlib import contextmanager
-from functools import partial as partial_
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -27,8 +26,7 @@ from benchmarks import summary
 from benchmarks.measure import ROOT
 from benchmarks.options import CORPORA, label_of
 from benchmarks.text import table
-from seqtag.batch.parameter_mixing import LocalWorkers
-from seqtag.batch.shards import train_shard
+from seqtag.batch.parameter_mixing import Shard
 from seqtag.cli import main as command
 from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
@@ -155,13 +153,13 @@ def shards(folder: Path) -> Found:
     return found
 
 
-class Weighed(LocalWorkers):
-    """Shards with the processor seconds and the largest message of each method.
+class Weighed:
+    """Shards in this process, with the time and the size of what they return.
 
     Attributes
     ----------
     seconds
-        The slowest shard of each method and round: the time with a core for each shard.
+        The slowest shard of each call: the time with a core for each shard.
     every, weighing
         All shards together, and the time of measuring messages.
     bytes
@@ -170,17 +168,22 @@ class Weighed(LocalWorkers):
         Bytes that go to the workers: the plan, and the weights before the last round.
     """
 
-    def __init__(self, *given: Any):
-        super().__init__(*given)
+    def __init__(self, sources: Any, options: Any):
+        self._shards = [Shard(i, source, options) for i, source in enumerate(sources, 1)]
         self.seconds = self.every = self.weighing = 0.0
         self.bytes: dict[str, int] = {}
         self.plan = self.weights = 0
 
-    def _weigh(self, name: str, calls: Iterable[Callable[[], Any]]) -> Iterator[Any]:
-        slowest = 0.0
-        for call in calls:
+    def call(self, method: str, *arguments: Any) -> Iterator[Any]:
+        """Call a method of each shard."""
+        slowest, name = 0.0, method
+        if method == "round":
+            plan, weights, number, _ = arguments
+            self.plan, self.weights = self._size(plan), self._size(weights)
+            name = str(number)
+        for shard in self._shards:
             began = process_time()
-            result = call()
+            result = getattr(shard, method)(*arguments)
             took = process_time() - began
             slowest, self.every = max(slowest, took), self.every + took
             self.bytes[name] = max(self.bytes.get(name, 0), self._size(result))
@@ -193,23 +196,6 @@ class Weighed(LocalWorkers):
         self.weighing += process_time() - began
         return size
 
-    def stats(self) -> Iterator[Any]:
-        return self._weigh("statistics", [each.stats for each in self._shards])
-
-    def labels(self, coding: Any) -> Iterator[Any]:
-        return self._weigh("labels", [partial_(each.labels, coding) for each in self._shards])
-
-    def begin(self, plan: Any) -> list[Any]:
-        self.plan = self._size(plan)
-        calls = [partial_(shard.encode, plan, i) for i, shard in enumerate(self._shards, 1)]
-        self._encoded = list(self._weigh("", calls))
-        return [encoded.words for encoded in self._encoded]
-
-    def round(self, table: Any, number: int, seed: int) -> Iterator[Any]:
-        self.weights = self._size(table)
-        calls = [partial_(train_shard, table, shard, number, seed) for shard in self._encoded]
-        return self._weigh(str(number), calls)
-
 
 def shard_work(folder: Path) -> Found:
     """Measure the work and the messages of ten rounds on the UPOS of English EWT, by shards."""
@@ -219,9 +205,9 @@ def shard_work(folder: Path) -> Found:
         made: list[Weighed] = []
 
         @contextmanager
-        def workers(sources: Any, options: Any, made: list[Weighed] = made) -> Iterator[Weighed]:
+        def workers(sources: Any, options: Any, made: list[Weighed] = made) -> Iterator[Any]:
             made.append(Weighed(sources, options))
-            yield made[0]
+            yield made[0].call
 
         began = process_time()
         if count == 1:
@@ -229,10 +215,10 @@ def shard_work(folder: Path) -> Found:
             work = process_time() - began
             found["1"] = {"work": work, "seconds": work, "tokens": sum(map(len, full))}
             continue
-        seqtag.train_shards(shards_of(full, count), label="upos", epochs=10, shard_workers=workers)
+        seqtag.train_shards(shards_of(full, count), label="upos", epochs=10, workers=workers)
         [one] = made
         work = process_time() - began - one.weighing
-        names = {"statistics": "statistics", "first round": "1", "last round": "10"}
+        names = {"statistics": "stats", "first round": "1", "last round": "10"}
         found[str(count)] = {
             "work": work,
             "seconds": work - one.every + one.seconds,

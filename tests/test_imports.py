@@ -117,11 +117,10 @@ training
 batch.storage batch.mixing
 batch.ledger
 batch.rows
-batch.ranges batch.shards batch.ray_cluster
+batch.ray_cluster
 batch.files batch.parameter_mixing batch.jobs
 batch.split batch.annotation
-batch.ray_tagging
-batch.ray_training batch.results
+batch.ray_tagging batch.ray_training
 batch
 report.analysis report.segmentation
 report.page

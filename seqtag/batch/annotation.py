@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from seqtag.batch.files import Models
-from seqtag.batch.rows import SENTENCES, RowTagger, arrow, with_fields
+from seqtag.batch.rows import SENTENCES, RowTagger, arrow
 from seqtag.tagging.streams import TagOptions
 
 if TYPE_CHECKING:
@@ -126,8 +126,7 @@ class SeqtagBatch:
         CorpusError
             If there is no column of texts or tokens, or another type in it.
         """
-        field = self._tagger.field_of(given.names, "<schema>")
-        return with_fields(given, self._tagger.arrow_fields(given.field(field), "<schema>"))
+        return self._tagger.arrow_table(given.empty_table(), "<schema>").schema
 
     def record_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield record batches of Arrow with their new columns, for ``mapInArrow`` of Spark."""

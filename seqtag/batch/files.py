@@ -6,18 +6,23 @@ import errno
 import hashlib
 import json
 import os
-import threading
 import time
-from collections import OrderedDict
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from seqtag.batch.ledger import FileResult
 from seqtag.batch.rows import RowTagger, row_format
-from seqtag.batch.storage import DigestingFile, RangePlace, digest_of, is_address, place_of
+from seqtag.batch.storage import (
+    digest_of,
+    digesting,
+    facts_of,
+    is_address,
+    local_path,
+    open_file,
+    open_output,
+)
 from seqtag.corpus import SentenceStream
 from seqtag.corpus.layout import Layout
 from seqtag.corpus.stream import ByteStream
@@ -30,12 +35,11 @@ from seqtag.tagging.streams import TagCounts, TagOptions
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     from seqtag.batch.ledger import Reason
-    from seqtag.batch.ranges import Range
-    from seqtag.batch.storage import Facts, PlaceOutput
+    from seqtag.batch.storage import Facts
     from seqtag.tagging.pipeline import Loaded
 
 AnyModel: TypeAlias = "str | PathLike[str] | Loaded | Models"
@@ -46,6 +50,36 @@ _RECIPE: Final[tuple[Reason, ...]] = ("version", "model", "options")
 _MAX_KEPT = 16  # models that a process keeps loaded
 
 
+class Head(NamedTuple):
+    """Properties of a complete file that its head determines.
+
+    Attributes
+    ----------
+    format
+        Its format.
+    columns
+        Names of its columns.
+    separator
+        The separator of columns; empty if there are none.
+    paragraphs
+        The paragraph mode, for text that a model segments; empty otherwise.
+    """
+
+    format: str
+    columns: tuple[str, ...] = ()
+    separator: str = ""
+    paragraphs: str = ""
+
+
+class Range(NamedTuple):
+    """A range of the bytes of a file, with the properties that the head of the file determines."""
+
+    start: int
+    end: int
+    head: Head
+
+
+@dataclass(frozen=True, eq=False)
 class Models:
     """Loaded models, identified by the digests of their files.
 
@@ -57,9 +91,8 @@ class Models:
         SHA-256 of the file of each.
     """
 
-    def __init__(self, loaded: Sequence[Loaded], digests: Sequence[str]):
-        self.loaded, self.digests = tuple(loaded), tuple(digests)
-        self._chains: dict[tuple[str, ...] | None, Chain] = {}
+    loaded: tuple[Loaded, ...]
+    digests: tuple[str, ...]
 
     @classmethod
     def of(cls, model: AnyModel | Sequence[AnyModel]) -> Models:
@@ -73,80 +106,50 @@ class Models:
         if isinstance(model, Models):
             return model
         if isinstance(model, list | tuple):
-            parts = [cls.of(each) for each in model]
-            loaded = [each for part in parts for each in part.loaded]
-            digests = [each for part in parts for each in part.digests]
-            return kept(tuple(digests), lambda: cls(loaded, digests))
+            return _together(tuple(cls.of(each) for each in model))
         if isinstance(model, str | os.PathLike):
             name = os.fspath(model)
-            path = name if is_address(name) else str(find_model(name))
-            facts = place_of(path).facts()
-            if facts is None or facts.stamp is None:  # it may have changed since it was cached
-                return models_of_bytes(bytes_of_model(name), name)
-            return kept((name, path, facts), lambda: models_of_bytes(bytes_of_model(name), name))
-        item = cast("Loaded", model)
-        with _lock:
-            digest = _digests.get(item)
-            if digest is None:
-                hidden = [tagger.label for tagger in item.taggers if tagger.hidden]
-                sha256 = hashlib.sha256(bundle.to_bytes(item.models))
-                sha256.update("".join(f"{name}\n" for name in hidden).encode())
-                digest = _digests[item] = sha256.hexdigest()
-        return kept((digest,), lambda: cls([item], [digest]))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Models, (self.loaded, self.digests)
+            facts = facts_of(name if is_address(name) else str(find_model(name)))
+            is_settled = facts is not None and facts.stamp
+            return (_read if is_settled else _read.__wrapped__)(name, facts)
+        return _of_loaded(cast("Loaded", model))
 
     def chain(self, only: Sequence[str] | None) -> Chain:
         """Return the models as a `Chain`."""
-        key = None if only is None else tuple(only)
-        if key not in self._chains:
-            self._chains[key] = Chain(self.loaded, key)
-        return self._chains[key]
+        return _chain(self, None if only is None else tuple(only))
 
 
-_kept: OrderedDict[tuple[object, ...], Models] = OrderedDict()  # the last used last
-_digests: WeakKeyDictionary[Loaded, str] = WeakKeyDictionary()
-_lock = threading.RLock()  # one thread loads, others wait for it
-
-
-def kept(key: tuple[object, ...], load: Callable[[], Models]) -> Models:
-    """Return models by their key; load them if they are not among the last few."""
-    with _lock:
-        found = _kept.pop(key, None) or load()
-        _kept[key] = found
-        while len(_kept) > _MAX_KEPT:
-            _kept.popitem(last=False)
-        return found
-
-
-def models_of_bytes(data: bytes, name: str) -> Models:
-    """Return the models of a file, given its bytes.
-
-    Raises
-    ------
-    ModelFileError
-        As `seqtag.load`.
-    """
-    digest = hashlib.sha256(data).hexdigest()
-    models = bundle.models_of(container.from_bytes(data, source=name), name)
-    return Models([of_models(models, name)], [digest])
-
-
-def bytes_of_model(name: str) -> bytes:
-    """Read the file of a model, by path, address or name.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read; the message about a missing file lists the embedded models.
-    """
+@lru_cache(_MAX_KEPT)
+def _read(name: str, facts: Facts | None) -> Models:  # noqa: ARG001  other facts, another model
+    """Read the file of a model; the message about a missing file lists the embedded models."""
     try:
-        with place_of(name if is_address(name) else find_model(name)).open() as file:
-            data: bytes = file.read()
-            return data
+        with open_file(name if is_address(name) else str(find_model(name))) as file:
+            data = file.read()
     except FileNotFoundError as error:
         raise no_such_model(name, error) from error
+    models = bundle.models_of(container.from_bytes(data, source=name), name)
+    return Models((of_models(models, name),), (hashlib.sha256(data).hexdigest(),))
+
+
+@lru_cache(_MAX_KEPT)
+def _of_loaded(item: Loaded) -> Models:
+    hidden = [tagger.label for tagger in item.taggers if tagger.hidden]
+    sha256 = hashlib.sha256(bundle.to_bytes(item.models))
+    sha256.update("".join(f"{name}\n" for name in hidden).encode())
+    return Models((item,), (sha256.hexdigest(),))
+
+
+@lru_cache(_MAX_KEPT)
+def _together(parts: tuple[Models, ...]) -> Models:
+    return Models(
+        tuple(each for part in parts for each in part.loaded),
+        tuple(each for part in parts for each in part.digests),
+    )
+
+
+@lru_cache(_MAX_KEPT)
+def _chain(models: Models, only: tuple[str, ...] | None) -> Chain:
+    return Chain(models.loaded, only)
 
 
 def tag_file(
@@ -221,16 +224,59 @@ def tag_file(
     >>> tag_file(folder / "a.txt", folder / "a.conllu", "en", options, before=result).status
     'skipped'
     """
-    return TagTask(
-        source,
-        target,
-        Models.of(model),
-        options or TagOptions(),
-        part,
-        before,
-        verify=verify,
-        tidy=tidy,
-    ).run(threads)
+    begun = time.perf_counter()
+    models, options = Models.of(model), options or TagOptions()
+    source, target = os.fspath(source), os.fspath(target)
+    check_output(local_path(target) or target, [local_path(source) or source])
+    facts = range_facts(source, part)
+    recipe = recipe_of(models.digests, options, part)
+    reason = find_change(before, recipe, facts, facts_of(target) if before else None)
+    if before is not None:
+        if reason is None:
+            span = (part.start, part.end) if part else ()
+            reason = "" if digest_of(source, *span) == before.sha256_read else "input"
+        if not reason and verify and digest_of(target) != before.sha256_written:
+            reason = "output"
+    if before is not None and not reason:
+        result = replace(before, status="skipped", reason="")
+    else:
+        chain = models.chain(options.only)
+        with open_output(target, tidy=tidy) as (out, stored):
+            format, counts, digest = _write(source, out, chain, options, part, threads)
+        result = FileResult(
+            source=source,
+            target=target,
+            status="tagged",
+            reason=reason or "",
+            format=format,
+            sentences=counts.sentences,
+            tokens=counts.tokens,
+            bytes_read=facts.bytes,
+            bytes_written=stored.bytes,
+            sha256_read=digest,
+            sha256_written=stored.sha256,
+            stamp=facts.stamp,
+            recipe=recipe,
+            seconds=0.0,
+        )
+    seconds = time.perf_counter() - begun
+    return replace(result, source=source, target=target, stamp=facts.stamp, seconds=seconds)
+
+
+def range_facts(source: str, part: Range | None = None) -> Facts:
+    """Return the facts of a file, with the size of the range if there is one.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    """
+    facts = facts_of(source)
+    if facts is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
+    if part is None:
+        return facts
+    return facts._replace(bytes=max(0, min(part.end, facts.bytes) - part.start))
 
 
 def recipe_of(digests: Sequence[str], options: TagOptions, part: Range | None = None) -> str:
@@ -260,140 +306,47 @@ def find_change(
     return "" if input.stamp and input.stamp == before.stamp else None
 
 
-class TagTask:
-    """The task of tagging a file, or a part of one.
-
-    Parameters
-    ----------
-    source, target, models, options, part, before, verify, tidy
-        As for `tag_file`.
-
-    Attributes
-    ----------
-    input, output
-        The places of these files.
-    facts
-        Size and stamp of the input at the start.
-    recipe
-        Version, models and options to tag with.
-    change
-        What has changed since it was tagged; None if only the digest of the input can tell.
-    """
-
-    def __init__(
-        self,
-        source: str | PathLike[str],
-        target: str | PathLike[str],
-        models: Models,
-        options: TagOptions,
-        part: Range | None = None,
-        before: FileResult | None = None,
-        *,
-        verify: bool = False,
-        tidy: bool = True,
-    ):
-        self._begun, self._before, self._tidy = time.perf_counter(), before, tidy
-        self.models, self.options, self.part = models, options, part
-        place, self.output = place_of(source), place_of(target)
-        check_output(self.output.name, [place.name])
-        self.input = RangePlace(place, part.start, part.end) if part else place
-        facts = self.input.facts()
-        if facts is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.name)
-        self.facts = facts
-        self.recipe = recipe_of(models.digests, options, part)
-        self.change = find_change(
-            before, self.recipe, facts, self.output.facts() if before else None
-        )
-        self._verify = verify
-
-    @cached_property
-    def reason(self) -> Reason:
-        """Why the file is to be tagged; empty if it was."""
-        reason, before = self.change, self._before
-        if before and reason is None:
-            reason = "" if digest_of(self.input) == before.sha256_read else "input"
-        if before and reason == "" and self._verify:
-            reason = "" if digest_of(self.output) == before.sha256_written else "output"
-        return reason or ""
-
-    def run(self, threads: int) -> FileResult:
-        """Tag the file, if there is a reason; return the result."""
-        if self._before and not self.reason:
-            return replace(
-                self._before,
-                source=self.input.name,
-                target=self.output.name,
-                status="skipped",
-                reason="",
-                stamp=self.facts.stamp,
-                seconds=time.perf_counter() - self._begun,
-            )
-        chain = self.models.chain(self.options.only)
-        with self.output.output(tidy=self._tidy) as out:
-            format, counts, digest = self._write(out, chain, threads)
-        return self.result(format, counts, digest, out)
-
-    def result(self, format: str, counts: TagCounts, digest: str, out: PlaceOutput) -> FileResult:
-        """Return the result for an output that was written."""
-        return FileResult(
-            source=self.input.name,
-            target=self.output.name,
-            status="tagged",
-            reason=self.reason,
-            format=format,
-            sentences=counts.sentences,
-            tokens=counts.tokens,
-            bytes_read=self.facts.bytes,
-            bytes_written=out.bytes,
-            sha256_read=digest,
-            sha256_written=out.sha256,
-            stamp=self.facts.stamp,
-            recipe=self.recipe,
-            seconds=time.perf_counter() - self._begun,
-        )
-
-    def _write(self, out: PlaceOutput, chain: Chain, threads: int) -> tuple[str, TagCounts, str]:
-        """Write the tagged file; return the format, counts and digest of the input."""
-        input, options = self.input, self.options
-        format = self.part.head.format if self.part else row_format(input.name, options.format)
-        if format == "parquet":  # read from its end
-            digest, rows = digest_of(input), RowTagger(chain, options, threads)
-            with input.open() as file:
-                rows.parquet(file, out, input.name)
-            return format, rows.counts, digest
-        begin = self.part.start if self.part else 0
-        with input.open() as file, self._lines_of_file():
-            digesting: Any = DigestingFile(file, input.name)
-            if format == "jsonl":
-                rows = RowTagger(chain, options, threads)
-                for piece in rows.json_lines(digesting, begin):
-                    out.write(piece)
-                return format, rows.counts, digesting.digest()
-            counts, reading = TagCounts(), chain.reading(options.reading)
-            if self.part is None:
-                stream = reading.open(digesting)
-            else:
-                head = self.part.head
-                layout = Layout(head.format, head.columns, head.separator)
-                stream = SentenceStream(ByteStream(digesting, reading.limits, begin), layout)
-                if head.paragraphs:
-                    options = replace(options, paragraphs=head.paragraphs)
-            pieces = chain.tagged([stream], options, threads, counts=counts, continues=begin > 0)
-            for piece in pieces:
+def _write(
+    source: str, out: Any, chain: Chain, options: TagOptions, part: Range | None, threads: int
+) -> tuple[str, TagCounts, str]:
+    """Write the tagged file; return the format, counts and digest of the input."""
+    counts = TagCounts()
+    format = part.head.format if part else row_format(source, options.format)
+    if format == "parquet":  # read from its end
+        rows = RowTagger(chain, options, threads)
+        with open_file(source) as file:
+            rows.parquet(file, out, source)
+        return format, rows.counts, digest_of(source)
+    begin, end = (part.start, part.end) if part else (0, None)
+    with digesting(source, begin, end) as digested, _lines_of_file(source, begin):
+        file = cast("Any", digested)
+        if format == "jsonl":
+            rows = RowTagger(chain, options, threads)
+            for piece in rows.json_lines(file, begin):
                 out.write(piece)
-            return stream.format, counts, digesting.digest()
+            return format, rows.counts, digested.digest()
+        reading = chain.reading(options.reading)
+        if part is None:
+            stream = reading.open(file)
+        else:
+            head = part.head
+            layout = Layout(head.format, head.columns, head.separator)
+            stream = SentenceStream(ByteStream(file, reading.limits, begin), layout)
+            options = replace(options, paragraphs=head.paragraphs or options.paragraphs)
+        for piece in chain.tagged([stream], options, threads, counts=counts, continues=begin > 0):
+            out.write(piece)
+        return stream.format, counts, digested.digest()
 
-    @contextmanager
-    def _lines_of_file(self) -> Iterator[None]:
-        """Correct the line numbers of errors in a part, which count from its start."""
-        try:
-            yield
-        except CorpusError as error:
-            if self.part is None or not self.part.start or error.line is None:
-                raise
-            before = RangePlace(place_of(self.input.name), 0, self.part.start)
-            with before.open() as file:
-                lines = sum(chunk.count(b"\n") for chunk in iter(partial(file.read, 1 << 20), b""))
-            place = error.line + lines
-            raise type(error)(error.message, source=error.source, line=place) from error
+
+@contextmanager
+def _lines_of_file(source: str, start: int) -> Iterator[None]:
+    """Correct the line numbers of errors in a range, which count from its start."""
+    try:
+        yield
+    except CorpusError as error:
+        if not start or error.line is None:
+            raise
+        with digesting(source, 0, start) as file:
+            lines = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+        place = error.line + lines
+        raise type(error)(error.message, source=error.source, line=place) from error

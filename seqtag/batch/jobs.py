@@ -7,7 +7,7 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from seqtag.batch.ledger import LEDGER, Ledger, is_ledger
+from seqtag.batch.ledger import LEDGER, Ledger
 from seqtag.batch.storage import file_system, is_address
 from seqtag.errors import CorpusError, OptionError
 
@@ -84,7 +84,9 @@ def _files(name: str) -> list[str]:
         if local.exists() or not is_pattern:
             local.stat()
             return [name]
-        found = sorted(each for each in _matches(name) if _is_input(each))
+        found = sorted(
+            each for each in _matches(name) if not Path(each).is_dir() and Path(each).name != LEDGER
+        )
     if not found:
         msg = "expected files by this pattern, found none; check it"
         raise CorpusError(msg, source=name)
@@ -113,29 +115,15 @@ def _matches(pattern: str) -> Iterator[str]:
         yield from glob.iglob(pattern)  # noqa: PTH207  Path.glob takes no absolute path
         return
     for start in glob.glob(top) if top else [""]:  # noqa: PTH207
-        for folder in _folders(start):
-            yield from _matches(str(Path(glob.escape(folder), rest.strip("/") or "*")))
-
-
-def _folders(top: str) -> Iterator[str]:
-    """Yield a folder and those below it that are not hidden, each once."""
-    seen = set()
-    for folder, below, _ in os.walk(top or ".", followlinks=True):
-        found = Path(folder).stat()
-        if (found.st_dev, found.st_ino) in seen:
-            below.clear()
-            continue
-        seen.add((found.st_dev, found.st_ino))
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        yield folder if top else os.path.relpath(folder).removeprefix("./")
-
-
-def _is_input(name: str) -> bool:
-    """Return whether to tag a match: a file, or a broken link, which will fail; no ledger."""
-    path = Path(name)
-    if path.is_file():
-        return path.suffix != ".jsonl" or not is_ledger(path)
-    return path.is_symlink() and not path.exists()
+        seen = set()
+        for folder, below, _ in os.walk(start or ".", followlinks=True):
+            found = Path(folder).stat()
+            is_new = (found.st_dev, found.st_ino) not in seen
+            seen.add((found.st_dev, found.st_ino))
+            below[:] = sorted(each for each in below if is_new and not each.startswith("."))
+            if is_new:
+                inside = folder if start else os.path.relpath(folder).removeprefix("./")
+                yield from _matches(str(Path(glob.escape(inside), rest.strip("/") or "*")))
 
 
 def jobs_of(
@@ -220,14 +208,12 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
     CorpusError, OSError
         As `Ledger`.
     """
-    if path is None and is_address(folder):
+    if is_address(path or folder):
+        found = f"found {path}" if path else f"found none; {folder} is in a store"
         msg = (
-            f"expected --ledger with a file on this machine, found none; {folder} is in a store, "
-            "where nothing can be appended to a file"
+            f"expected --ledger with a file on this machine, {found}, where nothing can be "
+            "appended to a file"
         )
-        raise OptionError(msg)
-    if path is not None and is_address(path):
-        msg = f"expected --ledger with a file on this machine, found {path}; name one"
         raise OptionError(msg)
     if path is not None:
         name = Path(path).name
@@ -236,20 +222,15 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
             msg = f"expected a ledger that is no input and no output, found {path}; name another"
             raise OptionError(msg)
     ledger = Ledger(path or _joined(folder, LEDGER), _joined(folder, "x")[:-1])
-    try:
-        top = os.path.realpath(folder) + os.sep
-        inside = {job.source for job in jobs if _absolute(job.source).startswith(top)}
-        written = {_absolute(target) for target in ledger} if inside else set()
-        for source, _ in jobs:
-            if source in ledger or (source in inside and _absolute(source) in written):
-                msg = (
-                    f"expected input files, found the output of a cluster run, {source} in the "
-                    f"folder {folder}; narrow the pattern, or choose another folder"
-                )
-                raise OptionError(msg)
-    except BaseException:
+    written = {os.path.abspath(target) for target in ledger}  # noqa: PTH100  links stay
+    again = (each for each, _ in jobs if each in ledger or os.path.abspath(each) in written)  # noqa: PTH100
+    if (source := next(again, None)) is not None:
         ledger.close()
-        raise
+        msg = (
+            f"expected input files, found the output of a cluster run, {source} in the folder "
+            f"{folder}; narrow the pattern, or choose another folder"
+        )
+        raise OptionError(msg)
     return ledger
 
 

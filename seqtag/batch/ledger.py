@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from seqtag.batch.storage import is_address
 from seqtag.errors import CorpusError
 from seqtag.storage import locks
 
@@ -82,12 +81,9 @@ class FileResult:
 
 
 _START = b'{"status": "'
-_BEGIN = b'{"status": "run", "begun": '
 _RESULTS = ("tagged", "skipped", "part")
 _STATUSES = frozenset({*_RESULTS, "run", "cut", "uncut", "lost", "failed", "end"})
-_TYPES = {
-    each.name: {"int": int, "float": float}.get(str(each.type), str) for each in fields(FileResult)
-}
+_FIELDS = [each.name for each in fields(FileResult)]
 
 
 class Failure(NamedTuple):
@@ -104,11 +100,9 @@ class BatchReport:
 
     Attributes
     ----------
-    files, bytes
-        Number of files of the run, and bytes of those that were not finished before.
-    tagged, skipped
-        Number of files that were tagged, and that had been tagged before.
-    sentences, tokens, bytes_read, bytes_written, seconds_in_tasks
+    files, tagged, skipped
+        Number of files of the run, of those that were tagged, and that had been tagged before.
+    sentences, tokens, bytes_read
         Sums over files that were tagged, and parts of files.
     parts
         Number of parts of large files.
@@ -128,19 +122,14 @@ class BatchReport:
         The largest number of workers.
     ended
         Whether the run has ended.
-    stopped
-        Whether it ended early, as too many files failed.
     """
 
     files: int = 0
-    bytes: int = 0
     tagged: int = 0
     skipped: int = 0
     sentences: int = 0
     tokens: int = 0
     bytes_read: int = 0
-    bytes_written: int = 0
-    seconds_in_tasks: float = 0.0
     parts: int = 0
     uncut: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
@@ -150,7 +139,6 @@ class BatchReport:
     seconds: float = 0.0
     workers: int = 0
     ended: bool = False
-    stopped: bool = False
 
     @property
     def tokens_per_second(self) -> int:
@@ -161,59 +149,39 @@ class BatchReport:
         """Add a line."""
         status = entry["status"]
         if status == "run":
-            self.files, self.bytes = entry["files"], entry["bytes"]
-            self.skipped, self.begun = entry["skipped"], entry["begun"]
+            self.files, self.skipped = entry["files"], entry["skipped"]
+            self.begun = entry["begun"]
         elif status == "tagged":
             self.tagged += 1
             self.formats[entry["format"]] += 1
-            self.bytes_written += entry["bytes_written"]
-            self.seconds_in_tasks += entry["seconds"]
-            if not entry["joined"]:
-                self._count_words(entry)
         elif status == "skipped":
             self.skipped += 1
-            self.bytes -= entry["bytes_read"]
         elif status == "part":
             self.parts += 1
-            if entry["reason"]:
-                self.seconds_in_tasks += entry["seconds"]
-                self._count_words(entry)
-            else:
-                self.bytes -= entry["bytes_read"]
         elif status == "uncut":
             self.uncut[entry["error"]] += 1
         elif status == "lost":
             self.attempts_lost += 1
-            self.bytes += entry.get("bytes", 0)  # of parts, which are read or skipped again
         elif status == "failed":
             self.failures.append(Failure(entry["source"], entry["attempts"], entry["error"]))
         elif status == "end":
             self.seconds, self.workers, self.ended = entry["seconds"], entry["workers"], True
-            self.stopped = bool(entry.get("stopped"))
-
-    def _count_words(self, entry: Entry) -> None:
-        self.sentences += entry["sentences"]
-        self.tokens += entry["tokens"]
-        self.bytes_read += entry["bytes_read"]
+        if entry.get("reason") and not entry.get("joined"):  # else it was counted before
+            self.sentences += entry["sentences"]
+            self.tokens += entry["tokens"]
+            self.bytes_read += entry["bytes_read"]
 
     def progress(self) -> str:
-        """Return a line about the files that are finished, the speed and the time that is left."""
-        done, failed = self.tagged + self.skipped, len(self.failures)
-        text = f"{done:,} of {self.files:,} files"
-        text += f", {failed:,} failed" if failed else ""
-        text += f"; {self.tokens_per_second:,} tokens/s" if self.tokens else ""
-        if 0 < self.bytes_read < self.bytes and self.seconds and not self.ended:
-            minutes = (self.bytes - self.bytes_read) / self.bytes_read * self.seconds / 60
-            text += f"; {minutes:,.0f} min left"
-        return text
+        """Return a line about the files that are finished, and the speed."""
+        failed = f", {len(self.failures):,} failed" if self.failures else ""
+        speed = f"; {self.tokens_per_second:,} tokens/s" if self.tokens else ""
+        return f"{self.tagged + self.skipped:,} of {self.files:,} files{failed}{speed}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the sums as a JSON object."""
-        found = dict(vars(self))
-        found["failures"] = [each._asdict() for each in self.failures]
-        for name in ("seconds", "seconds_in_tasks"):
-            found[name] = round(found[name], 3)
-        return found | {"tokens_per_second": self.tokens_per_second}
+        failures = [each._asdict() for each in self.failures]
+        found = {"failures": failures, "seconds": round(self.seconds, 3)}
+        return vars(self) | found | {"tokens_per_second": self.tokens_per_second}
 
 
 class Ledger:
@@ -258,7 +226,6 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str], folder: str = ""):
         self.path, self._folder = os.fspath(path), folder
-        self._place = folder if is_address(folder) else os.path.realpath(folder or ".")
         self._results: dict[str, FileResult] = {}
         self.cut: set[str] = set()
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -271,17 +238,15 @@ class Ledger:
                 msg = "expected a ledger that no process writes, found another run; wait for it"
                 raise CorpusError(msg, source=self.path)
             self._file.seek(0)
-            end, is_ours = 0, True
+            end = 0
             for _, line, entry in _entries(self._file, self.path):
                 end += len(line)
-                if entry["status"] == "run":
-                    is_ours = entry.get("folder", self._place) == self._place
-                if entry["status"] == "cut" and is_ours:
-                    self.cut.add(f"{folder}{entry['target']}")
-                if entry["status"] in _RESULTS and is_ours:
-                    result = {name: entry[name] for name in _TYPES}
-                    result["target"] = target = folder + result["target"]
-                    result["status"] = "tagged"
+                target = f"{folder}{entry.get('target')}"
+                if entry["status"] == "cut":
+                    self.cut.add(target)
+                elif entry["status"] in _RESULTS:
+                    result = {name: entry[name] for name in _FIELDS}
+                    result |= {"target": target, "status": "tagged"}
                     self._results[target] = FileResult(**result)
             self._file.truncate(end)  # a line that a kill has cut short
         except BaseException:
@@ -310,15 +275,6 @@ class Ledger:
         self._results[result.target] = result
         return self.append(entry | ({"status": "part"} if part else {"joined": False}) | more)
 
-    def begin(self, **plan: Any) -> Entry:
-        """Append the line that begins a run; return it.
-
-        It names the folder of the outputs, unless the ledger is in it: then both may be moved.
-        """
-        if os.path.realpath(Path(self.path).parent) != self._place:
-            plan["folder"] = self._place
-        return self.append({"status": "run"} | plan)
-
     def add_cut(self, source: str, target: str, parts: int) -> Entry:
         """Append that a file is split, before there are parts; return the line."""
         self.cut.add(target)
@@ -337,12 +293,6 @@ class Ledger:
             with self._file:
                 self._file.flush()
                 os.fsync(self._file.fileno())
-
-
-def is_ledger(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as a ledger does."""
-    with Path(path).open("rb") as file:
-        return file.read(len(_BEGIN)) == _BEGIN
 
 
 def read_report(path: str | os.PathLike[str]) -> tuple[BatchReport, bool]:
@@ -389,10 +339,8 @@ def _entries(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes, Entry]]:
             status = entry["status"]
             if status not in _STATUSES:
                 raise ValueError
-            if status == "cut" and type(entry["target"]) is not str:
-                raise TypeError
-            if status in _RESULTS and [type(entry[key]) for key in _TYPES] != [*_TYPES.values()]:
-                raise TypeError
+            if status in _RESULTS and not entry.keys() >= {*_FIELDS}:
+                raise ValueError
         except (ValueError, KeyError, TypeError, RecursionError):
             raise _damaged(name, number) from None
         yield number, line, entry

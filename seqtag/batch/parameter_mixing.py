@@ -1,121 +1,345 @@
 """Iterative parameter mixing: rounds of training on all shards, and the model that they make.
 
-The driver does not depend on where the shards are: `LocalWorkers` keep them in this process,
-`seqtag.batch.ray_training` has an actor for each.
+A shard is a part of a corpus with its own sentences only. What shards have in common is computed
+before the first round:
+
+1. Each shard is read, and returns `ShardStats`: its feature keys with their counts, its words,
+   label bigrams. A feature is identified by its key, made from its template and the hashes of its
+   values, so it has the same key in all shards: counts are summed by key, and ``min-count`` is
+   compared with the sum.
+2. All shards get the same `Plan`: the keys that are frequent enough, ascending, whose places are
+   the rows of the weights, and all labels.
+
+The driver does not depend on where the shards are: they are called in this process, or on a cluster
+(`seqtag.batch.ray_training`). What a shard returns follows from its file and the arguments, so a
+call can be repeated anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from hashlib import sha256
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.batch.mixing import Fold, ShardRows, Table, mix_weights, weights_of
-from seqtag.batch.shards import (
-    Plan,
-    RowsOfKeys,
-    Shard,
-    ShardOptions,
-    SharedLemmaCoding,
-    SharedVocabulary,
-    shard_task,
-    train_shard,
-)
+from seqtag.batch.mixing import ShardRows, Table, add_by_key, mix_weights, union
+from seqtag.batch.storage import is_address, open_file
 from seqtag.corpus import LIMITS, ReadLimits, ReadOptions
-from seqtag.engine.arrays import NO_TAG_DICTIONARY, Instances, Layout
-from seqtag.features.index import IndexedCorpus
+from seqtag.engine import backend
+from seqtag.engine.arrays import MAX_ROWS, NO_TAG_DICTIONARY, Instances, Layout
+from seqtag.errors import CorpusError, LabelError
+from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.column import label_components
+from seqtag.model.known_words import KnownWords
 from seqtag.parallel import in_order
-from seqtag.tables.lexicon import tables_of
+from seqtag.randomness import visiting_order
+from seqtag.tables.lexicon import check_used, tables_of
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import Unlabeled, open_corpus
-from seqtag.training.problem import Problem, WordLabels, attested_lemmas, warn_about_many_labels
-from seqtag.training.runs import Epoch, Schedule, fit
-from seqtag.training.task import AUTO
+from seqtag.training.data import REFUSED, Unlabeled, check_labels, open_corpus
+from seqtag.training.problem import (
+    Problem,
+    WordLabels,
+    labels_of_words,
+    learned_labels,
+    warn_about_many_labels,
+)
+from seqtag.training.runs import Epoch, Schedule, fit, hiding, recipe_of
+from seqtag.training.task import AUTO, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from os import PathLike
 
-    from seqtag.batch.mixing import ShardUpdate
-    from seqtag.batch.shards import EncodedShard, ShardStats
-    from seqtag.engine.arrays import Cells, State
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import Cells, IntArray, State
     from seqtag.labels.coding import LabelCoding
-    from seqtag.model.model import Model
+    from seqtag.labels.column import LabelColumn
+    from seqtag.labels.schemes import Transition
+    from seqtag.settings import Settings
     from seqtag.tables.lexicon import TableSource
-    from seqtag.training.checkpoints import Checkpoints
+    from seqtag.tables.table import WordTable
     from seqtag.training.data import Source
+    from seqtag.training.task import Task
+
+CallShards = Callable[..., Iterable[Any]]
+"""Calls a method of each `Shard` with some arguments; returns the results in their order. The
+driver takes them one by one and keeps none."""
+
+ShardWorkers = Callable[["Sequence[Any]", "ShardOptions"], "AbstractContextManager[CallShards]"]
+"""Lends the shards of sources to a block."""
 
 
-class ShardWorkers(Protocol):
-    """The workers that keep the shards.
+# --------------------------------------------------------------------------- shards
+@dataclass(frozen=True)
+class ShardOptions:
+    """Options of training on shards, as `seqtag.train` has them."""
 
-    Results are in the order of the shards. The driver takes them one by one and keeps none, so an
-    engine should not compute many of them ahead.
+    label: str | None = None
+    templates: TemplateSet | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    unlabeled: Unlabeled = REFUSED
+    files: ReadOptions = field(default_factory=ReadOptions)
+    tables: Sequence[WordTable] = ()
+
+    def task(self, column: LabelColumn, columns: Sequence[str]) -> Task:
+        """Return the task of learning a column on shards, all of which have the same columns.
+
+        Raises
+        ------
+        LabelError
+            If these are lemmas.
+        TemplateError
+            If there are to be two passes, or no template looks into one of the tables.
+        """
+        if column.is_lemma:
+            msg = (
+                f"expected a column other than lemmas for shards, found {column}, whose edit "
+                "scripts are chosen on all words together; train on the whole corpus at once"
+            )
+            raise LabelError(msg)
+        available = [name for name in columns if name not in column.columns]
+        request = Request(settings=self.settings, tables=self.tables)
+        task = request.task(column, available, self.templates)
+        settings = task.settings.in_one_pass("shards", "train on the whole corpus at once")
+        check_used(self.tables, [task.templates])
+        return replace(task, settings=settings.without_auto())  # a trial on one shard is no basis
+
+
+class ShardStats(NamedTuple):
+    """Statistics of a shard.
+
+    Attributes
+    ----------
+    source
+        The file, for messages.
+    columns, column
+        Columns of the file, and the one to learn.
+    sentences, tokens, digest
+        Number of sentences and tokens, and SHA-256 of the training data.
+    label_types, transitions
+        The distinct labels as written, and counts of label bigrams.
+    words
+        Hashes of the words, ascending.
+    keys, edge_keys
+        Feature keys, ascending, with their counts (1, keys); and those of label bigrams with words.
     """
 
-    def stats(self) -> Iterable[ShardStats]:
-        """Return the statistics of each shard."""
-
-    def labels(self, coding: LabelCoding) -> Iterable[list[str]]:
-        """Return the labels of each shard, encoded."""
-
-    def begin(self, plan: Plan) -> Iterable[WordLabels | None]:
-        """Encode each shard by the plan; return the labels of its words, if they are needed."""
-
-    def round(self, table: Table, number: int, seed: int) -> Iterable[ShardUpdate]:
-        """Return what each shard changed in a round: see `seqtag.batch.shards.train_shard`."""
-
-
-MakeShardWorkers = Callable[["Sequence[Any]", ShardOptions], "AbstractContextManager[ShardWorkers]"]
-"""Makes workers for shards, from their sources and options."""
+    source: str
+    columns: tuple[str, ...]
+    column: LabelColumn
+    sentences: int
+    tokens: int
+    digest: str
+    label_types: list[str]
+    transitions: Counter[Transition]
+    words: NDArray[np.uint64]
+    keys: tuple[NDArray[np.uint64], NDArray[np.int64]]
+    edge_keys: tuple[NDArray[np.uint64], NDArray[np.int64]]
 
 
-class LocalWorkers:
-    """Shards in this process.
+class Plan(NamedTuple):
+    """Properties of all shards that each shard needs.
+
+    Attributes
+    ----------
+    digests
+        For each shard the digest of its sentences, to detect a file that has changed.
+    coding, labels
+        The label coding, and all labels, sorted.
+    settings
+        The settings, for the size of all shards.
+    layout
+        Shape of the weights of all shards.
+    keys, edge_keys
+        The feature keys that are not too rare, ascending. The place of a key is its row.
+    """
+
+    digests: list[str]
+    coding: LabelCoding
+    labels: list[str]
+    settings: Settings
+    layout: Layout
+    keys: NDArray[np.uint64]
+    edge_keys: NDArray[np.uint64]
+
+
+class _NumberedShard(NamedTuple):
+    """A shard ready for training: its rows, its sentences, and the label ids of their tokens."""
+
+    rows: ShardRows
+    x: Instances
+    y: NDArray[np.int32]
+    words: WordLabels | None
+
+
+class Shard:
+    """A part of a corpus.
 
     Parameters
     ----------
-    sources
-        For each shard a file or sentences.
+    number
+        Its number, from 1.
+    source
+        A corpus file, an address, or sentences.
     options
-        How to learn from them.
-    threads
-        Shards to train on at the same time.
+        Options of training.
+
+    Raises
+    ------
+    CorpusError, LabelError, TemplateError, OSError
+        As `seqtag.train`.
     """
 
-    def __init__(self, sources: Sequence[Source], options: ShardOptions, threads: int = 1):
-        self._shards = [Shard(source, options) for source in sources]
-        self._encoded: list[EncodedShard] = []
-        self._threads = threads
+    def __init__(self, number: int, source: Source, options: ShardOptions):
+        self._number = number
+        self._numbered: _NumberedShard | None = None
+        with ExitStack() as files:
+            if isinstance(source, str) and is_address(source):
+                source = options.files.open(files.enter_context(open_file(source)))
+            corpus = open_corpus(source, files, options.files)
+            column = corpus.label_column(options.label)
+            self._task = options.task(column, corpus.columns)
+            self._compiled = self._task.templates.compile(self._task.available)
+            needed = self._compiled.columns
+            self._examples = corpus.gather(needed, column, options.unlabeled, check=False)
+        self._inputs = [self._examples.columns[name] for name in needed]
+        self._columns, self._name = corpus.columns, corpus.name or "<sentences>"
 
-    def stats(self) -> Iterator[ShardStats]:
-        """Return the statistics of each shard."""
-        return (shard.stats() for shard in self._shards)
-
-    def labels(self, coding: LabelCoding) -> Iterator[list[str]]:
-        """Return the labels of each shard, encoded."""
-        return (shard.labels(coding) for shard in self._shards)
-
-    def begin(self, plan: Plan) -> Sequence[WordLabels | None]:
-        """Encode each shard by the plan."""
-        self._encoded = [shard.encode(plan, number) for number, shard in enumerate(self._shards, 1)]
-        return [encoded.words for encoded in self._encoded]
-
-    def round(self, table: Table, number: int, seed: int) -> Iterator[ShardUpdate]:
-        """Return what each shard changed in a round."""
-        return in_order(
-            lambda shard: train_shard(table, shard, number, seed), self._encoded, self._threads
+    def stats(self) -> ShardStats:
+        """Return the statistics of the shard."""
+        examples = self._examples
+        forms = examples.columns.get("form")
+        found = index_corpus(self._compiled, self._inputs, examples.lengths, 1)
+        return ShardStats(
+            self._name,
+            self._columns,
+            self._task.column,
+            len(examples.lengths),
+            int(examples.lengths.sum()),
+            examples.digest(),
+            examples.labels.types,
+            examples.transitions(),
+            KnownWords.of(forms.types if forms else []).hashes,
+            _counted(found.keys, found.instances.features),
+            _counted(found.edge_keys, found.instances.edges),
         )
 
+    def labels(self, coding: LabelCoding) -> list[str]:
+        """Return the labels of the shard, encoded and sorted."""
+        return sorted(learned_labels(self._examples, coding, None).labels)
 
+    def words(self, plan: Plan) -> WordLabels | None:
+        """Return the labels of the words of the shard, if they are needed for a tag dictionary."""
+        return self._by_plan(plan).words
+
+    def round(
+        self, plan: Plan, table: Table, number: int, seed: int
+    ) -> tuple[Table, tuple[int, int]]:
+        """Train on the sentences once, starting from the weights of all shards.
+
+        Parameters
+        ----------
+        plan
+            The plan of this training.
+        table
+            The weights after the rounds before.
+        number
+            Number of the round, from 1.
+        seed
+            Seed of shuffling and dropout. Shard s draws what run s of ordinary training draws.
+
+        Returns
+        -------
+        changes, counts
+            The cells that changed, and the number of updates and of wrong tokens.
+        """
+        rows, x, y, _ = self._by_plan(plan)
+        recipe, sentences = recipe_of(plan.settings), len(x.sentence_ptr) - 1
+        before = rows.state(table, (number - 1) * sentences)
+        weights = backend.Weights(rows.own, "float32", plan.settings.update, before)
+        random = np.random.RandomState([seed, self._number, number, 1])
+        counts = weights.train_epoch(
+            hiding(x, plan.settings.dropout)(random),
+            y,
+            visiting_order(sentences, seed, self._number, number),
+            recipe.rule,
+            recipe.step,
+            recipe.cost,
+        )
+        return rows.table(weights.state()).changes(rows.table(before)), counts
+
+    def _by_plan(self, plan: Plan) -> _NumberedShard:
+        """Return the sentences in numbers, after which only these are kept.
+
+        Raises
+        ------
+        CorpusError
+            If the sentences are not those of the statistics.
+        """
+        if self._numbered is not None:
+            return self._numbered
+        if self._examples.digest() != plan.digests[self._number - 1]:
+            msg = (
+                "expected the sentences with which this training began, found others; restore the "
+                "file, or start over"
+            )
+            raise CorpusError(msg, source=self._name)
+        y, _ = learned_labels(self._examples, plan.coding, None).numbered(plan.labels)
+        words = None
+        if plan.settings.tag_dictionary:
+            words = labels_of_words(self._compiled, self._inputs, y)
+        found = index_corpus(
+            self._compiled,
+            self._inputs,
+            self._examples.lengths,
+            len(plan.labels),
+            MAX_ROWS,  # none but the known features are frequent enough
+            known=(plan.keys, plan.edge_keys),
+        )
+        rows = ShardRows(
+            plan.layout,
+            np.searchsorted(plan.keys, found.keys),
+            np.searchsorted(plan.edge_keys, found.edge_keys),
+        )
+        self._numbered = _NumberedShard(rows, found.instances, y, words)
+        del self._examples, self._inputs
+        return self._numbered
+
+
+def _counted(
+    keys: NDArray[np.uint64], rows: IntArray | None
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return keys in ascending order, and their counts; `rows` are their occurrences by place."""
+    order = np.argsort(keys)
+    counts = np.bincount([] if rows is None else rows, minlength=len(keys))
+    return keys[order], counts[None, order]
+
+
+@contextmanager
+def local_shards(
+    sources: Sequence[Source], options: ShardOptions, *, threads: int = 1
+) -> Iterator[CallShards]:
+    """Lend shards in this process to a block; `threads` are called at the same time."""
+    shards = [Shard(number, source, options) for number, source in enumerate(sources, 1)]
+
+    def call(method: str, *arguments: Any) -> Iterator[Any]:
+        return in_order(lambda shard: getattr(shard, method)(*arguments), shards, threads)
+
+    yield call
+
+
+# --------------------------------------------------------------------------- all shards
 def train_shards(
     shards: Sequence[Source],
     *,
@@ -134,7 +358,7 @@ def train_shards(
     on_epoch: Callable[[Epoch], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
-    shard_workers: MakeShardWorkers | None = None,
+    workers: ShardWorkers | None = None,
     **settings: Any,
 ) -> Tagger:
     r"""Train a tagger on the shards of a corpus by iterative parameter mixing.
@@ -147,16 +371,16 @@ def train_shards(
     shards
         For each a corpus file, several files, or sentences. The model depends on their order.
     dev, label, templates, tables, seed, patience, constrain, unlabeled, format, columns, limits
-        As in `seqtag.train`. Shard s is shuffled as run s there. A table of lemmas must be given;
-        it is not built from the shards.
+        As in `seqtag.train`. Shard s is shuffled as run s there. Lemmas are not learned.
     threads
         Shards to train on at the same time; the model does not depend on it.
     on_epoch
         Called after each round, with an `Epoch` of run 1.
     checkpoint, resume
         As in `seqtag.train`; there is a checkpoint after each round.
-    shard_workers
-        Makes the `ShardWorkers`; by default they are `LocalWorkers`.
+    workers
+        Lends the shards, such as `seqtag.batch.ray_training.ray_shards`; by default they are in
+        this process.
     **settings
         As in `seqtag.train`; ``epochs`` are the rounds. Automatic settings take their defaults, as
         with ``quick`` there.
@@ -190,62 +414,25 @@ def train_shards(
     options = ShardOptions(label, templates, settings, words_without, files, tables_of(tables))
     schedule = Schedule(seed, 1, patience, threads, on_epoch)
     folder = checkpoints_in(checkpoint, resume=resume, every=None)
-    with folder or nullcontext():
-        if shard_workers is None:
-            local = LocalWorkers(shards, options, threads)
-            return Tagger(mix(local, options, schedule, dev, folder, constrain=constrain))
-        with shard_workers(shards, options) as workers:
-            return Tagger(mix(workers, options, schedule, dev, folder, constrain=constrain))
-
-
-def mix(
-    workers: ShardWorkers,
-    options: ShardOptions,
-    schedule: Schedule,
-    dev: Source | None = None,
-    folder: Checkpoints | None = None,
-    *,
-    constrain: bool = True,
-) -> Model:
-    """Train a model in rounds on all shards.
-
-    Parameters
-    ----------
-    workers
-        They keep the shards.
-    options
-        How to learn from them.
-    schedule
-        That of one run; SIGINT and SIGTERM let the workers finish their round.
-    dev, constrain
-        As in `train_shards`.
-    folder
-        For checkpoints.
-
-    Raises
-    ------
-    CorpusError, TemplateError, LabelError, CheckpointError, KeyboardInterrupt
-        As `train_shards`.
-    """
-    problem, sentences = _begin(workers, options, constrain=constrain)
-    held_out = None
-    if dev is not None:
-        needed = problem.compiled.columns
-        with ExitStack() as files:
-            corpus = open_corpus(dev, files, options.files)
-            corpus.check_columns((*needed, *problem.column.columns))
-            held_out = corpus.gather(needed, problem.column, options.unlabeled, check=False)
-    adaptive = problem.settings.update == "adaptive"
-    if folder is not None:
-        schedule = replace(schedule, checkpoints=folder.stage(str(problem.column)))
-    return fit(
-        problem,
-        schedule,
-        held_out,
-        lambda start: MixedWeights(
-            workers, problem.corpus.layout, sentences, schedule.seed, adaptive, start
-        ),
-    )
+    workers = workers or partial(local_shards, threads=threads)
+    with folder or nullcontext(), workers(shards, options) as call:
+        problem, plan, sentences = _begin(call, options, constrain=constrain)
+        held_out = None
+        if dev is not None:
+            needed = problem.compiled.columns
+            with ExitStack() as opened:
+                corpus = open_corpus(dev, opened, files)
+                corpus.check_columns((*needed, *problem.column.columns))
+                held_out = corpus.gather(needed, problem.column, words_without, check=False)
+        if folder is not None:
+            schedule = replace(schedule, checkpoints=folder.stage(str(problem.column)))
+        model = fit(
+            problem,
+            schedule,
+            held_out,
+            lambda start: MixedWeights(call, plan, sentences, seed, start),
+        )
+    return Tagger(model)
 
 
 class MixedWeights:
@@ -253,32 +440,31 @@ class MixedWeights:
 
     Parameters
     ----------
-    workers, layout, sentences
-        The workers, the shape of the weights, and for each shard its number of sentences.
+    call
+        The shards.
+    plan
+        The plan.
+    sentences
+        For each shard its number of sentences.
     seed
         The random seed.
-    adaptive
-        True for the adaptive rule, which has sums of squares.
     start
         The state to continue from.
     """
 
     def __init__(
         self,
-        workers: ShardWorkers,
-        layout: Layout,
+        call: CallShards,
+        plan: Plan,
         sentences: Sequence[int],
         seed: int,
-        adaptive: bool,
         start: State | None = None,
     ):
-        self._workers, self._sentences, self._seed = workers, sentences, seed
-        self._adaptive, self._rounds = adaptive, 0
-        self._all = ShardRows(layout, np.arange(layout.rows), np.arange(layout.edges))
-        self._table = Table.empty(adaptive)
-        if start is not None:
-            self._table = self._all.table(start, adaptive)
-            self._rounds = start.seen // sum(sentences)
+        self._call, self._sentences = call, sentences
+        self._plan, self._seed = plan, seed
+        self._all = ShardRows.all_of(plan.layout)
+        self._table = self._all.table(start) if start else Table.empty()
+        self._rounds = start.seen // sum(sentences) if start else 0
 
     @property
     def seen(self) -> int:
@@ -287,22 +473,22 @@ class MixedWeights:
 
     def train_epoch(self, *_: Any, **__: Any) -> tuple[int, int]:
         """Do one round; return (updates, wrong tokens) of all shards."""
-        updates = wrong = 0
+        counts = np.zeros(2, np.int64)
 
-        def changed() -> Iterator[Table]:
-            nonlocal updates, wrong
-            for each in self._workers.round(self._table, self._rounds + 1, self._seed):
-                updates += each.updates
-                wrong += each.wrong_tokens
-                yield each.sparse(self._table)
+        def changes() -> Iterator[Table]:
+            arguments = (self._plan, self._table, self._rounds + 1, self._seed)
+            for changed, (updates, wrong) in self._call("round", *arguments):
+                counts[:] += updates, wrong
+                yield changed
 
-        table = mix_weights(self._table, changed(), self._sentences, self._rounds + 1)
-        self._table, self._rounds = table, self._rounds + 1
+        self._table = mix_weights(self._table, changes(), self._sentences, self._rounds + 1)
+        self._rounds += 1
+        updates, wrong = counts.tolist()
         return updates, wrong
 
     def cells(self, average: bool = False) -> Cells:
         """Return the weights that are not zero, or their average."""
-        return weights_of(self._table, self._all.layout, self.seen if average else 0)
+        return self._all.weights(self._table, self.seen if average else 0)
 
     def state(self) -> State:
         """Return the state of training."""
@@ -310,53 +496,77 @@ class MixedWeights:
 
 
 def _begin(
-    workers: ShardWorkers, options: ShardOptions, *, constrain: bool
-) -> tuple[Problem, list[int]]:
-    """Encode all shards; return the problem without sentences, and the sentences of each shard."""
-    shared = SharedVocabulary.of(workers.stats())
-    task = shard_task(options, shared.column, shared.columns)
-    settings = task.settings.for_size(shared.tokens)
+    call: CallShards, options: ShardOptions, *, constrain: bool
+) -> tuple[Problem, Plan, list[int]]:
+    """Return the problem without sentences, the plan, and the number of sentences of each shard.
+
+    Raises
+    ------
+    CorpusError
+        If the shards do not have the same columns, or do not learn the same one.
+    LabelError
+        If no word has a label.
+    """
+    rest = iter(call("stats"))
+    first: ShardStats = next(rest)
+    sentences: list[int] = []
+    digests: list[str] = []
+    tokens = 0
+    label_types: dict[str, None] = {}
+    transitions: Counter[Transition] = Counter()
+    known = np.zeros(0, np.uint64)
+    keys = edge_keys = (known, np.zeros((1, 0), np.int64))
+    for each in chain([first], rest):
+        if (each.columns, each.column) != (first.columns, first.column):
+            msg = (
+                f"expected the columns {', '.join(first.columns)} of the first shard "
+                f"({first.source}), found {', '.join(each.columns)}"
+            )
+            raise CorpusError(msg, source=each.source)
+        sentences.append(each.sentences)
+        digests.append(each.digest)
+        tokens += each.tokens
+        label_types.update(dict.fromkeys(each.label_types))
+        transitions.update(each.transitions)
+        known = union(known, each.words)
+        keys = add_by_key(*keys, *each.keys)
+        edge_keys = add_by_key(*edge_keys, *each.edge_keys)
+    check_labels([*label_types], first.column, first.source)
+
+    task = options.task(first.column, first.columns)
+    settings = task.settings.for_size(tokens)
     task = replace(task, constrain=constrain, settings=settings)
-    coding = task.coding_for(shared.transitions, shared.pairs)
-    shard_coding = SharedLemmaCoding.on(shared.pairs, coding) if coding.needs_forms else coding
-    labels = sorted({label for found in workers.labels(shard_coding) for label in found})
-    if not coding.needs_forms:
-        warn_about_many_labels(len(labels), shared.tokens, task.column)
+    coding = task.coding_for(transitions, ())
+    labels = sorted({label for found in call("labels", coding) for label in found})
+    warn_about_many_labels(len(labels), tokens, task.column)
     task = replace(task, coding=coding, templates=task.templates_for(len(labels)))
     compiled = task.templates.compile(task.available)
     parts = label_components(labels) if settings.label_parts == "split" else None
-    keys = shared.features.frequent(settings.min_count)
-    edge_keys = shared.edges.frequent(settings.min_count)[: None if compiled.edges else 0]
-    layout = Layout(len(keys), len(labels), compiled.order, len(edge_keys), parts)
-    plan = Plan(
-        shared.digests,
-        shard_coding,
-        labels,
-        settings.dropout,
-        layout,
-        RowsOfKeys.of(keys),
-        RowsOfKeys.of(edge_keys),
-    )
-    words: Fold[WordLabels] = Fold(WordLabels.sum, lambda part: len(part.keys))
-    for found in workers.begin(plan):
-        if found is not None:
-            words.add(found)
+    rows, edges = (found[counts[0] >= settings.min_count] for found, counts in (keys, edge_keys))
+    edges = edges[: None if compiled.edges else 0]
+    layout = Layout(len(rows), len(labels), compiled.order, len(edges), parts)
+    plan = Plan(digests, coding, labels, settings, layout, rows, edges)
+    dictionary = NO_TAG_DICTIONARY
+    if settings.tag_dictionary:
+        words = reduce(lambda one, two: WordLabels.sum([one, two]), call("words", plan))
+        dictionary = words.often(int(settings.tag_dictionary))
     nothing = np.zeros(1, np.int64)
     x = Instances(nothing, nothing, np.zeros(0, np.int32))
+    digest = sha256("".join(digests).encode()).hexdigest() if digests[1:] else digests[0]
     problem = Problem.of(
         task,
         compiled,
-        IndexedCorpus(layout, x, keys, edge_keys),
+        IndexedCorpus(layout, x, rows, edges),
         np.zeros(0, np.int32),
         labels,
-        known_words=shared.words,
+        known_words=KnownWords(known),
         parts=parts,
-        attested=attested_lemmas(task, compiled, shared.pairs),
-        tag_dictionary=(
-            words.result().often(int(settings.tag_dictionary))
-            if settings.tag_dictionary
-            else NO_TAG_DICTIONARY
-        ),
-        origin=shared.origin,
+        tag_dictionary=dictionary,
+        origin={
+            "sentences": sum(sentences),
+            "tokens": tokens,
+            "corpus_sha256": digest,
+            "shards": len(sentences),
+        },
     )
-    return problem, shared.sentences
+    return problem, plan, sentences

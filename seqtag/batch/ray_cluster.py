@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """The address of a cluster that is started on this machine and ends with the command."""
 
+ATTEMPTS = 3
+"""Number of attempts for a file, or for a round of a shard."""
+
 _STORE_BYTES = 200 * 2**20  # of the object store of a local cluster, which has models but no data
 
 

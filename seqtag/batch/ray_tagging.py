@@ -1,102 +1,74 @@
 """Tagging many files on a Ray cluster: small files together, large ones in parts.
 
-The driver alone writes the ledger and counts attempts; Ray retries nothing by itself.
+The driver alone writes the ledger and counts attempts. Ray's own `max_retries` would repeat a task
+of many files as often as one of them kills its worker, and without end if memory is short.
 """
 
 from __future__ import annotations
 
 import faulthandler
 import os
-import signal
-import threading
 import time
 from collections import deque
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from seqtag.batch.files import Models, TagTask, find_change, kept, models_of_bytes, recipe_of
+from seqtag.batch.files import find_change, recipe_of, tag_file
 from seqtag.batch.ledger import BatchReport, FileResult
-from seqtag.batch.ranges import Range, Ranges
-from seqtag.batch.ray_cluster import require_ray
-from seqtag.batch.split import PARTS, cut_file, join_parts, part_of, remove_parts
-from seqtag.batch.storage import facts_of, is_address, local_path
+from seqtag.batch.ray_cluster import ATTEMPTS, require_ray
+from seqtag.batch.split import PARTS, cut_file, join_parts, part_of
+from seqtag.batch.storage import facts_of_all, is_address, local_path, remove
 from seqtag.errors import ClusterError, SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from seqtag.batch.files import Models, Range
     from seqtag.batch.jobs import Job
     from seqtag.batch.ledger import Entry, Ledger
     from seqtag.tagging.streams import TagOptions
-
-ATTEMPTS = 3
-"""Number of attempts for a file."""
 
 SPLIT = 64 * 10**6
 """Size in bytes above which a file is split."""
 
 _AHEAD = 2  # tasks in flight for each worker: one runs, one waits
 _LOOK = 5.0  # seconds between two counts of the workers
-_WORK = 5.0  # seconds of work that small files are put together to
-_FIRST = 250_000  # bytes of the first tasks of small files, before their speed is known
-_MOST = 500  # files of a task
-_MEMORY = 500 * 10**6  # bytes of memory that a task asks for, besides ten times those of its models
-_PATIENCE, _SLOWEST = 3600, 10_000  # a file may take an hour, and a second for so many bytes
-_AGAIN = 10.0  # seconds between two errors about the time: code may ignore one
-_LAST_WORD = 60  # seconds that a worker has to report that a file took too long
-
-
-class ModelCopy(NamedTuple):
-    """A model to send to workers: its name in messages, the digest and the bytes of its file."""
-
-    name: str
-    digest: str
-    data: bytes
-
-
-class AttemptError(NamedTuple):
-    """The error of an attempt, and whether another attempt is worthwhile."""
-
-    message: str
-    retry: bool
-
+_TASK_BYTES, _TASK_FILES = 5 * 10**6, 500  # of small files in a task
+_MEMORY = 600 * 10**6  # bytes of memory that a task asks for
+_PATIENCE, _SLOWEST = 3600, 10_000  # a step may take an hour, and a second for so many bytes
 
 Listener: TypeAlias = "Callable[[Entry | None, BatchReport], object]"
 """Function called with each line of the ledger, and with None now and then, and the report."""
 
-Step: TypeAlias = "int | Range | Parts"
-"""Step of a file: tag it, or cut it if it is larger than this many bytes (0: never); tag a part; or
-join all parts."""
+Parts: TypeAlias = "dict[Range, FileResult | None]"
+"""The parts of a file in their order, with their results."""
 
 
-class Parts(NamedTuple):
-    """The parts of a file and their results, in their order."""
-
-    ranges: list[Range]
-    results: list[FileResult]
-
-
-class Item(NamedTuple):
-    """A step of a file for a worker.
+class Step(NamedTuple):
+    """A step of a file: tag it, tag a part of it, or join all its parts.
 
     Attributes
     ----------
-    source, target
-        Names of the files.
-    before
-        The last result for the output, if there is one.
-    step
-        What to do.
+    job
+        The file to tag, and the file to write.
+    bytes
+        Number of bytes to read.
+    is_large
+        Whether to cut it first.
+    part, parts
+        The part to tag, or the parts to join.
+    attempt
+        Number of the attempt, from 1.
     """
 
-    source: str
-    target: str
-    before: FileResult | None
-    step: Step
+    job: Job
+    bytes: int
+    is_large: bool = False
+    part: Range | None = None
+    parts: Parts | None = None
+    attempt: int = 1
 
 
 class WorkerOptions(NamedTuple):
@@ -111,7 +83,7 @@ class WorkerOptions(NamedTuple):
     verify
         Whether to compare outputs with their digests.
     limit
-        Seconds that a file or a part may take; 0 to tell by its size.
+        Seconds that a step may take; 0 to tell by its size.
     """
 
     tagging: TagOptions
@@ -120,119 +92,87 @@ class WorkerOptions(NamedTuple):
     limit: float = 0.0
 
 
-class _Attempt(NamedTuple):
-    """An attempt at a step of a file, with its number from 1 and the bytes to read.
+class AttemptError(NamedTuple):
+    """The error of an attempt, and whether another attempt is worthwhile."""
 
-    It is alone in its task if it is not small, or a task with others was lost.
-    """
+    message: str
+    retry: bool
 
-    job: Job
-    number: int
-    step: Step
-    bytes: int
-    alone: bool = True
-
-
-@dataclass
-class _CutFile:
-    """A file in parts, with the results of those that are finished."""
-
-    ranges: list[Range]
-    results: dict[Range, FileResult]
-    number: int  # of the attempt at the file
-    given_up: bool = False
+    @classmethod
+    def of(cls, error: Exception) -> AttemptError:
+        """Return what to record of an error."""
+        if isinstance(error, SeqtagError):  # the content of a file does not change by itself
+            return cls(str(error), retry=False)
+        if isinstance(error, OSError):
+            name = f"{error.filename}: " if error.filename else ""
+            return cls(f"{name}{error.strerror or error}", retry=True)
+        # Those of builtins are ours, others those of a store.
+        whose = "internal error: " if type(error).__module__ == "builtins" else ""
+        return cls(f"{whose}{type(error).__name__}: {error}", retry=True)
 
 
-_tidied: set[str] = set()  # folders, by this process: listing many files takes time
+# --------------------------------------------------------------------------- on a worker
+_models: dict[tuple[str, ...], Models] = {}  # those of the run, by their digests
 
 
 def attempt(
-    items: Sequence[Item],
-    models: Sequence[tuple[str, str, Sequence[Any]]],
+    items: Sequence[tuple[Step, FileResult | None]],
+    digests: tuple[str, ...],
+    box: Sequence[Any],
     how: WorkerOptions,
-) -> list[FileResult | Ranges | AttemptError]:
-    """Do one attempt at steps of files, on a worker."""
-
-    def fetch() -> Models:  # from the object store
-        ray = require_ray()
-        found = [models_of_bytes(ray.get(box[0]), name) for name, _, box in models]
-        return Models.of(found)
-
-    def do(item: Item) -> FileResult | Ranges | AttemptError:
+) -> list[FileResult | AttemptError]:
+    """Do one attempt at steps of files, each with the last result for its output."""
+    results: list[FileResult | AttemptError] = []
+    for step, before in items:
+        # A process that takes too long ends; its log has the stacks of its threads.
+        seconds = how.limit or _PATIENCE + step.bytes / _SLOWEST
+        faulthandler.dump_traceback_later(seconds, exit=True, file=2)
         try:
-            loaded = kept(tuple(digest for _, digest, _ in models), fetch)
-            return _take_step(item, loaded, how)
-        except SeqtagError as error:  # the content of a file does not change by itself
-            return AttemptError(str(error), retry=False)
-        except OSError as error:
-            name = f"{error.filename}: " if error.filename else ""
-            return AttemptError(f"{name}{error.strerror or error}", retry=True)
-        except Exception as error:  # those of builtins are ours, others those of a store
-            whose = "internal error: " if type(error).__module__ == "builtins" else ""
-            return AttemptError(f"{whose}{type(error).__name__}: {error}", retry=True)
-
-    return [do(item) for item in items]
+            if digests not in _models:  # inside a list a reference stays one until here
+                _models[digests] = require_ray().get(box[0])
+            results.append(_do(step, before, _models[digests], how))
+        except Exception as error:
+            results.append(AttemptError.of(error))
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+    return results
 
 
-def _take_step(item: Item, models: Models, how: WorkerOptions) -> FileResult | Ranges:
+def _do(step: Step, before: FileResult | None, models: Models, how: WorkerOptions) -> FileResult:
     """Do a step of a file."""
-    source, target, before, step = item
-    options = how.tagging
-    part = step if isinstance(step, Range) else None
-    name = part_of(target, part) if part else target
-    _tidy_once(name)
-    if isinstance(step, Parts):
-        with _time_limit(how.limit or _PATIENCE + step.ranges[-1].end / _SLOWEST):
-            return join_parts(source, target, models, options, *step, before=before, tidy=False)
-    task = TagTask(source, name, models, options, part, before, verify=how.verify, tidy=False)
-    with _time_limit(how.limit or _PATIENCE + task.facts.bytes / _SLOWEST):
-        if isinstance(step, int) and 0 < step < task.facts.bytes and task.reason:
-            return cut_file(source, models, options, size=step)
-        return task.run(how.threads)
+    (source, target), options = step.job, how.tagging
 
+    def tag(part: Range | None, before: FileResult | None, *, verify: bool) -> FileResult:
+        name = part_of(target, part) if part else target
+        return tag_file(
+            *(source, name, models, options),
+            threads=how.threads,
+            part=part,
+            before=before,
+            verify=verify,
+            tidy=False,
+        )
 
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise an error if the block takes longer; end the process if it does not react to that."""
-
-    def stop(*_: object) -> None:
-        msg = f"expected a result within {seconds:,g} seconds, found none; see --time-limit"
-        raise TimeoutError(msg)
-
-    has_alarm = (
-        hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if step.parts is None:
+        return tag(step.part, before, verify=how.verify)
+    # An attempt that was lost may have removed parts.
+    done = [tag(part, result, verify=False) for part, result in step.parts.items()]
+    return join_parts(
+        source, target, models, options, [*step.parts], done, before=before, tidy=False
     )
-    handler = signal.signal(signal.SIGALRM, stop) if has_alarm else None
-    try:
-        if has_alarm:
-            signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
-        faulthandler.dump_traceback_later(seconds + _LAST_WORD, exit=True, file=2)
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
-        if has_alarm:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, handler)
 
 
-def _tidy_once(target: str) -> None:
-    """Remove what killed processes have left in the folder of a file, once in this process."""
-    path = local_path(target)
-    if path is not None and (folder := str(Path(path).parent)) not in _tidied:
-        _tidied.add(folder)
-        remove_leftovers(folder)
-
-
+# --------------------------------------------------------------------------- on the driver
 def tag_files(
     ray: Any,
     jobs: Sequence[Job],
-    models: Sequence[ModelCopy],
+    models: Models,
     options: TagOptions,
     ledger: Ledger,
     *,
+    names: Sequence[str] = (),
     threads: int = 1,
     attempts: int = ATTEMPTS,
-    in_flight: int | None = None,
     split: int = SPLIT,
     time_limit: float = 0.0,
     max_failures: int | None = None,
@@ -250,19 +190,19 @@ def tag_files(
     jobs
         The files, and those to write.
     models
-        Their bytes travel once to each machine, and a worker keeps them loaded. All jobs use these,
-        also if their files change meanwhile.
+        They travel once to each machine, and a worker keeps them loaded. All jobs use these, also
+        if their files change meanwhile.
     options
         How to read, tag and write.
     ledger
         The record of this run and of those before.
+    names
+        Names of the models, for the ledger.
     threads
         Threads of a task, which takes as many cores.
     attempts
         Number of attempts for a file whose worker is lost, or that the system cannot read or write.
         An error of the content is final at once.
-    in_flight
-        Number of tasks at a time; None for two for each worker.
     split
         Files larger than this many bytes are cut into parts of about this size, each a task, and
         joined by one more; 0 to cut none.
@@ -289,109 +229,109 @@ def tag_files(
         After all tasks have been ended.
     """
     report, begun = BatchReport(), time.perf_counter()
-    recipe = recipe_of([each.digest for each in models], options)
-    known = facts_of({name for job in jobs for name in job if name == job.source or name in ledger})
-    queue: deque[_Attempt] = deque()
-    skipped = 0
+    recipe = recipe_of(models.digests, options)
+    known = facts_of_all(
+        {name for job in jobs for name in job if name == job.source or name in ledger}
+    )
+    steps: list[Step] = []
     for job in jobs:
-        before, facts = ledger.get(job.target), known[job.source]
-        written = known.get(job.target)
-        change = find_change(before, recipe, facts, written) if facts and not verify else None
-        if change == "":
-            skipped += 1
-            continue
-        queue.append(_Attempt(job, 1, split, facts.bytes if facts else 0, alone=False))
+        facts, written = known[job.source], known.get(job.target)
+        change = find_change(ledger.get(job.target), recipe, facts, written) if facts else "new"
+        if change != "" or verify:
+            size = facts.bytes if facts else 0
+            steps.append(Step(job, size, is_large=bool(change) and 0 < split < size))
     del known
-    waiting = sum(each.bytes for each in queue)
-    cut_files: dict[Job, _CutFile] = {}
-    pending: dict[Any, list[_Attempt]] = {}
-    memory = _memory_of(ray, _MEMORY + 10 * sum(len(each.data) for each in models))
+    report.workers = _count_workers(ray, threads)
+    queue = deque(_grouped(steps, report.workers))
+    pending: dict[Any, list[Step]] = {}
+    cut_files: dict[Job, Parts] = {}
+    given_up: set[Job] = set()
+    memory = min(_MEMORY, *(int(node.get("memory", 0)) for node in _nodes(ray)))
     task = ray.remote(attempt).options(num_cpus=threads, memory=memory, max_retries=0)
-    how = WorkerOptions(options, threads, verify, time_limit)
-    # Inside a list a reference stays one: a worker asks for the bytes when it needs them.
-    boxes = [(each.name, each.digest, [ray.put(each.data)]) for each in models]
+    how, box = WorkerOptions(options, threads, verify, time_limit), [ray.put(models)]
 
     def record(entry: Entry) -> None:
         report.count(entry)
         listener(entry, report)
 
-    def finish(done: _Attempt, outcome: FileResult | Ranges | AttemptError) -> list[_Attempt]:
-        """Record the outcome of an attempt; return the attempts that follow from it."""
-        job, number, step, *_ = done
-        if isinstance(outcome, FileResult) and isinstance(step, Range):
-            cut = cut_files[job]
-            result = replace(outcome, source=job.source, target=part_of(job.target, step))
-            cut.results[step] = result
-            record(ledger.add(result, part=True, attempts=number))
-            if len(cut.results) < len(cut.ranges) or cut.given_up:
-                return []
-            parts = Parts(cut.ranges, [cut.results[each] for each in cut.ranges])
-            return [_Attempt(job, cut.number, parts, 0)]
-        if isinstance(outcome, FileResult):
-            is_joined = isinstance(step, Parts)
-            if job.target in ledger.cut and not is_joined:
-                remove_parts(job.target)
-            result = replace(outcome, source=job.source, target=job.target)
-            record(ledger.add(result, joined=is_joined, attempts=number))
+    def cut(step: Step) -> list[Step]:
+        """Put the parts of a large file in front of the queue; return it if it has none."""
+        job = step.job
+        try:
+            found = cut_file(job.source, models, options, size=split)
+        except Exception as error:
+            finish(step, AttemptError.of(error))
             return []
-        if isinstance(outcome, Ranges):
-            if not outcome.ranges:
-                uncut = {"status": "uncut", "source": job.source, "error": outcome.reason}
-                record(ledger.append(uncut))
-                return [done._replace(step=0, alone=True)]
-            record(ledger.add_cut(*job, len(outcome.ranges)))
-            cut_files[job] = _CutFile(outcome.ranges, {}, number)
-            return [_Attempt(job, 1, part, part.end - part.start) for part in outcome.ranges]
-        message = outcome.message
-        if isinstance(step, Range):
-            if cut_files[job].given_up:  # a file fails once, whatever happens to its other parts
-                return []
-            message = f"bytes {step.start:,} to {step.end:,}: {message}"
-        retry = outcome.retry and number < attempts
-        status = "lost" if retry else "failed"
-        entry = {"status": status, "source": job.source, "attempts": number, "error": message}
-        if retry and isinstance(step, Parts):  # parts may be missing: the others are kept
-            entry["bytes"] = step.ranges[-1].end
-            record(ledger.append(entry))
-            return [_Attempt(job, number + 1, split, step.ranges[-1].end)]
-        record(ledger.append(entry))
-        if retry:
-            return [done._replace(number=number + 1, alone=True)]
-        if isinstance(step, Range):
-            cut_files[job].given_up = True
+        if not found.ranges:
+            uncut = {"status": "uncut", "source": job.source, "error": found.reason}
+            record(ledger.append(uncut))
+            return [step]
+        record(ledger.add_cut(*job, len(found.ranges)))
+        cut_files[job] = dict.fromkeys(found.ranges)
+        queue.extendleft(
+            [Step(job, part.end - part.start, part=part)] for part in reversed(found.ranges)
+        )
         return []
 
-    def take() -> list[_Attempt]:
-        """Take steps for a task from the queue: one, or small files for some seconds of work."""
-        nonlocal waiting
-        taken, size = [queue.popleft()], 0
-        if report.seconds_in_tasks > 1:
-            most = report.bytes_read / report.seconds_in_tasks * _WORK
-        else:
-            most = _FIRST
-        most = min(most, waiting / (_AHEAD * 2 * report.workers))  # the last tasks end together
-        while True:
-            size += taken[-1].bytes
-            waiting -= taken[-1].bytes
-            is_last = not queue or len(taken) == _MOST or size + queue[0].bytes > most
-            if is_last or taken[0].alone or queue[0].alone:
-                return taken
-            taken.append(queue.popleft())
+    def submit(steps: list[Step]) -> None:
+        items = []
+        for step in steps:
+            source, target = step.job
+            before = ledger.get(part_of(target, step.part) if step.part else target)
+            job = step.job._replace(source=_absolute(source), target=_absolute(target))
+            items.append((step._replace(job=job), before))
+        pending[task.remote(items, models.digests, box, how)] = steps
+
+    def finish(step: Step, outcome: FileResult | AttemptError) -> None:
+        """Record the outcome of an attempt; queue what follows from it."""
+        job, _, _, part, parts, number = step
+        if isinstance(outcome, FileResult):
+            target = part_of(job.target, part) if part else job.target
+            result = replace(outcome, source=job.source, target=target)
+            if part:
+                record(ledger.add(result, part=True, attempts=number))
+                cut_files[job][part] = result
+                if all(cut_files[job].values()):
+                    queue.appendleft([Step(job, part.end, parts=cut_files[job])])
+                return
+            if job.target in ledger.cut and not parts:
+                remove(job.target + PARTS)
+            record(ledger.add(result, joined=bool(parts), attempts=number))
+        elif job not in given_up:  # a file fails once, whatever happens to its other parts
+            retry = outcome.retry and number < attempts
+            where = f"bytes {part.start:,} to {part.end:,}: " if part else ""
+            status, error = "lost" if retry else "failed", where + outcome.message
+            entry = {"status": status, "source": job.source, "attempts": number, "error": error}
+            record(ledger.append(entry))
+            if retry:
+                queue.appendleft([step._replace(attempt=number + 1)])
+            else:
+                given_up.add(job)
+
+    def lose(steps: list[Step], error: Exception) -> None:
+        """Record that a worker was lost; queue its files, each alone."""
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        limit = f"; see --time-limit, {time_limit:g} s" if time_limit else ""
+        lost = AttemptError(f"the worker was lost: {lines[0]}{limit}", retry=True)
+        if len(steps) == 1:
+            finish(steps[0], lost)
+            return
+        first = {"source": steps[0].job.source, "files": len(steps), "attempts": 1}
+        record(ledger.append({"status": "lost", **first, "error": lost.message}))
+        queue.extendleft([step] for step in reversed(steps))
 
     def run() -> None:
-        nonlocal waiting
-        counted = -_LOOK
+        counted = time.monotonic()
         while queue or pending:
             if time.monotonic() - counted > _LOOK:  # workers may come and go
                 counted = time.monotonic()
-                report.workers = max(report.workers, _count_workers(ray, threads, memory))
-            while queue and len(pending) < (in_flight or _AHEAD * report.workers):
-                if isinstance(queue[0].step, Range) and cut_files[queue[0].job].given_up:
-                    waiting -= queue.popleft().bytes
-                    continue
-                new = take()
-                items = [_item_of(each, ledger) for each in new]
-                pending[task.remote(items, boxes, how)] = new
+                report.workers = max(report.workers, _count_workers(ray, threads))
+            while queue and len(pending) < _AHEAD * report.workers:
+                taken = [step for step in queue.popleft() if step.job not in given_up]
+                if taken and taken[0].is_large:
+                    taken = cut(taken[0])
+                if taken:
+                    submit(taken)
             if not pending:
                 continue
             ready, rest = ray.wait(list(pending), timeout=_LOOK, fetch_local=False)
@@ -404,47 +344,28 @@ def tag_files(
                 try:
                     outcomes = ray.get(ref)
                 except ray.exceptions.RayError as error:
-                    lines = str(error).strip().splitlines() or [type(error).__name__]
-                    lost = AttemptError(f"the worker was lost: {lines[0]}", retry=True)
-                    outcomes = [lost] * len(done)
-                if len(done) > 1 and outcomes[0] is outcomes[-1]:
-                    # Which of the files it was shows when each is alone.
-                    first = {"source": done[0].job.source, "files": len(done), "attempts": 1}
-                    record(ledger.append({"status": "lost", **first, "error": lost.message}))
-                    following = [each._replace(alone=True) for each in done]
-                else:
-                    following = [
-                        new
-                        for each, outcome in zip(done, outcomes, strict=True)
-                        for new in finish(each, outcome)
-                    ]
-                waiting += sum(each.bytes for each in following)
-                queue.extendleft(reversed(following))
+                    lose(done, error)
+                    continue
+                for step, outcome in zip(done, outcomes, strict=True):
+                    finish(step, outcome)
             if max_failures is not None and len(report.failures) > max_failures:
-                end(stopped=True)
                 msg = (
                     f"expected at most {max_failures} failed files, found {len(report.failures)}; "
                     f"see {ledger.path}, correct the cause, and run the same command to continue"
                 )
                 raise ClusterError(msg)
 
-    def end(*, stopped: bool) -> None:
-        seconds = round(time.perf_counter() - begun, 3)
-        entry = {"seconds": seconds, "workers": report.workers, "stopped": stopped}
-        record(ledger.append({"status": "end"} | entry))
-
-    record(
-        ledger.begin(
-            begun=round(time.time(), 3),
-            files=len(jobs),
-            skipped=skipped,
-            bytes=waiting,
-            version=__version__,
-            models=[{"name": each.name, "sha256": each.digest} for each in models],
-            options=options.as_json(),
-            recipe=recipe,
-        )
-    )
+    named = zip(names, models.digests, strict=False)
+    plan = {
+        "begun": round(time.time(), 3),
+        "files": len(jobs),
+        "skipped": len(jobs) - len(steps),
+        "version": __version__,
+        "models": [{"name": name, "sha256": digest} for name, digest in named],
+        "options": options.as_json(),
+        "recipe": recipe,
+    }
+    record(ledger.append({"status": "run"} | plan))
     try:
         run()
     except BaseException:
@@ -454,40 +375,41 @@ def tag_files(
             ray.wait(list(pending), num_returns=len(pending), timeout=10)
         raise
     finally:  # remove what killed workers have left next to the files of these jobs and their parts
-        paths = [local_path(job.target) for job in jobs]
-        folders = {Path(path).parent for path in paths if path is not None}
-        cut = [local_path(job.target + PARTS) for job in cut_files]
-        folders |= {Path(path) for path in cut if path is not None}
-        for folder in folders:
+        targets = {os.path.dirname(job.target) for job in jobs}  # noqa: PTH120  also of addresses
+        targets |= {job.target + PARTS for job in cut_files}
+        for folder in filter(None, map(local_path, targets)):
             remove_leftovers(folder)
-    end(stopped=False)
+    seconds = round(time.perf_counter() - begun, 3)
+    record(ledger.append({"status": "end", "seconds": seconds, "workers": report.workers}))
     return report
 
 
-def _item_of(attempt: _Attempt, ledger: Ledger) -> Item:
-    """Return what a worker gets to know, with names that are valid in any folder."""
-    (source, target), step = attempt.job, attempt.step
-    name = part_of(target, step) if isinstance(step, Range) else target
-    return Item(_absolute(source), _absolute(target), ledger.get(name), step)
-
-
-def _memory_of(ray: Any, wanted: int) -> int:
-    """Return the memory to ask for: what is wanted, or what the largest machine has."""
-    return min(wanted, max((int(node.get("memory", 0)) for node in _nodes(ray)), default=0))
-
-
-def _count_workers(ray: Any, threads: int, memory: int) -> int:
-    """Return the number of tasks that can run at a time."""
-    counts = [
-        min(int(node.get("CPU", 0)) // threads, int(node.get("memory", 0)) // max(memory, 1))
-        for node in _nodes(ray)
-    ]
-    return max(sum(counts), 1)
+def _grouped(steps: Iterable[Step], workers: int) -> Iterator[list[Step]]:
+    """Put small files together, so that a task takes some seconds; the last tasks are smaller."""
+    steps = list(steps)
+    left = sum(step.bytes for step in steps)
+    group: list[Step] = []
+    size = 0
+    for step in steps:
+        most = min(_TASK_BYTES, left / (2 * _AHEAD * workers))
+        is_full = size + step.bytes > most or len(group) == _TASK_FILES or step.is_large
+        if group and (is_full or group[0].is_large):
+            yield group
+            left, group, size = left - size, [], 0
+        group.append(step)
+        size += step.bytes
+    if group:
+        yield group
 
 
 def _nodes(ray: Any) -> list[dict[str, float]]:
     """Return the resources of the machines of a cluster."""
     return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+def _count_workers(ray: Any, threads: int) -> int:
+    """Return the number of tasks that can run at a time."""
+    return max(1, sum(int(node.get("CPU", 0)) // threads for node in _nodes(ray)))
 
 
 def _absolute(name: str) -> str:

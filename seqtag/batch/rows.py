@@ -6,7 +6,6 @@ each column that is filled; a text gets the field ``sentences``, with tokens and
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from importlib import import_module
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
-    from seqtag.batch.storage import PlaceOutput
     from seqtag.corpus import Sentence
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import TagOptions
@@ -216,7 +214,7 @@ class RowTagger:
                 )
 
     # ----------------------------------------------------------------- Parquet
-    def parquet(self, file: BinaryIO, out: PlaceOutput, source: str) -> None:
+    def parquet(self, file: BinaryIO, out: Any, source: str) -> None:
         """Write the rows of an open Parquet file, with their new columns.
 
         Raises
@@ -235,16 +233,14 @@ class RowTagger:
         if twice is not None:
             msg = f"expected distinct column names, found {twice!r:.60} twice; rename one"
             raise CorpusError(msg, source=source)
-        field = self.field_of(names, source)
-        added = self.arrow_fields(table.schema_arrow.field(field), source)
-        schema = with_fields(table.schema_arrow, added)
+        schema = self.arrow_table(table.schema_arrow.empty_table(), source).schema
         first = 1
-        with pq.ParquetWriter(_Sink(out), schema) as writer:
+        with pq.ParquetWriter(out, schema) as writer:
             for batch in table.iter_batches(_BATCH_ROWS):
                 writer.write_table(self.arrow_table(pa.Table.from_batches([batch]), source, first))
                 first += batch.num_rows
 
-    def arrow_fields(self, field: Any, source: str) -> list[Any]:
+    def _arrow_fields(self, field: Any, source: str) -> list[Any]:
         """Return the fields of Arrow that rows with this field get.
 
         Raises
@@ -274,7 +270,7 @@ class RowTagger:
                 if isinstance(row.get(name), list):
                     row[name] = with_names(row[name], names)
         found = self.tag(rows, source, first)
-        for new in self.arrow_fields(table.schema.field(field), source):
+        for new in self._arrow_fields(table.schema.field(field), source):
             values = pa.array([row.get(new.name) for row in found], new.type)
             at = table.schema.get_field_index(new.name)
             if at < 0:
@@ -282,19 +278,6 @@ class RowTagger:
             else:
                 table = table.set_column(at, new, values)
         return table
-
-
-class _Sink(io.RawIOBase):
-    """An output as a file for pyarrow."""
-
-    def __init__(self, out: PlaceOutput):
-        self._out = out
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        return self._out.write(bytes(data))
 
 
 def arrow(source: str) -> Any:
@@ -313,14 +296,6 @@ def arrow(source: str) -> Any:
             f"{install_hint('ray')}"
         )
         raise CorpusError(msg, source=source) from None
-
-
-def with_fields(schema: Any, added: Sequence[Any]) -> Any:
-    """Return a schema of Arrow with fields added, or replaced if the names exist."""
-    for new in added:
-        at = schema.get_field_index(new.name)
-        schema = schema.append(new) if at < 0 else schema.set(at, new)
-    return schema
 
 
 def _is_text(pa: Any, kind: Any) -> bool:

@@ -15,7 +15,7 @@ from seqtag.cli.options import complete_files, json_option
 def command(ledger: str, as_json: bool) -> int:
     """Show how far a run of seqtag cluster tag is, from its ledger, and the files that failed.
 
-    The run may be in progress, finished, interrupted, or stopped by --max-failures. The exit code
+    The run may be in progress, finished, or interrupted, as by --max-failures. The exit code
     is 1 if files failed.
 
     \b
@@ -26,8 +26,7 @@ def command(ledger: str, as_json: bool) -> int:
     from seqtag.batch.ledger import read_report
 
     report, is_running = read_report(ledger)
-    ended = "stopped" if report.stopped else "finished" if report.ended else "interrupted"
-    state = "running" if is_running else ended
+    state = "running" if is_running else "finished" if report.ended else "interrupted"
     if as_json:
         print_json({"state": state} | report.as_json())
         return 1 if report.failures else 0

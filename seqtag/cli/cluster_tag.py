@@ -99,14 +99,6 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
     group=ADVANCED,
 )
 @option(
-    "--in-flight",
-    type=click.IntRange(1),
-    help="Number of tasks in progress.",
-    shown="two per worker",
-    metavar="N",
-    group=ADVANCED,
-)
-@option(
     "--split",
     metavar="SIZE",
     callback=_parse_size,
@@ -159,7 +151,6 @@ def command(
     base: str | None,
     suffix: str | None,
     attempts: int,
-    in_flight: int | None,
     split: int,
     max_failures: int | None,
     verify: bool,
@@ -184,10 +175,11 @@ def command(
       seqtag cluster tag -m en --base crawl "crawl/**/*.parquet" -o tagged
       seqtag cluster tag -m en @files.txt -o s3://tagged --ledger tagged.jsonl
     """
+    from seqtag.batch.files import Models
     from seqtag.batch.jobs import files_of, jobs_of, open_ledger
     from seqtag.batch.ray_cluster import connected, require_ray
     from seqtag.batch.ray_tagging import tag_files
-    from seqtag.batch.results import changed_since, copies_of
+    from seqtag.batch.rows import RowTagger, row_format
     from seqtag.model.embedded import DEFAULT_MODELS
     from seqtag.tagging.streams import TagOptions
 
@@ -204,7 +196,11 @@ def command(
         if suffix is None:
             suffix = f".{options.to}" if options.to else ".conllu" if format == "text" else ""
         jobs = jobs_of(files_of(inputs), folder, base=base, suffix=suffix)
-        copies = copies_of(models or DEFAULT_MODELS, options, jobs)
+        names = models or DEFAULT_MODELS
+        loaded = Models.of(list(names))
+        chain = loaded.chain(options.only)
+        if any(row_format(job.source, options.format) for job in jobs):
+            RowTagger(chain, options)  # which refuses options that rows do not have
         record = open_ledger(ledger, folder, jobs)
     shown = time.monotonic()
     with record, connected(address, workers) as ray, notes.bar("file", len(jobs)) as bar:
@@ -223,12 +219,12 @@ def command(
         report = tag_files(
             ray,
             jobs,
-            copies,
+            loaded,
             options,
             record,
+            names=names,
             threads=threads,
             attempts=attempts,
-            in_flight=in_flight,
             split=split,
             time_limit=time_limit or 0.0,
             max_failures=max_failures,
@@ -246,9 +242,4 @@ def command(
         )
     for reason, count in report.uncut.items():
         notes(f"note: large files not split: {count:,} ({reason})")
-    for name in changed_since(copies):
-        notes(
-            f"note: {name} has changed since the start; all files were tagged with the old model; "
-            "run the same command again to tag with the new one"
-        )
     return 1 if report.failures else 0

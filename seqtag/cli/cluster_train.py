@@ -102,7 +102,7 @@ def command(
     from seqtag.batch.jobs import files_of
     from seqtag.batch.parameter_mixing import train_shards
     from seqtag.batch.ray_cluster import connected, require_ray
-    from seqtag.batch.ray_training import ray_shard_workers
+    from seqtag.batch.ray_training import ray_shards
     from seqtag.batch.storage import is_address
 
     notes = Notes(quiet)
@@ -121,17 +121,11 @@ def command(
     report = TrainingReport(notes, output, options["checkpoint"])
     dev = locate([dev], "dev", notes.announce)[0] if dev else None
     with report.interruptible(), connected(address, workers) as ray:
-        shard_workers = partial(
-            ray_shard_workers,
-            ray=ray,
-            attempts=attempts,
-            on_lost=lambda shard, reason: notes(f"{shard}: the worker was lost: {reason}"),
-        )
         tagger = train_shards(
             files,
             dev=dev,
             on_epoch=report.add,
-            shard_workers=shard_workers,
+            workers=partial(ray_shards, ray=ray, attempts=attempts),
             **reading.arguments(),
             **options,
         )

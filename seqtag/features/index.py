@@ -120,7 +120,7 @@ class _Rows(NamedTuple):
     def without_rare(self, min_count: int, keep: NDArray[np.uint64]) -> _Rows:
         """Drop rows below a count, except those with keys to keep; the order stays."""
         counts = np.bincount(self.features, minlength=len(self.keys))
-        kept = (counts >= min_count) | np.isin(self.keys, keep)
+        kept = (counts >= min_count) | np.isin(self.keys, keep, assume_unique=True)
         number = (np.cumsum(kept) - 1).astype(np.int32)
         stays = kept[self.features]
         before = np.concatenate([[0], np.cumsum(stays)])

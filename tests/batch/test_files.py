@@ -95,7 +95,7 @@ def test_a_copy_of_the_input_is_known_by_its_digest(place, model):
 def test_a_touched_input_is_digested_once(place, model, monkeypatch):
     before, read = tag(model), []
     digest_of = files.digest_of
-    monkeypatch.setattr(files, "digest_of", lambda at: read.append(at.name) or digest_of(at))
+    monkeypatch.setattr(files, "digest_of", lambda name: read.append(name) or digest_of(name))
     age("in.conllu", 50)
     before = tag(model, before)
     assert (before.status, read) == ("skipped", ["in.conllu"])
@@ -231,20 +231,6 @@ def test_what_cannot_be_done_is_said(place, model):
     with pytest.raises(SeqtagError, match="expected one of the components upos, found 'xpos'"):
         tag(model, only=["xpos"])
     assert names(".") == ["in.conllu"]
-
-
-def test_a_process_keeps_the_last_models_only(monkeypatch):
-    monkeypatch.setattr(files, "_kept", type(files._kept)())
-    monkeypatch.setattr(files, "_MAX_KEPT", 2)
-    made = []
-
-    def load(name):
-        made.append(name)
-        return Models([], [name])
-
-    for name in ("a", "b", "a", "c", "a", "b"):
-        files.kept((name,), lambda name=name: load(name))
-    assert made == ["a", "b", "c", "b"]
 
 
 @linux

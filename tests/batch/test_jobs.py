@@ -11,7 +11,7 @@ import pytest
 from seqtag.batch import jobs
 from seqtag.batch.jobs import Job, files_of, jobs_of, open_ledger
 from seqtag.batch.ledger import FileResult, Ledger
-from seqtag.batch.storage import place_of
+from seqtag.batch.storage import facts_of, open_output
 from seqtag.errors import CorpusError, OptionError
 from tests.command_line import linux
 
@@ -46,11 +46,11 @@ def test_patterns_of_addresses(monkeypatch):
     monkeypatch.setattr(jobs, "check_shared", lambda _: None)
     root = f"memory://{uuid.uuid4().hex}"
     for name in ("b.txt", "a.txt", "c.conllu"):
-        with place_of(f"{root}/{name}").output() as out:
+        with open_output(f"{root}/{name}") as (out, _):
             out.write(b"x")
     found = files_of([f"{root}/*.txt"])
     assert [Path(name).name for name in found] == ["a.txt", "b.txt"]
-    assert all(place_of(name).facts() for name in found)
+    assert all(map(facts_of, found))
     with pytest.raises(CorpusError, match="expected files by this pattern, found none; check it"):
         files_of([f"{root}/*.xml"])
 
@@ -172,11 +172,8 @@ def test_lists_of_names_that_are_no_utf_8(crawl):
 
 def test_what_a_run_has_written_is_no_input_by_itself(crawl):
     with Ledger("crawl/x/ledger.jsonl", "crawl/x/") as ledger:
-        ledger.begin(begun=0.0)
         ledger.add(FileResult("b", "crawl/x/a.txt", *RESULT))
-    Path("crawl/x/data.jsonl").write_text('{"status": "draft", "text": "Time flies."}\n')
-    assert files_of(["crawl/x/*"]) == ["crawl/x/a.txt", "crawl/x/data.jsonl"]
-    Path("crawl/x/data.jsonl").unlink()
+    assert files_of(["crawl/x/*"]) == ["crawl/x/a.txt"]
     for folder in ("crawl/x", str(crawl / "x"), "crawl/../crawl/x/"):
         for source in ("crawl/x/a.txt", str(crawl / "x" / "a.txt")):
             with pytest.raises(OptionError) as error:
@@ -202,16 +199,6 @@ def test_a_ledger_is_no_device_and_no_pipe(name, tmp_path, monkeypatch):
     os.mkfifo("pipe")
     with pytest.raises(CorpusError, match=f"^{name}: expected a file for the ledger, found a dev"):
         open_ledger(name, "out", [Job("a.txt", "out/a.txt")])
-
-
-def test_a_ledger_of_several_folders_keeps_them_apart(tmp_path):
-    """Else an output of one folder would be taken for that of the other."""
-    for number, folder in enumerate("ABA"):
-        top = str(tmp_path / folder)
-        with open_ledger(str(tmp_path / "l.jsonl"), top, []) as ledger:
-            assert list(ledger) == ([f"{top}/0"] if number == 2 else [])
-            ledger.begin(begun=float(number))
-            ledger.add(FileResult("b", f"{top}/{number}", *RESULT))
 
 
 def test_a_store_has_no_ledger(tmp_path):

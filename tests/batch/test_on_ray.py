@@ -174,7 +174,7 @@ def test_a_large_file_in_parts_and_a_worker_that_is_killed(place, ray, call):
     killed = []
 
     def kill():
-        folder = str(Path("out/2.conllu.parts").resolve())
+        folder = str(Path("out/2.conllu.seqtag-parts").resolve())
         while not killed:
             for path in Path("/proc").glob("[0-9]*/fd/*"):
                 with suppress(OSError):
@@ -191,7 +191,7 @@ def test_a_large_file_in_parts_and_a_worker_that_is_killed(place, ray, call):
     found = totals(call)
     assert (found["tagged"], found["failures"], found["attempts_lost"]) == (5, [], 1)
     assert found["parts"] > 10
-    assert not [*Path("out").glob("*.parts")]
+    assert not [*Path("out").glob("*.seqtag-parts")]
 
 
 def test_an_error_in_a_file_and_a_full_disk_fail_alone(place, ray, call):
@@ -250,7 +250,8 @@ def test_a_file_that_does_not_come_in_time_fails_alone(place, ray, call):
     assert_all_done(5)
     [failed] = totals(call)["failures"]
     assert (failed["source"], failed["attempts"]) == (SLOW, 2)
-    assert failed["error"].startswith("expected a result within 0.5 seconds, found none")
+    assert failed["error"].startswith("the worker was lost: ")
+    assert failed["error"].endswith("; see --time-limit, 0.5 s")
 
 
 def test_a_model_that_is_replaced_meanwhile_changes_nothing(place, ray, call, home):
@@ -263,7 +264,6 @@ def test_a_model_that_is_replaced_meanwhile_changes_nothing(place, ray, call, ho
     with meanwhile(replace):
         done = call(*TAG, "in/*.conllu", SLOW)
     assert done.code == 0
-    assert "note: my.seqtag has changed since the start" in done.err
     assert_all_done()
     assert "\tDET\t_\t" in Path("out/0.conllu").read_text()
     with meanwhile(give):

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import pickle
+import tracemalloc
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 import seqtag
-from seqtag.batch.mixing import Fold
-from seqtag.batch.parameter_mixing import LocalWorkers, mix
-from seqtag.batch.shards import Shard, ShardOptions, train_shard
-from seqtag.errors import CheckpointError
+from seqtag.batch.parameter_mixing import Shard, ShardOptions
+from seqtag.errors import CheckpointError, CorpusError, LabelError
 from seqtag.features.language import parse
 from seqtag.tagging.tagger import Tagger, facts_of
-from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
 from tests.training.test_train import CHUNKS, DEV, TRAINING, weights_of
+
+if TYPE_CHECKING:
+    from seqtag.training.runs import Epoch
 
 TEMPLATES = parse("form[0]\nnormal[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]\nlabel[-1]")
 SEEING = parse("form[0]\nnormal[0]\nlabel[-1] + form[0]\nlabel[-1]")
@@ -43,7 +48,6 @@ def learn(shards, **options) -> Tagger:
         (TRAINING, {"dev": DEV, "epochs": 9, "patience": 1}),
         (CHUNKS, {"encoding": "iobes", "constrain": False}),
         (CHUNKS, {"encoding": "iobes", "update": "adaptive"}),
-        (LEMMAS, {"label": "lemma"}),
         (FACTORED, {"label": "upos+feats", "label_parts": "split", "tag_dictionary": 1}),
     ],
 )
@@ -61,30 +65,24 @@ def test_one_shard_is_plain_training_with_the_preset_of_a_file(sample_dir):
 
 
 # ----------------------------------------------------------------- several
-class Restless(LocalWorkers):
-    """Shards that are lost before every round, read again, and learned from twice."""
+@contextmanager
+def restless(sources, options):
+    """Shards that are lost before every call, read again, and called twice."""
 
-    def __init__(self, sources, reading):
-        super().__init__(sources, reading)
-        self._sources, self._reading = sources, reading
+    def call(method, *arguments):
+        for number, source in enumerate(sources, 1):
+            getattr(Shard(number, source, options), method)(*arguments)
+            again = Shard(number, source, options)
+            yield pickle.loads(pickle.dumps(getattr(again, method)(*arguments)))
 
-    def begin(self, plan):
-        self._plan = plan
-        return super().begin(plan)
-
-    def round(self, table, number, seed):
-        for i, source in enumerate(self._sources, 1):
-            train_shard(table, Shard(source, self._reading).encode(self._plan, i), number, seed)
-            again = Shard(source, self._reading).encode(self._plan, i)
-            yield train_shard(table, again, number, seed)
+    yield call
 
 
 @pytest.mark.parametrize("update", ["pa", "adaptive"])
 def test_who_works_and_how_often_does_not_matter(update):
     settings = {"epochs": 4, "margin": 0.5, "update": update, "dropout": 0.2}
     models = [learn(THREE, threads=threads, **settings) for threads in (1, 2)]
-    reading = ShardOptions("tag", TEMPLATES, settings)
-    models.append(Tagger(mix(Restless(THREE, reading), reading, Schedule(1, 1, None, 1, None))))
+    models.append(learn(THREE, workers=restless, **settings))
     assert weights_of(models[0]) == weights_of(models[1]) == weights_of(models[2])
     assert models[0].info == models[1].info == models[2].info
     assert models[0].info["training"]["shards"] == 3
@@ -111,16 +109,6 @@ def test_shards_learn_what_all_of_them_say():
     assert tagger.known_words.hashes.tolist() == plain.known_words.hashes.tolist()
 
 
-def test_lemmas_of_several_shards_have_the_scripts_of_all():
-    """Alone, London would be a lemma as it stands: with PARIS it is one in title case."""
-    shards = [corpus("London London", "form lemma"), corpus("PARIS Paris", "form lemma")]
-    tagger = learn(shards, label="lemma")
-    plain = train([*shards[0], *shards[1]], label="lemma", templates=TEMPLATES, epochs=3)
-    assert tagger.labels == plain.labels == ("title 0 0  ",)
-    assert learn(shards[:1], label="lemma").labels != plain.labels
-    assert tagger.tag(["PARIS", "London"]) == ["Paris", "London"]
-
-
 def test_rounds_report_what_happened():
     epochs: list[Epoch] = []
     tagger = learn(THREE, epochs=9, dev=DEV, patience=3, on_epoch=epochs.append)
@@ -139,15 +127,67 @@ def test_there_must_be_a_shard():
     assert str(error.value) == "expected one shard or more, found none"
 
 
-@pytest.mark.parametrize("least", [1, 7, 40])
-def test_how_often_the_driver_merges_does_not_matter(least, monkeypatch):
-    settings = {"margin": 0.5, "update": "adaptive", "min_count": 2, "tag_dictionary": 1}
-    shards = [[sentence] for sentence in TRAINING] * 3
-    once = learn(shards, **settings)
-    monkeypatch.setattr(Fold.__init__, "__defaults__", (least,))
-    often = learn(shards, **settings)
-    assert weights_of(often) == weights_of(once)
-    assert often.info == once.info
+def test_shards_of_one_sentence_know_what_all_know():
+    options = {"min_count": 2, "tag_dictionary": 1, "templates": SEEING}
+    every = [[sentence] for sentence in TRAINING]
+    tagger, plain = learn(every, **options), train(TRAINING, label="tag", epochs=3, **options)
+    for name in ("labels", "columns", "tag_dictionary"):
+        assert repr(getattr(tagger.model, name)) == repr(getattr(plain.model, name))
+    assert tagger.known_words.hashes.tolist() == plain.known_words.hashes.tolist()
+    found, expected = (model.info["training"] for model in (tagger, plain))
+    assert (found["sentences"], found["tokens"]) == (expected["sentences"], expected["tokens"])
+
+
+def test_memory_does_not_depend_on_the_number_of_shards():
+    [stats] = [Shard(1, TRAINING, ShardOptions("tag", TEMPLATES)).stats()]
+
+    class EnoughError(Exception):
+        pass
+
+    def peak(count: int) -> int:
+        """The most memory of the driver, with the statistics of so many shards."""
+        random = np.random.RandomState(1)
+
+        def call(method, *_):
+            if method != "stats":
+                raise EnoughError
+            for _ in range(count):
+                keys = np.sort(random.permutation(20_000)[:10_000].astype(np.uint64))
+                yield stats._replace(words=keys, keys=(keys, np.ones((1, len(keys)), np.int64)))
+
+        tracemalloc.start()
+        with pytest.raises(EnoughError):
+            learn([TRAINING] * count, workers=lambda *_: nullcontext(call))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert peak(200) < 1.5 * peak(20)
+
+
+# ----------------------------------------------------------------- what is refused
+def test_shards_must_have_the_same_columns(tmp_path):
+    (tmp_path / "a.txt").write_text("the DT\nman NN\n")
+    (tmp_path / "b.txt").write_text("the X DT\nman X NN\n")
+    with pytest.raises(CorpusError) as error:
+        seqtag.train_shards([tmp_path / "a.txt", tmp_path / "b.txt"])
+    assert str(error.value).startswith(f"{tmp_path / 'b.txt'}: expected the columns ")
+    assert f" of the first shard ({tmp_path / 'a.txt'}), found " in str(error.value)
+
+
+def test_lemmas_are_refused():
+    with pytest.raises(LabelError, match="expected a column other than lemmas for shards, found l"):
+        learn([LEMMAS], label="lemma")
+
+
+def test_some_word_must_have_a_label():
+    without = corpus("the _; man _", "form feats")
+    with pytest.raises(LabelError) as error:
+        learn([without], label="feats")
+    assert str(error.value).startswith(
+        '<sentences>: expected labels in the column feats, found "_" for every word'
+    )
+    assert learn([without, corpus("the A=a; man _", "form feats")], label="feats").labels
 
 
 # ----------------------------------------------------------------- checkpoints

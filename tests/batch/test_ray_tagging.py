@@ -20,21 +20,11 @@ import pytest
 
 from seqtag.batch import ray_tagging as tagging
 from seqtag.batch import split
-from seqtag.batch.files import tag_file
+from seqtag.batch.files import Models, tag_file
 from seqtag.batch.jobs import Job
 from seqtag.batch.ledger import BatchReport, Failure, Ledger, read_report
-from seqtag.batch.ranges import Range
-from seqtag.batch.ray_tagging import (
-    AttemptError,
-    Item,
-    ModelCopy,
-    Parts,
-    WorkerOptions,
-    attempt,
-    tag_files,
-)
-from seqtag.batch.split import remove_parts
-from seqtag.batch.storage import facts_of
+from seqtag.batch.ray_tagging import AttemptError, Step, WorkerOptions, attempt, tag_files
+from seqtag.batch.storage import facts_of_all, remove
 from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
@@ -59,10 +49,8 @@ def place(tmp_path, monkeypatch, home) -> Path:
 
 def run(ray: FakeRay, **more) -> BatchReport:
     jobs = [Job(str(path), str(Path("out", path.name))) for path in sorted(Path("in").iterdir())]
-    data = Path("my.seqtag").read_bytes()
-    copies = [ModelCopy("my", hashlib.sha256(data).hexdigest(), data)]
     with Ledger("out/ledger.jsonl", "out/") as ledger:
-        return tag_files(ray, jobs, copies, TagOptions(), ledger, **more)
+        return tag_files(ray, jobs, Models.of("my.seqtag"), TagOptions(), ledger, **more)
 
 
 def lines(status: str) -> list[dict]:
@@ -73,7 +61,7 @@ def lines(status: str) -> list[dict]:
 
 def sources(items, *_) -> list[str]:
     """The names of the files of a task."""
-    return [Path(item.source).name for item in items]
+    return [Path(step.job.source).name for step, _ in items]
 
 
 def names(folder: str) -> list[str]:
@@ -81,7 +69,7 @@ def names(folder: str) -> list[str]:
 
 
 def test_all_files_are_tagged_a_few_at_a_time(place, fake, monkeypatch):
-    monkeypatch.setattr(tagging, "_FIRST", 0)  # no file is small
+    monkeypatch.setattr(tagging, "_TASK_FILES", 1)  # no file is small
     heard = []
     report = run(fake, listener=lambda done, report: heard.append((done, report.tagged)))
     tagged = [(done["status"], n) for done, n in heard if done and done["status"] == "tagged"]
@@ -92,7 +80,7 @@ def test_all_files_are_tagged_a_few_at_a_time(place, fake, monkeypatch):
     assert (found["files"], found["tagged"], found["failures"]) == (5, 5, [])
     assert (found["sentences"], found["tokens"]) == (5 * len(SENTENCES), 5 * WORDS)
     assert (found["workers"], found["formats"]) == (2, {"conllu": 5})
-    again = run(fake, in_flight=1, threads=2).as_json()
+    again = run(fake, threads=2).as_json()
     assert (again["skipped"], again["tokens"], again["workers"]) == (5, 0, 1)
 
 
@@ -159,7 +147,7 @@ def test_a_worker_that_is_lost_once_costs_an_attempt(place, fake):
 
     fake.lose = lose
     report = run(fake)
-    assert lost[0][0].source == str(place / "in" / sources(lost[0])[0])
+    assert lost[0][0][0].job.source == str(place / "in" / sources(lost[0])[0])
     assert (report.tagged, report.failures, report.attempts_lost) == (5, [], 1)
 
 
@@ -187,12 +175,12 @@ def test_a_task_of_many_files_that_is_lost_is_repeated_file_by_file(place, fake)
 def test_too_many_failures_stop_the_run(place, fake):
     fake.lose = lambda *_: True
     with pytest.raises(ClusterError) as error:
-        run(fake, attempts=1, max_failures=2, in_flight=1)
+        run(fake, attempts=1, max_failures=2)
     assert str(error.value) == (
-        "expected at most 2 failed files, found 3; see out/ledger.jsonl, correct the cause, and "
+        "expected at most 2 failed files, found 4; see out/ledger.jsonl, correct the cause, and "
         "run the same command to continue"
     )
-    assert len(lines("failed")) == 3
+    assert len(lines("failed")) == 4  # of all tasks in flight
     fake.lose = lambda *_: False
     assert run(fake, max_failures=0).tagged == 5
 
@@ -201,76 +189,35 @@ def test_a_run_that_is_stopped_keeps_what_its_tasks_have_done(place, fake, monke
     Path("in/0.conllu").write_text(BROKEN)
     with pytest.raises(ClusterError, match="expected at most 0 failed files, found 1"):
         run(fake, max_failures=0)
-    assert len(lines("tagged")) == len(names("out")) - 1 > 0  # without the ledger
-    assert lines("end")[0]["stopped"]
-    found, _ = read_report("out/ledger.jsonl")
-    assert (found.ended, found.stopped) == (True, True)
+    assert len(lines("tagged")) == len(names("out")) - 1  # without the ledger
+    assert not read_report("out/ledger.jsonl")[0].ended
 
 
 def test_only_recorded_outputs_are_looked_up(place, fake, monkeypatch):
     asked = []
-    monkeypatch.setattr(tagging, "facts_of", lambda names: asked.append(names) or facts_of(names))
+    monkeypatch.setattr(
+        tagging, "facts_of_all", lambda names: asked.append(names) or facts_of_all(names)
+    )
     run(fake)
     run(fake)
     assert [len(each) for each in asked] == [5, 10]
 
 
-def test_leftovers_at_addresses_of_files_here_are_removed(place, fake, monkeypatch):
-    monkeypatch.setattr(tagging, "_tidied", set())
-    left = [_temporary_name(place / "out" / name) for name in ("0.conllu", "1.conllu")]
-    left[0].parent.mkdir()
-    left[0].touch()
-    tagging._tidy_once(f"file://{place}/out/0.conllu")
-    assert not left[0].exists()
-    left[1].touch()
-    jobs = [Job("in/0.conllu", f"file://{place}/out/0.conllu")]
-    data = Path("my.seqtag").read_bytes()
-    copies = [ModelCopy("my", hashlib.sha256(data).hexdigest(), data)]
-    with Ledger("my.jsonl") as ledger:
-        assert tag_files(fake, jobs, copies, TagOptions(), ledger).tagged == 1
-    assert names("out") == ["0.conllu"]
-
-
 @linux
-def test_a_file_that_takes_too_long_fails(place, fake):
-    Path("in/2.conllu").unlink()
-    os.mkfifo("in/2.conllu")  # whoever opens it waits
-    report = run(fake, time_limit=0.2, attempts=2)
-    [failure] = report.failures
-    assert failure[:2] == ("in/2.conllu", 2)
-    assert failure.error.startswith("expected a result within 0.2 seconds, found none")
-    assert report.tagged == 4
-
-
-@linux
-def test_an_ignored_time_limit_is_said_again(monkeypatch):
-    monkeypatch.setattr(tagging, "_AGAIN", 0.1)
-    with pytest.raises(TimeoutError), tagging._time_limit(0.1):
-        with suppress(OSError):
-            time.sleep(60)
-        time.sleep(60)
-
-
-@linux
-def test_a_time_limit_that_cannot_be_set_leaves_no_trace():
-    handler = signal.getsignal(signal.SIGALRM)
-    with pytest.raises(OverflowError), tagging._time_limit(1e30):
-        pass
-    assert signal.getsignal(signal.SIGALRM) is handler
-    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
-
-
-@linux
-def test_a_worker_that_does_not_react_to_the_limit_ends():
+def test_a_worker_that_takes_too_long_ends(place):
+    os.mkfifo("pipe")  # whoever opens it waits
     code = (
-        "import signal, time; from seqtag.batch import ray_tagging as tagging\n"
-        "tagging._LAST_WORD = 0.2\n"
-        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])\n"
-        "with tagging._time_limit(0.1): time.sleep(100)\n"
+        "from seqtag.batch.ray_tagging import *; from seqtag.batch.files import Models\n"
+        "from seqtag.batch import ray_tagging; from seqtag.batch.jobs import Job\n"
+        "from seqtag.tagging import TagOptions\n"
+        "models, how = Models.of('my.seqtag'), WorkerOptions(TagOptions(), limit=0.5)\n"
+        "ray_tagging._models[models.digests] = models\n"
+        "attempt([(Step(Job('pipe', 'out'), 0), None)], models.digests, [], how)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, timeout=60)
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, timeout=60)
     assert done.returncode == 1
-    assert b"Timeout" in done.stderr and b'File "<string>", line 4' in done.stderr
+    assert b"Timeout" in done.stderr and b'File "<string>", line 6' in done.stderr
 
 
 def test_what_a_file_holds_is_not_asked_twice(place, fake):
@@ -299,14 +246,14 @@ def test_what_may_go_better_is_tried_again(monkeypatch, error, message):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(tagging, "TagTask", fail)
-    monkeypatch.setattr(tagging, "kept", lambda *_: None)
-    found = attempt([Item("a", "b", None, 0)], [], WorkerOptions(TagOptions()))
+    monkeypatch.setattr(tagging, "tag_file", fail)
+    monkeypatch.setitem(tagging._models, (), None)
+    found = attempt([(Step(Job("a", "b"), 0), None)], (), [], WorkerOptions(TagOptions()))
     assert found == [AttemptError(message, retry=True)]
 
 
 def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, monkeypatch):
-    monkeypatch.setattr(tagging, "_FIRST", 0)
+    monkeypatch.setattr(tagging, "_TASK_FILES", 1)
     left = _temporary_name(Path("out", "4.conllu").absolute())
 
     def interrupt(done, report):
@@ -354,8 +301,8 @@ def test_large_files_are_tagged_in_parts_and_joined(place, fake):
 def test_a_part_that_costs_every_worker_fails_its_file_alone(place, fake):
     fake.lose = lambda items, *_: (
         sources(items) == ["3.conllu"]
-        and isinstance(items[0].step, Range)
-        and items[0].step.start > 400
+        and items[0][0].part is not None
+        and items[0][0].part.start > 400
     )
     report = in_parts(fake, attempts=2)
     [failure] = report.failures
@@ -363,16 +310,16 @@ def test_a_part_that_costs_every_worker_fails_its_file_alone(place, fake):
     assert failure.error.startswith("bytes ")
     assert failure.error.endswith(": the worker was lost: The worker died unexpectedly")
     assert report.tagged == 4
-    done = {path.name for path in Path("out/3.conllu.parts").iterdir()}
+    done = {path.name for path in Path("out/3.conllu.seqtag-parts").iterdir()}
     assert any(name.startswith("0-") for name in done)
-    left = _temporary_name(Path("out/3.conllu.parts/0-1").absolute())
+    left = _temporary_name(Path("out/3.conllu.seqtag-parts/0-1").absolute())
     left.touch()
     fake.lose = lambda *_: False
     report = in_parts(fake)
     assert (report.tagged, report.skipped) == (1, 4)
     assert 0 < report.tokens < WORDS  # the part that was done stays done
     assert Path("out/3.conllu").read_bytes() == lone(3)
-    assert not Path("out/3.conllu.parts").exists()
+    assert not Path("out/3.conllu.seqtag-parts").exists()
 
 
 def test_what_a_part_holds_is_said_with_its_line(place, fake):
@@ -387,7 +334,7 @@ def test_joining_that_is_lost_is_tried_again(place, fake):
     lost = []
 
     def lose(items, *_):
-        if isinstance(items[0].step, Parts) and not lost:
+        if bool(items[0][0].parts) and not lost:
             lost.append(items)
             return True
         return False
@@ -401,18 +348,17 @@ def test_joining_that_is_lost_is_tried_again(place, fake):
 def test_a_joined_file_whose_parts_were_half_removed_is_finished(place, fake, monkeypatch, failure):
     removed = []
 
-    def remove(target):
-        removed.append(target)
+    def half_remove(name):
+        removed.append(name)
         if len(removed) == 1:  # the file is there
-            Path(f"{target}.parts", names(f"{target}.parts")[0]).unlink()
+            Path(name, names(name)[0]).unlink()
             raise failure
-        remove_parts(target)
+        remove(name)
 
-    monkeypatch.setattr(split, "remove_parts", remove)
+    monkeypatch.setattr(split, "remove", half_remove)
     report = in_parts(fake)
     assert (report.tagged, report.attempts_lost, report.failures) == (5, 1, [])
-    assert report.bytes == report.bytes_read  # the part that was missing is counted twice
-    assert report.bytes_read > sum(path.stat().st_size for path in Path("in").iterdir())
+    assert report.bytes_read == sum(path.stat().st_size for path in Path("in").iterdir())
     assert all(Path(f"out/{n}.conllu").read_bytes() == lone(n) for n in range(5))
     assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
 
@@ -425,14 +371,15 @@ def test_joining_that_always_fails_fails_the_file(place, fake, monkeypatch):
     report = in_parts(fake)
     assert {each[1:] for each in report.failures} == {(3, "out: No space left on device")}
     assert (report.tagged, len(report.failures), report.attempts_lost) == (0, 5, 10)
-    assert report.bytes == report.bytes_read > 0
 
 
 def test_a_damaged_part_is_tagged_again(place, fake):
-    fake.lose = lambda items, *_: isinstance(items[0].step, Parts)
+    fake.lose = lambda items, *_: bool(items[0][0].parts)
     in_parts(fake, attempts=1)
     for number in range(5):
-        part = Path(f"out/{number}.conllu.parts", names(f"out/{number}.conllu.parts")[0])
+        part = Path(
+            f"out/{number}.conllu.seqtag-parts", names(f"out/{number}.conllu.seqtag-parts")[0]
+        )
         part.write_bytes(part.read_bytes().replace(b"NOUN", b"VERB"))
     fake.lose = lambda *_: False
     report = in_parts(fake)
@@ -442,9 +389,9 @@ def test_a_damaged_part_is_tagged_again(place, fake):
 
 
 def test_parts_of_before_go_when_a_file_is_done_as_a_whole(place, fake):
-    fake.lose = lambda items, *_: isinstance(items[0].step, Parts)
+    fake.lose = lambda items, *_: bool(items[0][0].parts)
     assert len(in_parts(fake, attempts=1).failures) == 5
-    assert Path("out/0.conllu.parts").is_dir()
+    assert Path("out/0.conllu.seqtag-parts").is_dir()
     fake.lose = lambda *_: False
     assert run(fake).tagged == 5
     assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
@@ -452,7 +399,7 @@ def test_parts_of_before_go_when_a_file_is_done_as_a_whole(place, fake):
 
 def test_parts_that_are_not_in_the_ledger_go_too(place, fake):
     def interrupt(items, *more):
-        if isinstance(items[0].step, Range):
+        if items[0][0].part:
             attempt(items, *more)
             raise KeyboardInterrupt
         return False
@@ -460,7 +407,7 @@ def test_parts_that_are_not_in_the_ledger_go_too(place, fake):
     fake.lose = interrupt
     with pytest.raises(KeyboardInterrupt):
         in_parts(fake)
-    [folder] = [name for name in names("out") if name.endswith(".parts")]
+    [folder] = [name for name in names("out") if name.endswith(".seqtag-parts")]
     assert names(f"out/{folder}") and not lines("part")
     assert lines("cut")[0]["target"] in {f"{n}.conllu" for n in range(5)}
     fake.lose = lambda *_: False
@@ -492,13 +439,12 @@ def test_sizes_that_are_none(place, fake, call, size):
 
 def test_folders_are_looked_through_once(place, fake, monkeypatch):
     seen = []
-    monkeypatch.setattr(tagging, "_tidied", set())
-    monkeypatch.setattr(tagging, "remove_leftovers", lambda folder: seen.append(str(folder)))
+    monkeypatch.setattr(tagging, "remove_leftovers", seen.append)
     monkeypatch.setattr(
         "seqtag.storage.output.remove_leftovers", lambda *_: pytest.fail("each time")
     )
     run(fake)
-    assert seen == [str(place / "out"), "out"]  # by the worker and, at the end, the driver
+    assert seen == ["out"]
 
 
 # ----------------------------------------------------------------- the command
@@ -566,10 +512,10 @@ def test_verify_and_max_failures_on_the_command_line(place, fake, call):
     assert Path("out/2.conllu").read_bytes() == data
     for number in range(3):
         Path("in", f"{number}.conllu").write_text(BROKEN)
-    done = call(*TAG, "in/*.conllu", "--max-failures", 1, "--in-flight", 1)
+    done = call(*TAG, "in/*.conllu", "--max-failures", 1)
     assert done.code == 1
-    assert "seqtag: expected at most 1 failed files, found 2; see out/ledger.jsonl" in done.err
-    assert status(call).startswith("stopped: ")
+    assert "seqtag: expected at most 1 failed files, found 3; see out/ledger.jsonl" in done.err
+    assert status(call).startswith("interrupted: ")
 
 
 @linux
@@ -612,14 +558,13 @@ def test_raw_text_and_names(place, fake, call):
     assert Path("four/in/a.txt.x").is_file()
 
 
-def test_a_model_that_is_replaced_meanwhile_is_noted(place, fake, call, home):
+def test_a_model_that_is_replaced_meanwhile_changes_nothing(place, fake, call, home):
     def replace(*_):
         shutil.copy(home / "xpos.seqtag", "my.seqtag")
         return False
 
     fake.lose = replace
-    done = call(*TAG, "in/*.conllu")
-    assert "note: my.seqtag has changed since the start; all files were tagged with" in done.err
+    assert call(*TAG, "in/*.conllu").code == 0
     [model] = lines("run")[0]["models"]
     assert model["sha256"] == hashlib.sha256((home / "upos.seqtag").read_bytes()).hexdigest()
     assert "\tDET\t_\t" in Path("out/4.conllu").read_text()

@@ -16,7 +16,8 @@ from types import SimpleNamespace
 import pytest
 
 import seqtag
-from seqtag.batch.ray_training import ShardActor, ray_shard_workers
+from seqtag.batch.parameter_mixing import Shard, ShardOptions
+from seqtag.batch.ray_training import ShardActor, ray_shards
 from seqtag.corpus import ReadOptions
 from seqtag.errors import ClusterError, CorpusError
 from tests.batch.engines import FakeRay, RayError, fake, on_ray, ray
@@ -48,53 +49,44 @@ def shards(tmp_path, monkeypatch) -> list[str]:
 
 
 class Actors(FakeRay):
-    """A stand-in for Ray with actors in this process, which are lost when a test says so."""
+    """A stand-in for Ray with actors in this process, which are lost for good when a test says."""
 
     def __init__(self) -> None:
         super().__init__()
         self.made = self.killed = self.waiting = self.most_waiting = 0
-        self.dead: list[SimpleNamespace] = []
         self.asked: list[tuple[str, str]] = []
 
+    def cluster_resources(self):
+        return {"CPU": 2.0}
+
     def remote(self, kind):
-        def options(**given):
-            assert given["max_restarts"] == given["max_task_retries"] == 0
-            return SimpleNamespace(remote=make)
-
-        def make(sources, options, plan):
-            actor = kind(
-                *pickle.loads(pickle.dumps((sources, options, getattr(plan, "value", None))))
-            )
+        def make(sources, options):
             self.made += 1
-            found = SimpleNamespace()
-            found.call = SimpleNamespace(remote=partial(self._ask, sources, found, actor))
-            return found
+            actor = kind(*pickle.loads(pickle.dumps((sources, options))))
+            ask = partial(self._ask, sources, actor)
+            return SimpleNamespace(call=SimpleNamespace(remote=ask))
 
-        return SimpleNamespace(options=options)
+        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=make))
 
-    def _ask(self, sources, found, actor, what, i, *arguments):
+    def _ask(self, sources, actor, i, what, *boxes):
         name = os.path.basename(sources[i])  # noqa: PTH119
         self.waiting += 1
         self.most_waiting = max(self.most_waiting, self.waiting)
 
         def run():
             self.waiting -= 1
-            if found in self.dead:
-                raise RayError("The actor is dead")
             self.asked.append((name, what))
             if self.lose(name, what, self.asked.count((name, what))):
-                self.dead.append(found)
                 raise RayError("The actor died unexpectedly\nand more of that")
-            given = [getattr(each, "value", each) for each in arguments]
-            answer = actor.call(what, i, *pickle.loads(pickle.dumps(given)))
-            return pickle.loads(pickle.dumps(answer))
+            given = pickle.loads(pickle.dumps([each.value for each in boxes]))
+            return pickle.loads(pickle.dumps(actor.call(i, what, *given)))
 
         return SimpleNamespace(run=run)
 
     def get(self, ref):
         return ref.run()
 
-    def kill(self, seat):
+    def kill(self, actor):
         self.killed += 1
 
 
@@ -109,39 +101,26 @@ def actors(monkeypatch) -> Actors:
 
 # ----------------------------------------------------------------- the driver
 @pytest.mark.parametrize("tag_dictionary", [0, 1])
-@pytest.mark.parametrize(
-    "lose",
-    [
-        lambda *_: False,
-        lambda name, what, time: time == 1,  # every worker, the first time of each question
-        lambda name, what, time: what == "round" and time % 3,  # two of three times
-    ],
-)
-def test_the_model_is_that_of_shards_in_one_process(lose, tag_dictionary, actors, shards):
-    here = seqtag.train_shards(shards, tag_dictionary=tag_dictionary, **HOW)
-    actors.lose = lose
-    lost = []
-    workers = partial(ray_shard_workers, ray=actors, on_lost=lambda *each: lost.append(each))
-    there = seqtag.train_shards(shards, shard_workers=workers, tag_dictionary=tag_dictionary, **HOW)
+def test_the_model_is_that_of_shards_in_one_process(tag_dictionary, actors, shards):
+    many = shards * 5
+    here = seqtag.train_shards(many, tag_dictionary=tag_dictionary, **HOW)
+    workers = partial(ray_shards, ray=actors)
+    there = seqtag.train_shards(many, workers=workers, tag_dictionary=tag_dictionary, **HOW)
     assert weights_of(there) == weights_of(here)
     assert there.info == here.info
-    assert actors.made == 2 + len(lost)  # of as many as there are cores
-    assert actors.killed == 2
-    assert actors.most_waiting <= 3
-    assert all(reason == "The actor died unexpectedly" for _, reason in lost)
+    assert actors.made == actors.killed == 2  # as many as there are cores
+    assert actors.most_waiting == 4
 
 
 def test_a_shard_that_kills_its_workers_is_named(actors, shards):
     actors.lose = lambda name, what, _: name == "1.txt" and what == "round"
-    workers = partial(ray_shard_workers, ray=actors, attempts=2)
     with pytest.raises(ClusterError) as error:
-        seqtag.train_shards(shards, shard_workers=workers, **HOW)
+        seqtag.train_shards(shards, workers=partial(ray_shards, ray=actors, attempts=2), **HOW)
     assert str(error.value) == (
         f"{os.path.abspath('1.txt')}: expected a result for this shard, found its worker lost "  # noqa: PTH100
         "2 times (The actor died unexpectedly); check the available memory; with a checkpoint, the "
         "same command with --resume continues from the last round"
     )
-    assert actors.asked.count(("1.txt", "round")) == 2
     assert actors.killed == 2
 
 
@@ -149,68 +128,44 @@ def test_what_is_wrong_with_a_file_is_said_once(actors, shards):
     with open(shards[2], "a") as file:  # noqa: PTH123
         file.write("\nshort\n")
     with pytest.raises(CorpusError, match=r"2\.txt:11: expected 2 columns, found 1"):
-        seqtag.train_shards(shards, shard_workers=partial(ray_shard_workers, ray=actors), **HOW)
+        seqtag.train_shards(shards, workers=partial(ray_shards, ray=actors), **HOW)
     os.remove(shards[2])  # noqa: PTH107
     with pytest.raises(FileNotFoundError):
-        seqtag.train_shards(shards, shard_workers=partial(ray_shard_workers, ray=actors), **HOW)
+        seqtag.train_shards(shards, workers=partial(ray_shards, ray=actors), **HOW)
     assert actors.asked.count(("2.txt", "stats")) == 2
-    assert actors.made == actors.killed == 4
 
 
-def test_few_results_wait_for_the_driver(actors, shards):
-    many = shards * 5
-    workers = partial(ray_shard_workers, ray=actors)
-    found = seqtag.train_shards(many, shard_workers=workers, **HOW)
-    assert weights_of(found) == weights_of(seqtag.train_shards(many, **HOW))
-    assert actors.made == 2
-    assert actors.most_waiting == 4
-
-
-def test_a_file_that_changes_under_a_lost_worker_is_noticed(actors, shards):
-    def lose(name, what, time):
-        if name == "0.txt" and what == "round" and time == 2:
-            with open(name, "a") as file:  # noqa: PTH123
+def test_a_file_that_changes_between_two_calls_is_noticed(shards):
+    @contextmanager
+    def workers(sources, options):
+        def call(method, *arguments):
+            for number, source in enumerate(sources, 1):
+                yield getattr(Shard(number, source, options), method)(*arguments)
+            with open("0.txt", "a") as file:  # noqa: PTH123
                 file.write("\nnew JJ\n")
-            return True
-        return False
 
-    actors.lose = lose
+        yield call
+
     with pytest.raises(CorpusError, match="expected the sentences with which this training began"):
-        seqtag.train_shards(shards, shard_workers=partial(ray_shard_workers, ray=actors), **HOW)
+        seqtag.train_shards(shards, workers=workers, **HOW)
 
 
 def test_a_shard_may_be_at_an_address(tmp_path, shards):
     pytest.importorskip("fsspec")
-    from seqtag.batch.shards import ShardOptions
-
-    reading = ShardOptions("tag", files=ReadOptions(columns=["form", "tag"]))
+    options = ShardOptions("tag", files=ReadOptions(columns=["form", "tag"]))
     address = "file://" + str(tmp_path / shards[0])
-    assert (
-        ShardActor([address], reading).stats(0).digest
-        == ShardActor(shards, reading).stats(0).digest
-    )
-
-
-def test_rounds_begin_with_a_plan(shards):
-    from seqtag.batch.shards import ShardOptions
-
-    with pytest.raises(RuntimeError) as error:
-        ShardActor(shards, ShardOptions("tag", files=ReadOptions(columns=["form", "tag"]))).round(
-            0, None, 1, 1
-        )
-    assert str(error.value) == "a shard must begin with its plan"
+    found = [Shard(1, source, options).stats().digest for source in (address, shards[0])]
+    assert found[0] == found[1]
 
 
 # ----------------------------------------------------------------- the command
 def test_the_command_writes_the_model_and_says_what_happened(actors, shards, call):
-    actors.lose = lambda name, what, time: (name, what, time) == ("1.txt", "round", 2)
     seqtag.train_shards(shards, **HOW).save("here.seqtag")
     done = call("cluster", "train", *shards, "-o", "there.seqtag", *OPTIONS, "--rounds", 4)
     assert done.code == 0, done.err
     with open("here.seqtag", "rb") as here, open("there.seqtag", "rb") as there:  # noqa: PTH123
         assert here.read() == there.read()
     assert "epoch 4: " in done.err
-    assert "1.txt: the worker was lost: The actor died unexpectedly\n" in done.err
     assert "there.seqtag: tag from form, 4 labels, 5 sentences" in done.err
 
 
@@ -266,32 +221,29 @@ def test_any_number_of_workers_gives_the_same_model(workers, shards):
 
 
 class Telling(ShardActor):
-    """A shard that says which process it is in."""
+    """A worker that says which process it is in."""
 
-    def pid(self) -> int:
-        return os.getpid()
+    def __init__(self, sources, options):
+        super().__init__(sources, options)
+        with open(f"{sources[0]}.pids", "a") as file:  # noqa: PTH123
+            file.write(f"{os.getpid()}\n")
 
 
 @on_ray
 def test_workers_that_are_killed_leave_no_trace(ray, shards, monkeypatch):
     here = seqtag.train_shards(shards, **HOW)
-    seats, lost = [], []
     monkeypatch.setattr("seqtag.batch.ray_training.ShardActor", Telling)
 
-    @contextmanager
-    def workers(sources, reading):
-        on_lost = lambda *each: lost.append(each)  # noqa: E731
-        with ray_shard_workers(sources, reading, ray=ray, on_lost=on_lost) as found:
-            seats.append(found)
-            yield found
+    def pids() -> list[int]:
+        with open(f"{shards[0]}.pids") as file:  # noqa: PTH123
+            return list(map(int, file))
 
     def kill(epoch) -> None:
         """Kill a worker before the next round, each time another."""
-        if epoch.epoch < 4:
-            [workers] = seats
-            os.kill(ray.get(workers._actors[epoch.epoch % 2].call.remote("pid")), signal.SIGKILL)
+        os.kill(pids()[epoch.epoch - 1], signal.SIGKILL)
 
-    there = seqtag.train_shards(shards, shard_workers=workers, on_epoch=kill, **HOW)
+    workers = partial(ray_shards, ray=ray)
+    there = seqtag.train_shards(shards, workers=workers, on_epoch=kill, **HOW)
     assert weights_of(there) == weights_of(here)
     assert there.info == here.info
-    assert [os.path.basename(shard) for shard, _ in lost] == ["1.txt", "0.txt", "1.txt"]  # noqa: PTH119
+    assert len({*pids()}) >= 5

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from seqtag.batch import storage
-from seqtag.batch.storage import digest_of, facts_of, place_of
+from seqtag.batch.storage import digest_of, facts_of, facts_of_all, open_output
 from tests.batch.engines import fake, on_ray, ray
 from tests.command_line import call, conllu, home
 
@@ -58,22 +58,22 @@ def uploads(store: Any) -> list[str]:
 def test_an_output_is_sent_in_parts_and_appears_complete(bucket, tmp_path, monkeypatch):
     monkeypatch.setattr(s3fs.S3FileSystem, "default_block_size", PART)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    place = place_of("s3://crawl/out/a.bin")
-    with place.output() as out:
+    place = "s3://crawl/out/a.bin"
+    with open_output(place) as (out, stored):
         for _ in range(4):
             out.write(os.urandom(PART - 1))
         assert uploads(bucket) == ["out/a.bin"]
-        assert place.facts() is None
-    assert (out.bytes, out.sha256) == (4 * (PART - 1), digest_of(place))
-    assert place.facts().bytes == out.bytes
+        assert facts_of(place) is None
+    assert (stored.bytes, stored.sha256) == (4 * (PART - 1), digest_of(place))
+    assert facts_of(place).bytes == stored.bytes
     assert uploads(bucket) == [*tmp_path.iterdir()] == []
 
 
 def test_an_error_leaves_what_was_there(bucket, monkeypatch):
     monkeypatch.setattr(s3fs.S3FileSystem, "default_block_size", PART)
     bucket.pipe("crawl/out/a.bin.gz", b"old")
-    place = place_of("s3://crawl/out/a.bin.gz")
-    with pytest.raises(KeyError), place.output() as out:
+    place = "s3://crawl/out/a.bin.gz"
+    with pytest.raises(KeyError), open_output(place) as (out, _stored):
         for _ in range(4):
             out.write(os.urandom(PART))
         raise KeyError
@@ -85,14 +85,14 @@ def test_many_files_are_looked_up_by_one_listing(bucket, monkeypatch):
     names = [f"s3://crawl/in/{number}" for number in range(4)]
     for name in names[1:]:
         bucket.pipe(name, name.encode())
-    alone = facts_of(names)
+    alone = facts_of_all(names)
     monkeypatch.setattr(storage, "_LISTED", 4)
-    monkeypatch.setattr(storage._RemotePlace, "facts", lambda _: pytest.fail("one by one"))
-    assert facts_of(names) == alone
+    monkeypatch.setattr(storage, "facts_of", lambda _: pytest.fail("one by one"))
+    assert facts_of_all(names) == alone
     assert alone[names[0]] is None
     assert len({facts.stamp for facts in alone.values() if facts}) == 3
     missing = [name.replace("/in/", "/none/") for name in names]
-    assert facts_of(missing) == dict.fromkeys(missing)
+    assert facts_of_all(missing) == dict.fromkeys(missing)
 
 
 @pytest.fixture

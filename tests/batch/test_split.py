@@ -17,11 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seqtag
-from seqtag.batch import ranges
 from seqtag.batch import split as parts
-from seqtag.batch.files import tag_file
-from seqtag.batch.ranges import Head, Range
-from seqtag.batch.split import cut_file, join_parts, part_of, remove_parts
+from seqtag.batch.files import Head, Range, tag_file
+from seqtag.batch.split import cut_file, join_parts, part_of
 from seqtag.errors import CorpusError, OptionError
 from seqtag.tagging.streams import TagOptions
 from tests.command_line import SENTENCES, call, conllu, home
@@ -66,7 +64,7 @@ def compared(data: bytes, model, size: int, name: str = "in", **asked) -> int:
             assert Path(joined).read_bytes() == Path(whole).read_bytes()
             same = {"target": whole, "stamp": alone.stamp, "seconds": alone.seconds}
             assert replace(result, **same) == alone
-            assert not Path(joined + ".parts").exists()
+            assert not Path(joined + ".seqtag-parts").exists()
         return len(found)
 
 
@@ -169,7 +167,6 @@ def test_comments_stay_with_their_sentence(model):
 
 
 def test_what_is_larger_than_what_is_read_at_once(model, monkeypatch):
-    monkeypatch.setattr(ranges, "_CHUNK", 7)
     monkeypatch.setattr(parts, "_CHUNK", 7)
     assert compared((COLUMNS * 9).encode(), model, 50) > 3
     assert compared((COLUMNS * 9).encode(), model, 50, to="tsv") > 3
@@ -321,9 +318,9 @@ def test_a_part_that_is_missing_or_of_another_model(place, model):
     found = cut(model)
     done = [tag(model, part) for part in found]
     Path(done[0].target).unlink()
-    with pytest.raises(FileNotFoundError, match=f"in.conllu.parts/{found[0].start}-"):
+    with pytest.raises(FileNotFoundError, match=f"in.conllu.seqtag-parts/{found[0].start}-"):
         join(model, found, done)
-    assert sorted(path.name for path in Path("out").iterdir()) == ["in.conllu.parts"]
+    assert sorted(path.name for path in Path("out").iterdir()) == ["in.conllu.seqtag-parts"]
     done[0] = tag("en", found[0])
     with pytest.raises(FileNotFoundError):
         join(model, found, done)
@@ -338,19 +335,6 @@ def test_a_file_that_changed_meanwhile_is_not_joined(place, model):
         with pytest.raises(CorpusError, match="expected the file that was split"):
             join(model, found, done)
         assert not Path("out/in.conllu").exists()
-
-
-def test_only_parts_are_removed(place):
-    folder = Path("out/in.conllu.parts")
-    folder.mkdir(parents=True)
-    for name in ("0-10", "10-20", "mine.txt"):
-        (folder / name).touch()
-    remove_parts("out/in.conllu")
-    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
-    (folder / "mine.txt").rename("mine.txt")
-    (folder / "0-10").touch()
-    remove_parts("out/in.conllu")
-    assert not folder.exists()
 
 
 def test_parts_at_an_address(place, model):
