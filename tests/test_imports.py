@@ -265,22 +265,6 @@ def test_imports_point_down(module):
         assert LAYER[other] < LAYER[module], f"seqtag.{module} must not import seqtag.{other}"
 
 
-def test_imports_by_importlib_and_for_types_are_seen():
-    code = """
-if TYPE_CHECKING:
-    from seqtag.training.train import Options
-def later(name):
-    import_module("seqtag.training.train").train
-    importlib.import_module(f"seqtag.cli.{name}").command
-"""
-    assert set(imported(ast.parse(code))) == {
-        "seqtag.training.train.Options",
-        "seqtag.training.train",
-        "seqtag.cli.*",
-    }
-    assert modules({"seqtag.cli.*"}) >= {"cli.tag", "cli.train"}
-
-
 def test_imports_have_no_circle():
     edges = {module: modules(names) - {module} for module, names in IMPORTS.items()}
     TopologicalSorter(edges).prepare()

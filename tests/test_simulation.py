@@ -20,7 +20,6 @@ from benchmarks import simulation
 from benchmarks.simulation import (
     Assumed,
     Measured,
-    Outcome,
     bounds,
     file_sizes,
     simulate,
@@ -70,31 +69,11 @@ def test_a_machine_is_lost_with_all_its_cores_once():
     assert {run.killed for run in found} > {0, 16}
 
 
-def test_an_incomplete_run_has_no_hours():
-    runs = [Outcome(3600, 1, 0, 0, given_up, 1) for given_up in (0, 2)]
-    assert simulation.hours_of(runs[:1]) == "1.00"
-    assert simulation.hours_of(runs) == "incomplete in 1 of 2 runs"
-
-
-def test_chunks_beat_complete_files():
-    files, chunks = (
-        simulate(Measured(), SMALL, tasks_of(Measured(), SIZES, split), 100, 1).seconds
-        for split in (False, True)
-    )
-    assert chunks < files
-
-
 def test_small_files_share_tasks_and_cost_the_driver_their_number():
     tasks = small_files(Measured(), 100_000)
     assert 100 < tasks.each <= simulation.MOST
     slow = simulate(Measured(file=0.01), SMALL, tasks, 1000, 1)
     assert slow.seconds == pytest.approx(1000, rel=0.1)
-
-
-def test_sizes_have_a_heavy_tail_and_add_up():
-    sizes = file_sizes(Measured(read_per_token=5), Assumed(read=5e10), 1)
-    assert sizes.sum() == 1e10
-    assert np.sort(sizes)[-len(sizes) // 100 :].sum() > sizes.sum() / 5
 
 
 def test_the_page_says_its_figures(tmp_path, monkeypatch):
@@ -125,14 +104,3 @@ def test_the_page_in_the_repository_is_what_the_simulation_writes(tmp_path):
     sizes = file_sizes(measured, assumed, 20)
     run = simulate(measured, assumed, tasks_of(measured, sizes, split=True), 1000, 20)
     assert found["lines"]["chunks of 64 MB"]["1000"][19] == pytest.approx(list(run))
-
-
-def test_chunks_of_a_file_are_joined_when_all_are_tagged():
-    one = np.array([4e7])
-    found = simulate(Measured(), SMALL, tasks_of(Measured(), one, split=True), 100, 1)
-    assert found.tasks == 4 + 1
-    measured = Measured()
-    joining = 4e7 * measured.written_per_token / measured.join
-    least = 1e7 / measured.speed + joining
-    assert least < found.seconds < least + 5
-    assert found.busy < 0.04  # of a hundred cores four have worked, and joining is no tagging

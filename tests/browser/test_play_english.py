@@ -72,10 +72,6 @@ def sentences_of(path):
     return [list(sentence.words) for sentence in read(path) if len(sentence)]
 
 
-def test_the_model_is_small(built_page):
-    assert 300_000 < (built_page[0].parent / "model.js").stat().st_size < 1_500_000
-
-
 def test_attributes_are_those_of_seqtag(english):
     code = "words => words.map((word) => opened.describe(word).values)"
     data = english("JSON.stringify(opened.data.attributes)")

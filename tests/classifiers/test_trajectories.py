@@ -15,7 +15,7 @@ from seqtag.corpus import sentence_of
 from seqtag.engine.arrays import Instances, Layout
 from seqtag.engine.reference import phi, potentials, viterbi
 from seqtag.features.language import parse
-from tests.strategies import NATIVE, REFERENCE, cases, each_backend, install, needs_native
+from tests.strategies import each_backend, install
 
 PLAIN = {"shuffle": False, "fit_intercept": False}
 
@@ -320,25 +320,6 @@ def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass
     new = [word for word, _ in words("test")]
     expected = model.predict([features(word) for word in new])
     assert tagger.tag_many([[word] for word in new]) == [[label] for label in expected]
-
-
-@needs_native
-@given(cases(), st.booleans())
-def test_both_backends_record_the_same_mistakes(case, ties):
-    logs = []
-    for backend in (NATIVE, REFERENCE):
-        weights, log = backend.Weights(case.layout, "float64", "perceptron"), []
-        for _ in range(3):
-            counts = weights.train_epoch(
-                case.x, case.y, case.all_sentences, ties_are_mistakes=ties, out_mistakes=log
-            )
-            assert counts[0] == len(log[-1].position)
-            lengths = np.diff(case.x.sentence_ptr)[log[-1].position]
-            assert len(log[-1].y_hat) == lengths.sum()
-        logs.append(log)
-    for native, reference in zip(*logs, strict=True):
-        for found, expected in zip(native, reference, strict=True):
-            assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
 
 
 # ----------------------------------------------------------------- 3: the mean; 4: the votes

@@ -78,17 +78,6 @@ def test_many_labels_make_the_updates_of_the_multiclass_perceptron(seed, ties):
         assert np.allclose(model.coef_, rows, atol=1e-12)
 
 
-def test_two_labels_are_many_labels():
-    """The same mistakes with either feature map, however many ties there are."""
-    for seed in range(400):
-        random = np.random.RandomState(seed)
-        X, y = random.randint(-2, 3, (10, 2)), random.choice([-1, 1], 10)
-        one, _, mistakes = learn(examples_of(X, y), half, search([-1, 1], half))
-        two, _, same = learn(examples_of(X, y), block, search([-1, 1], block))
-        assert mistakes == same
-        assert all(one[i] == two[i, 1] == -two[i, -1] for i in range(2))
-
-
 @pytest.mark.parametrize("seed", range(50))
 def test_a_sentence_of_one_word_is_a_vector(seed):
     """With label bigrams there are two more features that are always 1: start and stop."""
@@ -235,10 +224,3 @@ def test_it_runs_alone_and_on_files(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith(": 285 of 338 words right\n")
-
-
-def test_the_learner_is_a_dozen_lines():
-    text = PAGE.read_text("utf-8")
-    body = text.split("def learn(")[1].split("\n\n\n")[0].split("\n")[2:]
-    assert len(body) <= 12
-    assert len(text.splitlines()) < 160

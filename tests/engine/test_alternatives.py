@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -94,18 +92,6 @@ def test_given_labels_stay_and_the_rest_is_the_best_around_them(p, data):
         if all(j is None or j == z for j, z in zip(given_labels, y, strict=True))
     ]
     assert viterbi(restrict(p, allowed)).tolist() == fitting[0][1]
-
-
-@pytest.mark.parametrize("order", [1, 2])
-def test_given_labels_stay_where_they_break_rules(order):
-    """Neither may 1 follow 0, nor begin, nor end; both sides are decoded as if it could."""
-    emission = np.array([[0.0, 5], [3, 0], [0, 2], [0, 9], [4, 0]])
-    transition = np.array([[0.0, FORBIDDEN], [0, 0]])
-    trigram = None if order == 1 else np.zeros((3, 2, 2))
-    chain = np.array([0.0, FORBIDDEN]), np.array([0.0, FORBIDDEN])
-    p = Potentials(emission, *chain, transition, trigram)
-    fixed = [np.array(j, np.int32) for j in ([1], [0], [], [1], [1])]
-    assert viterbi(restrict(p, fixed)).tolist() == [1, 0, 0, 1, 1]
 
 
 # ----------------------------------------------------------------- both sides, as models use them
@@ -321,23 +307,6 @@ def test_what_is_refused(backend, changes, message):
         else:
             frozen.decode(types, hashes, ptr, space, allowed)
     assert str(error.value) == message
-
-
-@needs_native
-def test_a_workspace_of_another_model_is_refused():
-    arguments, hashes = made(np.random.default_rng(0), 2, {"order": 1})
-    one, other = NATIVE.Decoder(*arguments), NATIVE.Decoder(*arguments)
-    types, ptr = np.zeros((1, 2), np.int32), np.array([0, 2])
-    with pytest.raises(ValueError) as error:
-        one.margins(types, hashes, ptr, np.arange(2, dtype=np.int32), other.workspace())
-    assert str(error.value) == "the workspace belongs to another model"
-
-
-def test_every_pair_of_ends_is_a_sentence():
-    """A guard on the helper above: sentences are what the pointers say."""
-    types, ptr = sentences(np.random.default_rng(0), [2, 0, 1])
-    assert [b - a for a, b in pairwise(ptr)] == [2, 0, 1]
-    assert types.shape == (1, 3)
 
 
 def tied(K, order, edges=False):

@@ -331,24 +331,6 @@ def test_labels_by_tags_that_do_not_fit_are_refused(backend, changes, message):
 
 
 # ----------------------------------------------------------------- known words
-@each_backend
-def test_known_words_get_the_labels_they_had_and_unknown_words_any(backend):
-    """Label 2 has by far the highest score; the word 11 may be 0 or 1, 12 has an empty list."""
-    plan = key_plan([(), ((0, 0),)], [0])
-    hashes = np.array([[11, 12, 13]], np.uint64)
-    types, ptr = np.array([[0, 1, 2, 0]], np.int32), np.array([0, 3, 4])
-    bias = keys(plan, types, hashes, ptr)[0, :1]
-    scores = np.array([-9, -8, 9], np.int8)
-    rows = Rows(bias, np.array([0, 3]), np.arange(3, dtype=np.uint16), scores)
-    label_weights = [np.zeros(shape, np.float32) for shape in (3, 3, (3, 3))]
-    weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
-    known = TagDictionary(
-        0, np.array([11, 12], np.uint64), np.array([0, 2, 2]), np.array([0, 1], np.uint16)
-    )
-    for order in range(3):
-        for parts in (None, LabelComponents(np.arange(4), np.arange(3, dtype=np.int32), 3)):
-            decoder = backend.Decoder(order, plan, key_plan([], [0]), weights, parts, known)
-            assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 2, 2, 1]
 
 
 def wide_rows(names, K: int, random) -> Rows:

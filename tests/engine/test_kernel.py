@@ -116,24 +116,6 @@ def test_larger_corpora_train_alike(dtype, rule, K, order, B, values, P):
 
 @dtypes
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.usefixtures("storage")
-@pytest.mark.parametrize("order", [0, 1, 2])
-def test_one_cost_for_all_wrong_labels_is_a_matrix_without_a_diagonal(dtype, rule, order):
-    case = random_case(np.random.RandomState(order), 6, order, order, values=True, longest=12)
-    matrix = 0.3 * (1 - np.eye(6, dtype=dtype))
-    found = []
-    for backend in (NATIVE, REFERENCE):
-        for cost in (0.3, matrix):
-            weights = backend.Weights(case.layout, dtype, rule)
-            for _ in range(2):
-                weights.train_epoch(case.x, case.y, case.all_sentences, rule, 0.1, cost)
-            found.append(weights.cells(average=True))
-    for cells in found[1:]:
-        same_bits(cells, found[0])
-
-
-@dtypes
-@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("distinct", [True, False])
 @pytest.mark.parametrize("cost", [None, 0.5])
 def test_examples_of_one_token_train_alike(dtype, rule, distinct, cost):
@@ -480,16 +462,6 @@ def test_few_labels_and_more_types_than_a_workspace_remembers():
     same_labels(Model(0, plan, key_plan([], [0]), weights), (types, hashes, ptr))
 
 
-def test_order_0_ignores_the_label_block():
-    model, sentences = frozen_instance(np.random.RandomState(1), 5, scale=1000, order=0)
-    w = model.weights
-    chain = {name: np.zeros_like(getattr(w, name)) for name in ("start", "stop", "transition")}
-    free = model._replace(weights=w._replace(**chain))
-    expected = label_ids(REFERENCE.Decoder(*free), *sentences)
-    for side in (NATIVE, REFERENCE):
-        same_bits([label_ids(side.Decoder(*model), *sentences)], [expected])
-
-
 # ----------------------------------------------------------------- what the kernel alone refuses
 def int32(*numbers):
     return np.array(numbers, np.int32)
@@ -511,16 +483,6 @@ def test_too_little_memory_for_an_index_is_said_in_a_sentence():
     )
 
 
-def test_the_workspace_of_another_model_is_refused():
-    model, sentences = frozen_instance(np.random.RandomState(0), 2)
-    one, other = native.Decoder(*model), native.Decoder(*model)
-    workspace = one.workspace()
-    with pytest.raises(ValueError) as error:
-        other.decode(*sentences, workspace)
-    assert str(error.value) == "the workspace belongs to another model"
-    same_bits([one.decode(*sentences, workspace)], [label_ids(other, *sentences)])
-
-
 def test_a_sentence_that_would_take_too_much_memory_is_refused_before_it_does():
     model, _ = frozen_instance(np.random.RandomState(0), 1000, sentences=0)
     decoder, hashes = native.Decoder(*model), np.ones((3, 1), np.uint64)
@@ -535,15 +497,6 @@ def test_a_sentence_that_would_take_too_much_memory_is_refused_before_it_does():
         label_ids(decoder, types, hashes, np.array([0, 60_000]))
     assert str(error.value) == message
     assert len(label_ids(decoder, types[:, :10].copy(), hashes, np.array([0, 10]))) == 10
-
-
-def test_more_sequences_than_there_is_memory_for_are_refused():
-    model, _ = frozen_instance(np.random.RandomState(0), 4, sentences=0)
-    decoder, hashes = native.Decoder(*model), np.ones((3, 1), np.uint64)
-    types, ptr = np.zeros((2, 20_000), np.int32), np.array([0, 20_000])
-    assert len(decoder.n_best(types, hashes, ptr, 3, decoder.workspace()).labels) == 60_000
-    with pytest.raises(MemoryError, match="ask for fewer sequences"):
-        decoder.n_best(types, hashes, ptr, 2_000, decoder.workspace())
 
 
 def test_tokens_by_themselves_are_decoded_in_little_memory():

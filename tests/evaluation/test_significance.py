@@ -113,13 +113,6 @@ def test_the_same_seed_gives_the_same_draws_however_they_are_portioned(monkeypat
     assert bootstrap(table, 3, 5)[:, 0].round(2).tolist() == frozen
 
 
-def test_metrics_side_by_side_are_those_alone():
-    one = [(i % 3, 2, 2) for i in range(20)]
-    two = [(i % 2, 1, 2) for i in range(20)]
-    both = bootstrap(table_of(one, two), 10)
-    np.testing.assert_array_equal(both[:, 1], bootstrap(table_of(two), 10)[:, 0])
-
-
 @pytest.mark.parametrize("sides", [(1, 5), (10, 2), (300, 250), (5, 5), (0, 1), (0, 0), (4000, 1)])
 def test_mcnemar_is_the_binomial_test(sides):
     stats = pytest.importorskip("scipy.stats")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seqtag.errors import TemplateError
 from seqtag.features import attributes
-from seqtag.features.language import load, parse, preset_names
+from seqtag.features.language import load, parse
 from seqtag.features.templates import AttributeUse, Template, TemplateSet, Term
 from seqtag.settings import SETTINGS
 from tests.features.template_files import message
@@ -321,17 +321,6 @@ def test_compile():
     assert pickle.loads(pickle.dumps(compiled)) == compiled
 
 
-@pytest.mark.parametrize(
-    ("text", "bigram", "trigram"),
-    [("bias", False, False), ("label[-1]", True, False), ("label[-2] + label[-1]", True, True)],
-)
-def test_compile_label_templates(text, bigram, trigram):
-    compiled = parse(text).compile(["form"])
-    assert (compiled.bigram, compiled.trigram) == (bigram, trigram)
-    assert compiled.templates == (((),) if text == "bias" else ())
-    assert compiled.edges == compiled.attributes == compiled.columns == ()
-
-
 def test_unknown_column():
     assert message("\nform[0] + posx[0]", ["form", "pos"]).startswith(
         "my.txt:2: unknown column 'posx' in \"posx[0]\" (did you mean 'pos'?); columns are form, "
@@ -346,13 +335,6 @@ def test_unknown_column():
     assert message("%2[-1]", ["form", "pos"]) == (
         'my.txt:1: no column %2 in "%2[-1]"; columns are %0 form, %1 pos'
     )
-
-
-def test_unknown_attribute_when_compiling():
-    with pytest.raises(
-        TemplateError, match=r"^unknown attribute 'nope'; attributes are class, flags,"
-    ):
-        TemplateSet((Template((Term("nope"),)),)).compile(["form"])
 
 
 def test_user_attribute(monkeypatch):
@@ -401,13 +383,6 @@ def test_preset(name, columns):
     assert parse(str(template_set)) == template_set
     with pytest.raises(TemplateError, match=rf"^{name}\.txt:\d+: unknown column"):
         template_set.compile(["word"])
-
-
-def test_preset_names():
-    assert ", ".join(preset_names()) == (
-        "chunk, clitics, feats, lemma, morph, morph-tags, multiword, ner, pos, segment, "
-        "sentences, xpos"
-    )
 
 
 def test_load_file(tmp_path):

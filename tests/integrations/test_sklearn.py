@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 import re
 import subprocess
@@ -21,7 +20,6 @@ from seqtag.errors import (
     install_hint,
 )
 from seqtag.features.language import parse
-from seqtag.settings import SETTINGS
 from tests.sentences import dicts_of, made_up, words_of
 from tests.strategies import each_backend, install
 
@@ -194,12 +192,6 @@ def test_the_best_epoch_on_the_dev_set_is_kept(X):
     assert first.predict(X).tolist() == one.predict(X).tolist()
 
 
-def test_runs_are_averaged():
-    X, y = DATA["dicts"], Y
-    weights = [SequencePerceptron(runs=runs, epochs=1).fit(X, y).state_features_ for runs in (1, 2)]
-    assert weights[0] != weights[1]
-
-
 def test_the_seed_and_the_order_decide():
     X, y = DATA["dicts"], Y
 
@@ -337,12 +329,6 @@ def test_no_fit():
         _ = SequencePerceptron().attributes_
 
 
-def test_words_have_no_names_of_features():
-    model = SequencePerceptron(epochs=1).fit(DATA["words"], Y)
-    with pytest.raises(AttributeError, match="a model of feature dicts for state_features_, found"):
-        _ = model.state_features_
-
-
 @pytest.mark.parametrize(
     ("how", "X", "y", "kind", "message"),
     [
@@ -463,11 +449,6 @@ def test_predict_and_score_refuse():
     assert chunk_f1_scorer(words, DATA["words"], nothing) == 0.0
 
 
-def test_models_of_dicts_are_told_apart():
-    assert isinstance(SequencePerceptron().fit(DATA["dicts"], Y).tagger_, ItemTagger)
-    assert isinstance(SequencePerceptron().fit(DATA["words"], Y).tagger_, seqtag.Tagger)
-
-
 def test_importing_it_without_scikit_learn_names_the_extra():
     code = (
         "import sys; sys.modules['sklearn'] = None\n"
@@ -477,25 +458,6 @@ def test_importing_it_without_scikit_learn_names_the_extra():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     hint = install_hint("sklearn")
     assert done.stdout == f"seqtag.integrations.sklearn needs scikit-learn; {hint}\n"
-
-
-def test_the_settings_of_training_are_parameters():
-    """Each setting is one, None by default, which leaves it to the templates."""
-    parameters = inspect.signature(SequencePerceptron).parameters
-    for setting in SETTINGS.values():
-        assert parameters[setting.attribute].default is None
-    others = {*parameters} - {setting.attribute for setting in SETTINGS.values()}
-    assert others == {
-        "templates",
-        "columns",
-        "order",
-        "constrain",
-        "runs",
-        "patience",
-        "shuffle",
-        "random_state",
-        "verbose",
-    }
 
 
 # ----------------------------------------------------------------- as in sklearn-crfsuite
@@ -590,12 +552,6 @@ def test_explanations_add_up(kind, how):
         model.explain(X[0], 99)
     rival = next(name for name in model.classes_ if name != label)
     assert model.explain(X[0], -len(X[0]), rival=rival).rival == rival
-
-
-def test_calibration_needs_a_choice():
-    model = SequencePerceptron(min_count=1).fit([["a"]], [["X"]])
-    with pytest.raises(CorpusError, match="expected tokens that could have several labels"):
-        model.calibrate([["a"]], [["X"]])
 
 
 def test_verbose_shows_the_epochs(capsys):

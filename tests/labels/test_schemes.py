@@ -407,20 +407,3 @@ def test_split_parts_refuses_what_join_parts_cannot_make(label):
         f'expected a label like "NOUN" or "NOUN|Case=Nom", found {label!r}; '
         "make such labels with join_components"
     )
-
-
-@pytest.mark.parametrize("upos", ["", "NOUN|Case=Nom"])
-def test_join_parts_refuses_a_bad_part_of_speech(upos):
-    with pytest.raises(LabelError) as caught:
-        join_components(upos, "_")
-    assert str(caught.value) == (
-        f'expected UPOS without "|", found {upos!r}; check the UPOS column'
-    )
-
-
-def test_join_parts_refuses_empty_features():
-    with pytest.raises(LabelError) as caught:
-        join_components("NOUN", "")
-    assert str(caught.value) == (
-        "expected FEATS with 'NOUN', found an empty string; write \"_\" for no features"
-    )

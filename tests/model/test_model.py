@@ -20,7 +20,7 @@ from seqtag.labels.schemes import SCHEMES
 from seqtag.model import bundle
 from seqtag.model import model as model_module
 from seqtag.model.container import Contents, from_bytes, pack_strings
-from seqtag.model.model import Model, fitting
+from seqtag.model.model import Model
 from seqtag.tagging.tagger import facts_of
 from tests.command_line import chunks, conllu
 
@@ -299,12 +299,3 @@ def test_a_model_that_says_nothing_of_its_training_is_shown():
     facts = dict(seqtag.Tagger(model).info), dict(facts_of(seqtag.Tagger(model)))
     assert facts[0]["training"] == {}
     assert facts[1]["trained on"] == "0 sentences, 0 tokens"
-
-
-def test_recursion_without_end_says_that_the_model_is_damaged():
-    with pytest.raises(ModelFileError) as error, fitting("m.seqtag"):
-        raise RecursionError("too deep")
-    assert str(error.value) == (
-        "m.seqtag: expected a complete seqtag model, found a damaged one (too deep); "
-        "get the file again or retrain"
-    )

@@ -44,16 +44,6 @@ def test_tables_come_back(backend, monkeypatch):
     assert model.templates.tables == model.compiled.tables
 
 
-def test_the_two_sides_of_the_engine_make_the_same_bytes(monkeypatch):
-    from tests.strategies import NATIVE, REFERENCE
-
-    found = set()
-    for backend in filter(None, (NATIVE, REFERENCE)):
-        install(backend, monkeypatch)
-        found.add(bundle.to_bytes([trained().model]))
-    assert len(found) == 1
-
-
 def test_what_a_model_says_of_its_tables():
     first, second = trained().info["tables"]
     assert first == {

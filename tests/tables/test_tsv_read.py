@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import pytest
 
 from seqtag.errors import CorpusError
@@ -38,11 +36,6 @@ def test_a_header(file):
 def test_a_list_of_ones_own(file):
     found = read_word_table(file("\ufeff# words: lower\r\nParis\tcity\r\n\r\nNice\tcity\tword"))
     assert found == WordRows({}, [("Paris", ["city"]), ("Nice", ["city", "word"])])
-
-
-def test_a_compressed_list(tmp_path):
-    (tmp_path / "t.gz").write_bytes(gzip.compress(b"a\tb\n"))
-    assert read_word_table(tmp_path / "t.gz").rows == [("a", ["b"])]
 
 
 @pytest.mark.parametrize(
@@ -82,12 +75,6 @@ def test_what_is_refused(file, text, message):
     with pytest.raises(CorpusError) as caught:
         read_word_table(path)
     assert str(caught.value).startswith(str(path.parent / message))
-
-
-def test_what_is_no_text(tmp_path):
-    (tmp_path / "t").write_bytes(b"a\tb\n\xff\tb\n")
-    with pytest.raises(CorpusError, match=r"t:2: expected UTF-8, found the byte 0xff"):
-        read_word_table(tmp_path / "t")
 
 
 def test_too_many_rows(file, monkeypatch):
