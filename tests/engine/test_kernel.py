@@ -43,14 +43,18 @@ def same_bits(found, expected) -> None:
         assert a.tobytes() == b.tobytes()
 
 
-def assert_same_training(case, dtype, rule, epochs, step=0.3, cost=None, ties_are_mistakes=False):
+def assert_same_training(
+    case, dtype, rule, epochs, step=0.3, cost=None, ties_are_mistakes=False, choices=None
+):
     """Train on both sides, epoch by epoch, and compare everything that comes out."""
     sides = [backend.Weights(case.layout, dtype, rule) for backend in (NATIVE, REFERENCE)]
     for order in epochs:
         order = np.asarray(order, np.int64)
         arguments = case.x, case.y, order, rule, step, cost, ties_are_mistakes
         mistakes = [], []
-        counts = [w.train_epoch(*arguments, m) for w, m in zip(sides, mistakes, strict=True)]
+        counts = [
+            w.train_epoch(*arguments, m, choices) for w, m in zip(sides, mistakes, strict=True)
+        ]
         assert counts[0] == counts[1]
         same_bits(*(epoch for [epoch] in mistakes))
         assert sides[0].seen == sides[1].seen
@@ -70,6 +74,15 @@ def some_cost(random, K):
     return random.randint(0, 9, (K, K)) / 8 * (1 - np.eye(K))
 
 
+def left_open(random, case):
+    """The case with some of its labels left open, and three choices of labels."""
+    K, y = case.layout.labels, case.y
+    choices = random.rand(3, K) < 0.4
+    choices[:, random.randint(K)] = True
+    opened = np.where(random.rand(len(y)) < 0.4, random.randint(-3, 0, len(y)), y)
+    return case._replace(y=opened.astype(np.int32)), choices
+
+
 # ----------------------------------------------------------------- training
 @dtypes
 @pytest.mark.parametrize("rule", RULES)
@@ -80,11 +93,14 @@ def test_small_corpora_train_alike(dtype, rule, ties_are_mistakes):
     @given(cases(), st.data())
     def check(case, data):
         order = st.lists(st.sampled_from(case.all_sentences.tolist()), max_size=6)
-        cost = None
+        K, choices = case.layout.labels, None
+        matrix = strategies.integer_arrays(K, K).map(lambda cost: cost / 4)
+        cost = data.draw(st.none() | st.just(0.75) | matrix)
         if data.draw(st.booleans()):
-            cost = data.draw(strategies.integer_arrays(*[case.layout.labels] * 2)) / 4
+            choices = data.draw(strategies.choices_of(K))
+            case = case._replace(y=strategies.opened(data, case.y, choices))
         epochs = data.draw(st.lists(order, max_size=2))
-        assert_same_training(case, dtype, rule, epochs, 0.3, cost, ties_are_mistakes)
+        assert_same_training(case, dtype, rule, epochs, 0.3, cost, ties_are_mistakes, choices)
 
     check()
 
@@ -111,7 +127,10 @@ def test_larger_corpora_train_alike(dtype, rule, K, order, B, values, P):
     parts = some_parts(random, K, P) if P else None
     case = random_case(random, K, order, B, values, parts=parts)
     epochs = [random.permutation(case.all_sentences) for _ in range(2)]
-    assert_same_training(case, dtype, rule, epochs, 0.05, some_cost(random, K))
+    cost = some_cost(random, K)
+    assert_same_training(case, dtype, rule, epochs, 0.05, cost)
+    case, choices = left_open(random, case)
+    assert_same_training(case, dtype, rule, epochs, 0.05, cost, choices=choices)
 
 
 @dtypes
@@ -133,6 +152,8 @@ def test_examples_of_one_token_train_alike(dtype, rule, distinct, cost):
         epochs = [random.permutation(41) for _ in range(3)]
         for ties_are_mistakes in (False, True):
             assert_same_training(case, dtype, rule, epochs, 0.3, cost, ties_are_mistakes)
+        case, choices = left_open(random, case)
+        assert_same_training(case, dtype, rule, epochs, 0.3, cost, choices=choices)
 
 
 @dtypes
