@@ -81,10 +81,7 @@ def test_the_sum_of_finite_numbers_may_overflow():
     [
         (np.zeros((2, 2, 2)), "expected X of shape (vectors, features), found shape (2, 2, 2)"),
         ([1, 2], "found shape (2,). Reshape your data: one vector is X.reshape(1, -1)"),
-        (
-            [[1], [1, 2]],
-            "a sparse matrix or feature dicts, found list of list",
-        ),
+        ([[1], [1, 2]], "a sparse matrix or feature dicts, found list of list"),
         ([["a"]], "found list of list ("),
         ([[10**400]], "found list of list (int too large to convert to float)"),
         (np.array([[1j]]), "found ndarray (Complex data not supported)"),

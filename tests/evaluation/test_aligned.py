@@ -322,46 +322,30 @@ def test_nothing_gives_zeros():
     ("gold", "predicted", "message"),
     [
         (
-            rows("1 a") + rows("1 ab", "2 cd"),
-            rows("1 a") + rows("1 abc", "2 x"),
-            'predicted.conllu:4: expected "d" as in gold.conllu:4, found "x"; ',
+            rows("1 ab", "2 cd"),
+            rows("1 abc", "2 x"),
+            '2: expected "d" as in gold.conllu:2, found "x"',
         ),
         (
             rows("1 a", "2-3 bc", "2 b", "3 c"),
             rows("1 a", "2-3 bx", "2 b", "3 x"),
-            'predicted.conllu:2: expected "c" as in gold.conllu:2, found "x"; ',
+            '2: expected "c" as in gold.conllu:2, found "x"; ',
         ),
+        (rows("1 a"), rows("1 a") + rows("1 b"), '3: expected the end of the text, found "b"; '),
+        (rows("1 a", "2 b"), rows("1 a"), '2: expected "b", found the end of the text; '),
+        ("", rows("1 a"), '1: expected the end of the text, found "a"; '),
+        (rows("1 a"), "", '1: expected "a", found the end of the text; '),
         (
-            rows("1 a") + rows("1 b" * 1, "2 cdefghijklmnopqrstuvwxyz"),
+            rows("1 a") + rows("1 b", "2 cdefghijklmnopqrstuvwxyz"),
             rows("1 a"),
-            'gold.conllu:3: expected "bcdefghijklmnopqrstu...", found the end of the text; ',
-        ),
-        (
-            rows("1 a"),
-            rows("1 a") + rows("1 b"),
-            'predicted.conllu:3: expected the end of the text, found "b"; ',
-        ),
-        (
-            rows("1 a") + rows("1 b"),
-            rows("1 a", "2 b", "3 c"),
-            'predicted.conllu:3: expected the end of the text, found "c"; ',
-        ),
-        (
-            "",
-            rows("1 a"),
-            'predicted.conllu:1: expected the end of the text, found "a"; ',
-        ),
-        (
-            rows("1 a"),
-            "",
-            'gold.conllu:1: expected "a", found the end of the text; ',
+            '3: expected "bcdefghijklmnopqrstu...", found the end of the text; ',
         ),
     ],
 )
 def test_different_texts(gold, predicted, message):
     with pytest.raises(CorpusError) as error:
         scored(gold, predicted)
-    assert str(error.value) == message + "compare files of the same text (white space may differ)"
+    assert f".conllu:{message}" in str(error.value)
 
 
 def test_a_form_of_white_space():

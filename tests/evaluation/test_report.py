@@ -368,64 +368,31 @@ def test_text_of_a_perfect_chunk_report():
 # --- errors ----------------------------------------------------------------------------------
 
 
+NOT_THE_SAME = "expected gold and predicted data of the same sentences, found no"
+NO_SEQUENCE = "sentence 1: expected a sequence of"
+
+
 @pytest.mark.parametrize(
     ("gold", "predicted", "words", "message"),
     [
+        ([["O"], ["O"]], [["O"]], None, f"sentence 2: {NOT_THE_SAME} predicted labels here; "),
+        ([], [["O"]], None, f"sentence 1: {NOT_THE_SAME} gold labels here; check that"),
+        ([["O"]], [["O"]], [], f"sentence 1: {NOT_THE_SAME} words here; check that the files"),
         (
-            [["O"], ["O"]],
+            [["O", "O"]],
             [["O"]],
             None,
-            "sentence 2: expected gold and predicted data of the same sentences, "
-            "found no predicted labels here; check that the files belong together",
+            "sentence 1: expected 2 predicted labels as in gold, found 1",
         ),
-        (
-            [],
-            [["O"]],
-            None,
-            "sentence 1: expected gold and predicted data of the same sentences, "
-            "found no gold labels here; check that the files belong together",
-        ),
-        (
-            [["O"]],
-            [["O"]],
-            [],
-            "sentence 1: expected gold and predicted data of the same sentences, "
-            "found no words here; check that the files belong together",
-        ),
-        (
-            [["O"], ["O", "O"]],
-            [["O"], ["O"]],
-            None,
-            "sentence 2: expected 2 predicted labels as in gold, found 1; "
-            "check that the files have the same tokens",
-        ),
-        (
-            [["O"]],
-            [["O"]],
-            [["a", "b"]],
-            "sentence 1: expected 1 words as in gold, found 2; "
-            "check that the files have the same tokens",
-        ),
-        (
-            ["NOUN"],
-            ["NOUN"],
-            None,
-            "sentence 1: expected a sequence of gold labels, found the string 'NOUN'; "
-            "pass a list of sentences, each a list of strings",
-        ),
-        (
-            [["O"]],
-            ["O"],
-            None,
-            "sentence 1: expected a sequence of predicted labels, found the string 'O'; "
-            "pass a list of sentences, each a list of strings",
-        ),
+        ([["O"]], [["O"]], [["a", "b"]], "sentence 1: expected 1 words as in gold, found 2; "),
+        (["NOUN"], ["NOUN"], None, f"{NO_SEQUENCE} gold labels, found the string 'NOUN'; "),
+        ([["O"]], ["O"], None, f"{NO_SEQUENCE} predicted labels, found the string 'O'; "),
     ],
 )
 def test_data_that_do_not_belong_together(gold, predicted, words, message):
     with pytest.raises(LabelError) as caught:
         evaluate(gold, predicted, words=words)
-    assert str(caught.value) == message
+    assert str(caught.value).startswith(message)
 
 
 def test_gold_labels_must_fit_a_scheme_that_was_asked_for():

@@ -41,11 +41,7 @@ def test_a_list_of_ones_own(file):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "a\tb\nb\tc\rd\te\n",
-            r"t:2: expected lines that end with \n or \r\n, found a carriage return (\r) without \n; "
-            "convert the line ends of the file",
-        ),
+        ("a\tb\nb\tc\rd\te\n", "t:2: expected lines that end with \\n or \\r\\n, found a"),
         (
             "# sent_id = 1\n1-2" + "\tdu" + 8 * "\t_" + "\n1\tde" + 8 * "\t_" + "\n\n",
             "t: expected a table of words and values, found rows of CoNLL-U; convert the file "
@@ -53,14 +49,8 @@ def test_a_list_of_ones_own(file):
         ),
         ("a\tb\nParis\n", "t:2: expected a word, a tab and its value, found 'Paris'"),
         (HEAD + "x\n", "t:5: expected a word, a tab and its value, or a comment, found 'x'"),
-        (
-            "a\tb\n\tb\n",
-            r"t:2: expected a word and its values with a tab between, found an empty one in '\t",
-        ),
-        (
-            "a\tb\na\t\n",
-            r"t:2: expected a word and its values with a tab between, found an empty one in 'a",
-        ),
+        ("a\tb\n\tb\n", "t:2: expected a word and its values with a tab between, found an empty"),
+        ("a\tb\na\t\n", "t:2: expected a word and its values with a tab between, found an empty"),
         ("# seqtag table 2\na\tb\n", "t:1: expected '# seqtag table 1', found '# seqtag table 2';"),
         (HEAD + "# name: x\n", "t:5: expected a header of at most 100 different keys, each with"),
         (HEAD, "t: expected a table of words, with a tab between word and value, found no word"),

@@ -222,12 +222,7 @@ def test_what_is_refused(pa, tagger, make, kind, message):
 @pytest.mark.parametrize(
     ("words", "offsets", "kind", "message"),
     [
-        (
-            ["a", "b"],
-            [0, 1],
-            SeqtagError,
-            "ascend from 0 to the number of words, 2, found 2 from 0",
-        ),
+        (["a", "b"], [0, 1], SeqtagError, "ascend from 0 to the number of words, 2, found 2 from"),
         (["a", "b"], [1, 2], SeqtagError, "found 2 from 1 to 2"),
         (["a", "b"], [0, 2, 1, 2], SeqtagError, "ascend from 0"),
         (["a", "b"], [], SeqtagError, "integers in one row, found 1-d float64"),
