@@ -183,12 +183,7 @@ def test_failures_of_commands_say_what_happened():
         measure.command([sys.executable, "-c", "import time; time.sleep(60)"], limit=0.5)
 
 
-# ----------------------------------------------------------------- the page
-
-
-# ----------------------------------------------------------------- the README
-
-
+# ----------------------------------------------------------------- the pages
 def test_figures_are_put_between_the_marks(tmp_path):
     page = tmp_path / "README.md"
     begin, end = "<!-- x: written by python -m benchmarks.y -->", "<!-- end of x -->"

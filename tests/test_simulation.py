@@ -6,13 +6,12 @@ import doctest
 import json
 import shutil
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_cluster_benchmark import FOUND
 
 sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
 
@@ -74,23 +73,6 @@ def test_small_files_share_tasks_and_cost_the_driver_their_number():
     assert 100 < tasks.each <= simulation.MOST
     slow = simulate(Measured(file=0.01), SMALL, tasks, 1000, 1)
     assert slow.seconds == pytest.approx(1000, rel=0.1)
-
-
-def test_the_page_says_its_figures(tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr(simulation, "CORES", (100, 1000))
-    measured = simulation.changed(Measured(), ["driver=0.25"])
-    found = {"measured": asdict(measured), "assumed": asdict(SMALL)}
-    found = json.loads(
-        json.dumps(found | simulation.results(measured, SMALL, seeds=2, small=(10,)))
-    )
-    text = simulation.page(found, "a machine", "Measured once.", tmp_path)
-    assert "| driver overhead per task, in seconds | 0.25 |" in text
-    assert "Measured once." in text
-    assert (tmp_path / "scale" / "simulation.svg").read_text().startswith("<?xml")
-    assert "## Comparison" not in text
-    (tmp_path / "scale" / "cluster.json").write_text(json.dumps(FOUND))
-    assert "## Comparison" in simulation.page(found, "a machine", "", tmp_path)
 
 
 def test_the_page_in_the_repository_is_what_the_simulation_writes(tmp_path):

@@ -28,21 +28,6 @@ def open_page(page, where="#plane"):
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
 
 
-def test_the_tour_is_on_the_page(new_page):
-    page = new_page()
-    page.goto(PAGE.as_uri() + "#plane&points=2,4m1,-2m&at=6")
-    assert "3 ≤ (R / γ)², which is 11.56" in page.inner_text("#bound")
-    assert page.locator("#weights tbody tr").first.inner_text().split() == ["w", "−4", "0"]
-    page.goto(PAGE.as_uri() + "#lattice")
-    wait_until(page, "location.hash.startsWith('#lattice&')")
-    wrong = []
-    for _ in range(12):
-        page.keyboard.press("End")
-        wrong.append(re.search("(\\d) labels? wrong|all right", page.inner_text("#cell"))[0])
-        page.keyboard.press("ArrowRight")
-    assert [text != "all right" for text in wrong] == [True] * 7 + [False] * 5  # section 6
-
-
 @pytest.fixture
 def page(new_page):
     page = new_page(viewport={"width": 1280, "height": 900})
@@ -182,30 +167,6 @@ def test_xor_needs_the_product(page):
     page.click('#plane [data-do="last"]')
     assert "Converged in" in page.inner_text("#bound")
     assert page.locator("#lifted").is_visible()
-
-
-def cell(page, t, b):
-    return page.locator(f'#trellis [data-t="{t}"][data-b="{b}"]')
-
-
-def test_the_lattice_is_filled_cell_by_cell_and_traced_back(page):
-    page.click("#open-lattice")
-    page.select_option("#story", "cake")
-    assert page.locator("#trellis [data-v]").count() == 0
-    for _ in range(16):
-        page.keyboard.press("ArrowRight")
-    assert page.locator("#trellis [data-v]").count() == 16
-    assert [cell(page, 3, b).get_attribute("data-v") for b in range(4)] == ["11", "14", "11", "11"]
-    assert cell(page, 3, 1).get_attribute("data-back") == "0"
-    assert "= e + best = 2 + 9 = 11, from DET" in page.inner_text("#cell")
-    cell(page, 3, 1).click()
-    assert "= e + best = 1 + 13 = 14, from DET" in page.inner_text("#cell")
-    for count in (1, 2, 3, 4):
-        page.keyboard.press("ArrowRight")
-        assert page.locator("#trellis .cell.best").count() == count
-    page.keyboard.press("ArrowRight")
-    assert "PRON VERB DET NOUN, score 14" in page.inner_text("#cell")
-    assert "all right" in page.inner_text("#cell")
 
 
 def test_weights_words_and_gold_labels_can_be_changed(page):

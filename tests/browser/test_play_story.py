@@ -244,29 +244,6 @@ def test_the_last_example_destroys_w_but_not_the_vote(page):
 
 
 # ------------------------------------------------------------------------------------ three labels
-def test_two_arrows_move_after_a_mistake(page):
-    go(page, "groups")
-    told = []
-    for _ in range(40):
-        page.keyboard.press("ArrowRight")
-        told.append(caption(page))
-        moved = page.locator("#three-marks .arrow.change").count()
-        assert moved == (2 if "moves toward" in told[-1] else 0)
-        areas = page.locator(".region").count()
-        assert areas in (0, 3)
-        if "converged" in told[-1]:
-            break
-    assert told[-1].endswith("Pass 2 had no mistake: the perceptron has converged.")
-    right = page.locator("#three-weights td:last-child").all_text_contents()
-    assert right == ["3 of 3"] * 3
-    page.select_option("#three-decide", "mean") if page.locator(
-        "#three-decide"
-    ).is_visible() else None
-    open_page(page, "#three")
-    page.select_option("#three-decide", "mean")
-    page.keyboard.press("Escape")
-    page.keyboard.press("End")
-    assert "The arrows are averages." in caption(page)
 
 
 def test_the_arrows_of_the_story_end_as_those_of_the_lecture(page):

@@ -12,8 +12,6 @@ import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
 from seqtag.classifiers.perceptrons import joint_features
 from seqtag.corpus import sentence_of
-from seqtag.engine.arrays import Instances, Layout
-from seqtag.engine.reference import phi, potentials, viterbi
 from seqtag.features.language import parse
 from tests.strategies import each_backend, install
 
@@ -245,38 +243,6 @@ def test_multiclass_with_two_labels_is_the_binary_perceptron(backend, ties):
 
 
 # ----------------------------------------------------------------- 2 = 5
-@each_backend
-@pytest.mark.usefixtures("on")
-def test_the_structured_perceptron_with_one_token_is_the_multiclass_one(backend):
-    """The structured textbook loop on phi and viterbi, sentences of length 1, no transitions."""
-
-    @given(data(K=3))
-    def check(sample):
-        X, y = sample
-        n, d = X.shape
-        layout = Layout(d, 3, 0)
-        x = Instances(
-            np.arange(n + 1),
-            np.arange(n + 1) * d,
-            np.tile(np.arange(d, dtype=np.int32), n),
-            X.ravel(),
-        )
-        w = np.zeros(layout.size)
-        trajectory = [w.copy()]
-        for _ in range(3):
-            before = len(trajectory)
-            for s in range(n):
-                y_hat = viterbi(potentials(layout, x, s, w))
-                if y_hat[0] != y[s]:
-                    w = w + phi(layout, x, s, y[s : s + 1]) - phi(layout, x, s, y_hat)
-                    trajectory.append(w.copy())
-            if len(trajectory) == before:
-                break
-        model = MulticlassPerceptron(ties_are_mistakes=False, max_iter=3, **PLAIN).fit(X, y)
-        rows = [layout.views(w).emission.T for w in trajectory]
-        np.testing.assert_array_equal(model.trajectory(X), rows)
-
-    check()
 
 
 def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass_one(sample_dir):

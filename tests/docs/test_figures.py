@@ -9,7 +9,6 @@ import re
 import click
 import pytest
 
-import seqtag
 from benchmarks import howto
 from seqtag import settings
 from seqtag.cli import cli, main
@@ -171,36 +170,6 @@ def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
         "500 classes from 19 million words raise the accuracy of UPOS on the test set from "
         f"{options['default']['score']:.2f} to {options['--classes']['score']:.2f} (mean of five "
     ) in how_to("word-classes")
-
-
-def test_sizes_of_outputs_are_those_of_the_page_on_clusters(sample_dir, tmp_path):
-    rows = (sample_dir / "en-sample-train.conllu").read_text("utf-8").splitlines()
-    text = "".join(row[9:] + "\n" for row in rows if row.startswith("# text = "))
-    (tmp_path / "a.txt").write_text(text, "utf-8")
-    times = {}
-    for name, more in (("conllu", ()), ("tagged", ("--only", "upos", "--to", "tagged"))):
-        out = tmp_path / name
-        args = ["tag", str(tmp_path / "a.txt"), "--paragraphs", "line", "-q", "-o", str(out)]
-        assert main([*args, *more]) == 0
-        times[name] = out.stat().st_size / len(text.encode())
-    assert round(times["tagged"]) == 2
-    assert 10 <= round(times["conllu"]) <= 12
-    assert "about twice the space of the input in the format `tagged`, and ten to twelve times" in (
-        how_to("operate-a-cluster")
-    )
-
-
-def test_bytes_of_a_word_table_in_a_model_are_those_of_the_page(tmp_path):
-    words = [f"{n * 2654435761 % 2**32:x}" for n in range(20_000)]
-    rows = [f"{word}\t{n * n % 500}\n" for n, word in enumerate(words)]
-    (tmp_path / "t.tsv").write_text("".join(rows), "utf-8")
-    data = ([["a", "b"]] * 3, [["X", "Y"]] * 3)
-    sizes = []
-    for tables in ([], [seqtag.read_table(tmp_path / "t.tsv")]):
-        tagger = seqtag.train(*data, label="upos", tables=tables, epochs=1, min_count=1)
-        sizes.append(tagger.save(tmp_path / f"{len(tables)}.seqtag"))
-    assert 5 < (sizes[1] - sizes[0]) / len(words) < 15
-    assert "about 10 bytes per word" in how_to("lexicons")
 
 
 def test_limits_of_the_server_are_those_of_its_page():

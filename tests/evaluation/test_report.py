@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections import Counter
 from itertools import product
@@ -120,29 +119,6 @@ def test_corpora_against_conlleval(sentences):
     assert evaluate(gold, predicted, scheme="iob2").conlleval() == conlleval(gold, predicted)
 
 
-def test_conlleval_of_a_corpus(corpora_dir):
-    path = corpora_dir / "conll2000" / "test.txt"
-    if not path.is_file():
-        pytest.skip("conll2000/test.txt is not among the corpora")
-    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")
-    gold = [[line.split()[2] for line in block.splitlines()] for block in blocks]
-    rng, labels = random.Random(1), sorted({label for sentence in gold for label in sentence})
-    noisy = [[rng.choice(labels) if rng.random() < 0.1 else a for a in s] for s in gold]
-    report = evaluate(gold, noisy, task="chunk")
-    assert (report.scheme, report.sentences, report.tokens) == ("iob2", 2012, 47377)
-    assert report.invalid_gold == 0
-    assert report.conlleval() == conlleval(gold, noisy)
-
-
-def test_seqeval_agrees_in_its_default_mode():
-    metrics = pytest.importorskip("seqeval.metrics")
-    rng = random.Random(1)
-    for _ in range(500):
-        gold, predicted = ([rng.choices(IOB, k=6) for _ in range(3)] for _ in "gp")
-        report = evaluate(gold, predicted, scheme="iob2")
-        assert report.f1 == pytest.approx(metrics.f1_score(gold, predicted, zero_division=0))
-
-
 # gold, predicted, scheme, F1 in percent, chunks right, found, gold
 WORKED = [
     ("O B-PER I-PER O", "O I-PER I-PER O", "iob2", 100, (1, 1, 1)),
@@ -211,14 +187,6 @@ def test_accuracies_by_hand():
     ]
     verb = report.labels["VERB"]
     assert (verb.precision, verb.recall, verb.f1, verb.errors) == (1 / 3, 1.0, 0.5, 2)
-
-
-def test_chunk_figures_by_hand():
-    report = one("B-X I-X O B-Y", "B-X I-X I-X B-Y")
-    assert (report.precision, report.recall, report.f1) == (0.5, 0.5, 0.5)
-    assert list(report.chunk_types.items()) == [("X", Counts(0, 1, 1)), ("Y", Counts(1, 1, 1))]
-    assert (report.known_tokens, report.known_accuracy) == (None, None)
-    assert (report.unknown_tokens, report.unknown_correct, report.unknown_accuracy) == (None,) * 3
 
 
 def test_invalid_transitions_are_counted_on_either_side():

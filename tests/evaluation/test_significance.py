@@ -48,17 +48,6 @@ def test_randomization_of_few_sentences_is_exact(pairs):
     assert p == pytest.approx(as_great / 2 ** len(pairs))
 
 
-def test_drawn_randomization_comes_near_the_exact_one():
-    rng = np.random.default_rng(3)
-    a, b = rng.integers(0, 4, (2, 14))
-    gold = np.full(14, 4)
-    a, b = ([*zip(each, gold, gold, strict=True)] for each in (a, b))
-    [exact] = randomization_p(table_of(a), table_of(b), trials=2**14)
-    [drawn] = randomization_p(table_of(a), table_of(b), trials=10_000)
-    assert 0.05 < exact < 0.95
-    assert abs(drawn - exact) < 0.02
-
-
 def test_the_bootstrap_draws_what_enumeration_has():
     counts = [(1, 1, 1), (0, 1, 1), (2, 3, 2)]
     every = [f1(rows) for rows in product(counts, repeat=3)]

@@ -102,14 +102,6 @@ def test_it_sets_the_attributes_of_an_english_pipeline():
         assert doc.has_annotation(attribute, require_complete=True)
 
 
-def test_it_says_what_the_tagger_says_on_the_same_words(home):
-    nlp = pipe_of(home / "pos.seqtag")
-    words = ["She", "lives", "near", "Anna", "."]
-    doc = nlp(Doc(nlp.vocab, words=words))
-    assert [token.tag_ for token in doc] == seqtag.load(home / "pos.seqtag").tag(words)
-    assert not doc.has_annotation("POS")
-
-
 def test_sentences_are_tagged_by_themselves(home):
     nlp = pipe_of(home / "pos.seqtag")
     words = ["Paris", "is", "near", ".", "She", "lives", "in", "Rome", "."]

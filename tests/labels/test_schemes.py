@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
-from seqtag.labels import schemes
 from seqtag.labels.column import join_components, split_components
 from seqtag.labels.schemes import (
     SCHEMES,
@@ -258,26 +257,6 @@ def test_allowed_shapes():
     assert start.tolist() == [True, True, True]
     assert stop.tolist() == [True, False, True]
     assert transition.tolist() == [[True, True, True], [False] * 3, [True, True, True]]
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_allowed_says_of_every_pair_what_valid_transition_says(scheme, monkeypatch):
-    letters = sorted({label[0] for label in ALPHABET[scheme]} - {"O"})
-    labels = [
-        "O",
-        *(x + kind for kind in ("", "-O", *(f"-T{i}" for i in range(9))) for x in letters),
-    ]
-    expected = [[valid_transition(a, b, scheme) for b in labels] for a in labels]
-    asked = []
-    rule = schemes._may_follow
-    monkeypatch.setattr(
-        schemes, "_may_follow", lambda *of, agree: asked.append(of) or rule(*of, agree=agree)
-    )
-    start, transition, stop = allowed(labels, scheme)
-    assert len(asked) == 2 * (1 + len(letters)) ** 2  # pairs of prefixes, not of labels
-    assert transition.tolist() == expected
-    assert start.tolist() == [valid_transition(None, label, scheme) for label in labels]
-    assert stop.tolist() == [valid_transition(label, None, scheme) for label in labels]
 
 
 def test_allowed_refuses_foreign_labels():
