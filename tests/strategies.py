@@ -107,6 +107,22 @@ def parts_of_labels(draw, K: int) -> LabelComponents:
     return make_parts(draw(st.lists(label, min_size=K, max_size=K)))
 
 
+# ----------------------------------------------------------------- labels left open
+@st.composite
+def choices_of(draw, labels: int) -> np.ndarray:
+    """One to three choices of labels, of at least one label each."""
+    fine = draw(arrays(bool, (draw(st.integers(1, 3)), labels)))
+    fine[np.arange(len(fine)), draw(st.integers(0, labels - 1))] = True
+    return fine
+
+
+def opened(data, y, choices) -> np.ndarray:
+    """Gold labels, some of them left open."""
+    number = st.integers(-len(choices), 0)
+    drawn = np.array(data.draw(st.lists(number, min_size=len(y), max_size=len(y))), np.int32)
+    return np.where(drawn < 0, drawn, y).astype(np.int32)
+
+
 # ----------------------------------------------------------------- instances
 class Case(NamedTuple):
     """A little corpus with gold labels, and the shape of its weights."""

@@ -6,7 +6,7 @@ from sys import getsizeof
 
 import pytest
 
-from seqtag.caching import FUNCTION_BYTES, MOST_BYTES, BoundedCache, cached, clear_caches
+from seqtag.caching import MOST_BYTES, BoundedCache, clear_caches
 from seqtag.corpus import sentence
 from seqtag.evaluation import aligned
 from seqtag.labels import schemes
@@ -40,17 +40,6 @@ def test_all_caches_are_cleared_at_once():
     clear_caches()
     assert (dict(cache), cache.nbytes, pool._idle) == ({}, 0, [])
     assert cache["to"] == 2
-
-
-def test_functions_of_characters_keep_some_bytes_of_results():
-    asked = []
-    look_up = cached(lambda text: asked.append(text) or text.upper())
-    assert look_up("a") == look_up("a") == "A"
-    assert asked == ["a"]
-    for n in range(FUNCTION_BYTES // 200):
-        look_up(f"{n}")
-    look_up("a")
-    assert asked[-1] == "a"
 
 
 def test_long_answers_are_not_kept():

@@ -66,13 +66,6 @@ def test_peers_tokenize_and_tag(tmp_path, monkeypatch):
     ]
 
 
-def test_a_peer_that_is_missing_is_left_out_with_a_reason(tmp_path, monkeypatch):
-    source = tmp_path / "a.conllu"
-    source.write_text("# text = It works.\n")
-    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
-    assert cluster.peers(source, 10)["spaCy"] == "needs spacy"
-
-
 def test_shards_are_learnt_and_judged(tmp_path, monkeypatch):
     path = tmp_path / "a.conllu"
     path.write_text(conllu())

@@ -38,19 +38,3 @@ def test_an_ignored_sigint_is_restored(tmp_path):
         timeout=100,
     )
     assert "2 passed" in done.stdout, done.stdout + done.stderr
-
-
-@posix
-def test_the_cache_of_pytest_need_not_be_writable():
-    """As in a folder that is read-only after the installation."""
-    options = ("-q", "-o", "cache_dir=/proc/none", "tests/test_randomness.py")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options],
-        cwd=ROOT,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COV_"))},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -129,20 +128,6 @@ def test_no_link_of_the_package_page_leads_into_the_repository(archive):
     assert "<picture>" not in page
 
 
-def test_links_into_the_repository_name_the_file_or_lead_to_an_address():
-    page = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["for_package_page"]
-    text = "[A tour](docs/tour.md), [b.md](b.md#c), [d](https://d.org), [e](#f)"
-    assert page(text) == "A tour (docs/tour.md), b.md, [d](https://d.org), [e](#f)"
-    assert page("[b](b.md#c)", "https://example.org/x/") == "[b](https://example.org/x/b.md#c)"
-
-
-def test_pictures_are_left_out_of_the_package_page():
-    page = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["for_package_page"]
-    picture = '<picture>\n  <img alt="x" src="docs/x.svg">\n</picture>'
-    table = "| a | b |\n|---|---|\n| ![y](docs/y.png) | ![z](docs/z.png) |"
-    assert page(f"a\n\n{picture}\n\nb\n\n{table}\n\nc\n") == "a\n\nb\n\nc\n"
-
-
 # ----------------------------------------------------------------- what pyproject.toml promises
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")
 def test_an_installation_without_a_compiler_says_so_in_one_line():
@@ -157,18 +142,6 @@ def test_an_installation_without_a_compiler_says_so_in_one_line():
     )
     assert build["wheel"]["packages"]["seqtag/corpora"] == "corpora"
     assert "seqtag/corpora/sample/**" in build["wheel"]["exclude"]
-
-
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")
-def test_the_build_uses_no_deprecated_setting_and_bounds_its_backend():
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    assert "metadata" not in project["tool"]["scikit-build"]
-    test = project["project"]["optional-dependencies"]["test"]
-    [backend] = [name for name in project["build-system"]["requires"] if "scikit" in name]
-    assert backend in test
-    assert re.search(r",<\d+$", backend)
 
 
 # ----------------------------------------------------------------- .ci/run
@@ -256,15 +229,6 @@ def test_nightly_parts_of_changed_packages(tmp_path):
     assert changed().split() == ["threads", "ray"]
     (tmp_path / "seqtag/report/a.py").write_text("changed")
     assert changed().split() == ["threads", "ray", "browsers"]
-
-
-@posix
-def test_nightly_names_its_parts():
-    command = ["bash", ROOT / ".ci" / "nightly", "--in-place", "nothing"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stdout.startswith("expected parts of exhaustive ")
-    assert done.stdout.endswith(", found nothing\n")
 
 
 @pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
 
-from benchmarks import measure, report
+from benchmarks import measure
 from benchmarks.raw import __main__ as suite
 from benchmarks.raw import report as raw_report
 from benchmarks.raw import tools
@@ -72,16 +72,6 @@ def test_measures_a_tool_and_keeps_its_model(treebank, tmp_path):
     assert "from_cache" not in one.measure(tool, treebank, data)
 
 
-def test_the_key_of_a_model_is_what_it_hangs_on(tmp_path):
-    a, b = tmp_path / "a", tmp_path / "b"
-    a.write_text("1")
-    b.write_text("2")
-    keys = {suite.cache_key(Echo(), *files) for files in ((a,), (b,), (a, b), (b, a))}
-    assert len(keys) == 4
-    b.write_text("1")
-    assert suite.cache_key(Echo(), a) == suite.cache_key(Echo(), b)
-
-
 def test_prepares_text_and_blank_columns(treebank, tmp_path):
     data = suite.Suite("dev", tmp_path, None, 60).prepare(treebank)
     folder = tmp_path / "sample"
@@ -114,15 +104,6 @@ def test_installed_tools_cut_the_sample(name, treebank, tmp_path, monkeypatch):
     assert suite.scores(treebank.parts["test"], out, data["columns"])["tokens"] > 90
 
 
-def test_commands_of_tools():
-    train = tools.TOOLS["seqtag"].command("train", "a", "b", "c")[3:]
-    assert train == ["train", "a", "--dev", "b", "-o", "c", "--label", "all"]
-    raw = tools.TOOLS["seqtag"].command("raw", "m", "text", "out", "en")[3:]
-    assert raw == ["tag", "-m", "m", "text", "-o", "out", "--force"]
-    gold = tools.TOOLS["UDPipe"].command("gold", "m", "text", "out", "en")[2:]
-    assert gold == ["benchmarks.raw.tools", "gold", "UDPipe", "m", "text", "out", "en"]
-
-
 def test_absent_tools_and_failures_are_reported(treebank, tmp_path, monkeypatch):
     monkeypatch.setattr(tools, "find_spec", lambda module: None if module == "spacy" else True)
     monkeypatch.setattr(tools.Tool, "version", "1")
@@ -139,80 +120,6 @@ def test_absent_tools_and_failures_are_reported(treebank, tmp_path, monkeypatch)
     two = suite.Suite("dev", tmp_path, None, 60)
     with pytest.raises(SystemExit, match="expected results on the dev part, found those on the te"):
         suite.measure_all(two, [], [], results, lambda: None)
-
-
-def test_missing_treebanks_are_named(treebank, tmp_path, monkeypatch, capsys):
-    folder = str(tmp_path / "corpora")
-    for more, here in (([], "none"), (["--treebank", "other"], "sample")):
-        corpora = folder if more else str(tmp_path / "nothing")
-        monkeypatch.setattr(sys, "argv", ["raw", "--corpora", corpora, *more])
-        with pytest.raises(SystemExit):
-            suite.arguments()
-        assert f"-dev, -test), found {here}\n" in capsys.readouterr().err
-
-
-SCORES = {
-    "tokens": 99.0,
-    "sentences": 88.0,
-    "words": 98.5,
-    "alltags": 90.0,
-    "upos": 95.125,
-    "lemma": 97.0,
-}
-RESULTS = {
-    "part": "test",
-    "tools": {
-        "NLTK": {"settings": "n", "version": "3", "machine": {"load": "0.1"}},
-        "seqtag": {"settings": "s", "version": "9", "machine": {}},
-    },
-    "treebanks": {
-        "ud-x": {
-            "data": {"sentences": 10, "tokens": 1000, "words": 1100, "columns": ["upos", "lemma"]},
-            "tools": {
-                "NLTK": {"raw": SCORES, "words_per_second": 3000.0},
-                "seqtag": {
-                    "raw": SCORES,
-                    "gold": SCORES | {"upos": 96.5},
-                    "words_per_second": 3e5,
-                    "train_seconds": 11.6,
-                    "model_megabytes": 7.25,
-                },
-            },
-        }
-    },
-}
-
-
-def test_page_shows_scores_of_what_the_treebank_has():
-    page = "\n".join(raw_report.section(RESULTS))
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in page.splitlines()
-        if line.startswith(("| **seqtag**", "| NLTK"))
-    ]
-    seqtag, nltk, gold = rows[:3]
-    assert seqtag[:5] == ["**seqtag**", "99.00", "88.00", "98.50", "95.12"]
-    assert seqtag[5:7] == ["", ""]  # no XPOS, no FEATS
-    assert seqtag[-3:] == ["300 k/s", "12 s", "7.2 MB"]
-    assert nltk == ["NLTK", "99.00", "88.00", "98.50", *[""] * 5, "3.0 k/s", "", ""]
-    assert gold[:5] == ["**seqtag**, gold tokens", "", "", "", "96.50"]
-    assert "10 sentences, 1,000 tokens, 1,100 words." in page
-    assert "on the test set" in page
-
-
-def test_the_section_is_part_of_the_page():
-    results = {"peers": {}, "data": {}, "growth": {}, "runs": {}, "seed": 1, "raw": RESULTS}
-    results["data"] = dict.fromkeys(
-        ("upos", "xpos", "chunk"),
-        dict.fromkeys(
-            (
-                *("preset", "templates", "train_tokens", "test_tokens", "unknown_tokens"),
-                *("labels", "file_tokens"),
-            ),
-            1,
-        ),
-    )
-    assert "\n".join(raw_report.section(RESULTS)) in report.render(results)
 
 
 def test_results_are_merged_and_saved(treebank, tmp_path, monkeypatch, capsys):

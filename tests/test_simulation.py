@@ -6,13 +6,12 @@ import doctest
 import json
 import shutil
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_cluster_benchmark import FOUND
 
 sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
 
@@ -20,7 +19,6 @@ from benchmarks import simulation
 from benchmarks.simulation import (
     Assumed,
     Measured,
-    Outcome,
     bounds,
     file_sizes,
     simulate,
@@ -70,48 +68,11 @@ def test_a_machine_is_lost_with_all_its_cores_once():
     assert {run.killed for run in found} > {0, 16}
 
 
-def test_an_incomplete_run_has_no_hours():
-    runs = [Outcome(3600, 1, 0, 0, given_up, 1) for given_up in (0, 2)]
-    assert simulation.hours_of(runs[:1]) == "1.00"
-    assert simulation.hours_of(runs) == "incomplete in 1 of 2 runs"
-
-
-def test_chunks_beat_complete_files():
-    files, chunks = (
-        simulate(Measured(), SMALL, tasks_of(Measured(), SIZES, split), 100, 1).seconds
-        for split in (False, True)
-    )
-    assert chunks < files
-
-
 def test_small_files_share_tasks_and_cost_the_driver_their_number():
     tasks = small_files(Measured(), 100_000)
     assert 100 < tasks.each <= simulation.MOST
     slow = simulate(Measured(file=0.01), SMALL, tasks, 1000, 1)
     assert slow.seconds == pytest.approx(1000, rel=0.1)
-
-
-def test_sizes_have_a_heavy_tail_and_add_up():
-    sizes = file_sizes(Measured(read_per_token=5), Assumed(read=5e10), 1)
-    assert sizes.sum() == 1e10
-    assert np.sort(sizes)[-len(sizes) // 100 :].sum() > sizes.sum() / 5
-
-
-def test_the_page_says_its_figures(tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr(simulation, "CORES", (100, 1000))
-    measured = simulation.changed(Measured(), ["driver=0.25"])
-    found = {"measured": asdict(measured), "assumed": asdict(SMALL)}
-    found = json.loads(
-        json.dumps(found | simulation.results(measured, SMALL, seeds=2, small=(10,)))
-    )
-    text = simulation.page(found, "a machine", "Measured once.", tmp_path)
-    assert "| driver overhead per task, in seconds | 0.25 |" in text
-    assert "Measured once." in text
-    assert (tmp_path / "scale" / "simulation.svg").read_text().startswith("<?xml")
-    assert "## Comparison" not in text
-    (tmp_path / "scale" / "cluster.json").write_text(json.dumps(FOUND))
-    assert "## Comparison" in simulation.page(found, "a machine", "", tmp_path)
 
 
 def test_the_page_in_the_repository_is_what_the_simulation_writes(tmp_path):
@@ -125,14 +86,3 @@ def test_the_page_in_the_repository_is_what_the_simulation_writes(tmp_path):
     sizes = file_sizes(measured, assumed, 20)
     run = simulate(measured, assumed, tasks_of(measured, sizes, split=True), 1000, 20)
     assert found["lines"]["chunks of 64 MB"]["1000"][19] == pytest.approx(list(run))
-
-
-def test_chunks_of_a_file_are_joined_when_all_are_tagged():
-    one = np.array([4e7])
-    found = simulate(Measured(), SMALL, tasks_of(Measured(), one, split=True), 100, 1)
-    assert found.tasks == 4 + 1
-    measured = Measured()
-    joining = 4e7 * measured.written_per_token / measured.join
-    least = 1e7 / measured.speed + joining
-    assert least < found.seconds < least + 5
-    assert found.busy < 0.04  # of a hundred cores four have worked, and joining is no tagging

@@ -28,21 +28,6 @@ def open_page(page, where="#plane"):
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
 
 
-def test_the_tour_is_on_the_page(new_page):
-    page = new_page()
-    page.goto(PAGE.as_uri() + "#plane&points=2,4m1,-2m&at=6")
-    assert "3 ≤ (R / γ)², which is 11.56" in page.inner_text("#bound")
-    assert page.locator("#weights tbody tr").first.inner_text().split() == ["w", "−4", "0"]
-    page.goto(PAGE.as_uri() + "#lattice")
-    wait_until(page, "location.hash.startsWith('#lattice&')")
-    wrong = []
-    for _ in range(12):
-        page.keyboard.press("End")
-        wrong.append(re.search("(\\d) labels? wrong|all right", page.inner_text("#cell"))[0])
-        page.keyboard.press("ArrowRight")
-    assert [text != "all right" for text in wrong] == [True] * 7 + [False] * 5  # section 6
-
-
 @pytest.fixture
 def page(new_page):
     page = new_page(viewport={"width": 1280, "height": 900})
@@ -172,21 +157,6 @@ def test_run_goes_on_until_it_is_stopped(page):
     assert page.inner_text('#plane [data-do="run"]') == "Run"
 
 
-def test_what_decides_and_what_a_tie_is_can_be_chosen(page):
-    page.goto(PAGE.as_uri() + "#plane&points=2,4m-6,1m&at=2")
-    assert page.inner_text("#mistakes") == "2"
-    page.select_option("#ties", "decide")
-    page.keyboard.press("Escape")
-    page.click('#plane [data-do="last"]')
-    assert page.inner_text("#mistakes") == "0"  # sign(0) = -1 is right for both
-    page.select_option("#zero", "1")
-    page.click('#plane [data-do="last"]')
-    assert page.inner_text("#mistakes") != "0"
-    for name in ("last", "vote", "mean"):
-        page.select_option("#decide", name)
-        assert page.locator("#scores tr.now").count() == 1
-
-
 def test_xor_needs_the_product(page):
     page.select_option("#preset", "xor")
     page.click('#plane [data-do="last"]')
@@ -197,30 +167,6 @@ def test_xor_needs_the_product(page):
     page.click('#plane [data-do="last"]')
     assert "Converged in" in page.inner_text("#bound")
     assert page.locator("#lifted").is_visible()
-
-
-def cell(page, t, b):
-    return page.locator(f'#trellis [data-t="{t}"][data-b="{b}"]')
-
-
-def test_the_lattice_is_filled_cell_by_cell_and_traced_back(page):
-    page.click("#open-lattice")
-    page.select_option("#story", "cake")
-    assert page.locator("#trellis [data-v]").count() == 0
-    for _ in range(16):
-        page.keyboard.press("ArrowRight")
-    assert page.locator("#trellis [data-v]").count() == 16
-    assert [cell(page, 3, b).get_attribute("data-v") for b in range(4)] == ["11", "14", "11", "11"]
-    assert cell(page, 3, 1).get_attribute("data-back") == "0"
-    assert "= e + best = 2 + 9 = 11, from DET" in page.inner_text("#cell")
-    cell(page, 3, 1).click()
-    assert "= e + best = 1 + 13 = 14, from DET" in page.inner_text("#cell")
-    for count in (1, 2, 3, 4):
-        page.keyboard.press("ArrowRight")
-        assert page.locator("#trellis .cell.best").count() == count
-    page.keyboard.press("ArrowRight")
-    assert "PRON VERB DET NOUN, score 14" in page.inner_text("#cell")
-    assert "all right" in page.inner_text("#cell")
 
 
 def test_weights_words_and_gold_labels_can_be_changed(page):
@@ -257,27 +203,6 @@ def test_weights_words_and_gold_labels_can_be_changed(page):
     assert page.get_by_label("Weight of the, DET").input_value() == "3"
     page.click("#zero-weights")
     assert {each.input_value() for each in page.locator(".weights input").all()} == {"0"}
-
-
-def test_the_average_decodes_and_learns_nothing(page):
-    page.click("#open-lattice")
-    for _ in range(4):
-        page.keyboard.press("End")
-        page.keyboard.press("ArrowRight")
-    weights = page.locator(".weights input").evaluate_all("all => all.map((each) => each.value)")
-    page.select_option("#with", "mean")
-    means = page.locator(".weights input").evaluate_all("all => all.map((each) => each.value)")
-    assert means != weights and page.locator(".weights input").first.get_attribute("readonly") == ""
-    page.locator("#sentences button").nth(1).click()
-    page.click('#lattice [data-do="last"]')
-    assert "The average only decodes" in page.inner_text("#cell")
-    page.click('#lattice [data-do="last"]')
-    page.select_option("#with", "w")
-    page.click('#lattice [data-do="first"]')
-    assert (
-        page.locator(".weights input").evaluate_all("all => all.map((each) => each.value)")
-        == weights
-    )
 
 
 def test_the_stop_weights_are_on_the_lattice(page):
@@ -331,41 +256,6 @@ def test_names_in_the_documentation_are_known_to_the_page(page):
     assert [name for name in {*known} if known.count(name) > 1] == ["own"]
 
 
-@pytest.mark.parametrize("height", [720, 800, 1080])
-def test_points_can_be_put_without_scrolling(new_page, height):
-    page = new_page(viewport={"width": 1280, "height": height})
-    page.goto(PAGE.as_uri() + "#plane")
-    box = page.locator("#clear").bounding_box()
-    assert box["y"] + box["height"] <= height
-
-
-def test_the_column_of_the_step_is_to_be_seen(new_page):
-    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
-    page.goto(PAGE.as_uri() + "#cake")
-    for _ in range(20):
-        page.locator('#lattice [data-do="forth"]').tap()
-        now = page.locator("#stop, #trellis .cell.now")
-        frame = page.locator(".scroll", has=page.locator("#trellis")).bounding_box()
-        for box in [one.bounding_box() for one in now.all()]:
-            assert frame["x"] < box["x"]
-            assert box["x"] + box["width"] < frame["x"] + frame["width"]
-    page.locator('#lattice [data-do="first"]').tap()
-    assert cell(page, 0, 0).bounding_box()["x"] > 10
-
-
-def shade(page, selector):
-    code = "e => getComputedStyle(e)[e.namespaceURI.endsWith('svg') ? 'fill' : 'backgroundColor'].match(/[0-9.]+/g).slice(0, 3).map(Number)"
-    return sum(page.locator(selector).first.evaluate(code)) / 3
-
-
-def test_light_and_dark(new_page):
-    light, dark = (new_page(color_scheme=name) for name in ("light", "dark"))
-    for page in (light, dark):
-        page.goto(PAGE.as_uri() + "#plane")
-    assert shade(light, "body") > 230 and shade(light, "#plot .ground-minus") > 200
-    assert shade(dark, "body") < 40 and shade(dark, "#plot .ground-minus") < 60
-
-
 @pytest.mark.parametrize("width", [320, 360, 768, 1920])
 def test_no_screen_is_too_narrow(new_page, width):
     page = new_page(viewport={"width": width, "height": 740}, has_touch=True)
@@ -377,50 +267,6 @@ def test_no_screen_is_too_narrow(new_page, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         buttons = page.locator(f"#{part} [data-do]").all()
         assert min(button.bounding_box()["height"] for button in buttons) >= 34
-
-
-def test_a_tap_puts_a_point(new_page):
-    page = new_page(viewport={"width": 360, "height": 740}, has_touch=True)
-    page.goto(PAGE.as_uri() + "#plane")
-    page.locator("#clear").tap()
-    page.locator("#plot").scroll_into_view_if_needed()
-    box = page.locator("#plot").bounding_box()
-    page.touchscreen.tap(
-        box["x"] + box["width"] / 2 + 2 * 40 / 680 * box["width"], box["y"] + box["height"] / 2
-    )
-    wait_until(page, "location.hash.includes('p&')")  # taps become clicks in their time
-    assert points(page) == "2,0p"
-
-
-def test_who_wants_no_motion_gets_none(new_page):
-    page = new_page(reduced_motion="reduce")
-    page.goto(PAGE.as_uri() + "#gap")
-    assert (
-        page.locator(".gauge i").first.evaluate("e => getComputedStyle(e).transitionDuration")
-        == "0s"
-    )
-    page.keyboard.press("ArrowRight")
-    assert turns(page) == (True, True)
-    page.emulate_media(reduced_motion="no-preference")
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    assert turns(page) == (False, True)
-
-
-def turns(page):
-    """Whether the next mistake moves the boundary at once, and whether it moves it at all."""
-    return tuple(
-        page.evaluate(
-            """async () => {
-                const boundary = () => document.querySelector("#lines .boundary").getAttribute("d");
-                const before = boundary();
-                document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
-                const first = boundary();
-                await new Promise((done) => setTimeout(done, 1500));
-                return [first === boundary(), before !== boundary()];
-            }"""
-        )
-    )
 
 
 @pytest.mark.parametrize("part", ["plane", "three", "update", "lattice"])
@@ -470,8 +316,3 @@ def test_the_style_begins_with_that_of_the_other_pages():
     }
     rules = [" ".join(rule.split()) for rule in house.replace("}", "}\n\n").split("\n\n")]
     assert [rule for rule in rules if rule not in kept] == []
-
-
-def test_the_documentation_links_to_the_page():
-    for name in ("index.md", "from-rosenblatt-to-viterbi.md"):
-        assert "(play/index.html" in (ROOT / "docs" / name).read_text("utf-8")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -135,18 +132,6 @@ def test_a_prediction_is_compared_with_the_line_of_w(page):
     assert page.locator(".guess").count() == 0
 
 
-def test_a_prediction_ends_with_its_data(page):
-    for name in ("decide", "correct"):
-        go(page, name)
-        for leave in ("#guide-forth", "#open-plane", None):
-            go(page, name)
-            put_exactly(page, 1, -2)
-            assert page.inner_text("#said").startswith("Your line")
-            page.click(leave) if leave else page.evaluate("plane.recall({ preset: 'xor' })")
-            assert page.locator("#said").inner_text() == ""
-            assert page.locator(".guess").count() == 0
-
-
 def put_exactly(page, p, q):
     box = page.locator("#plot").bounding_box()
     unit = 40 / 680 * (box["width"] - 2)
@@ -244,35 +229,6 @@ def test_the_proof_is_three_growing_bars(page):
     assert "converged" in caption(page)
 
 
-def test_xor_is_back_at_zero_and_the_product_separates_it(page):
-    go(page, "no-line")
-    for number in range(1, 21):
-        page.keyboard.press("ArrowRight")
-        ends = number % 4 == 0
-        assert ("all that was learned is gone" in caption(page)) == ends
-        clearance = (
-            page.evaluate(
-                """() => {
-              const w = JSON.parse(`[${document.querySelector("#weights tbody tr").innerText.split("\\t").slice(1).join(",").replaceAll("−", "-")}]`);
-              const X = [[-4, -2, 1], [4, 2, 1], [4, -2, 1], [-4, 2, 1]], size = Math.hypot(w[0], w[1]);
-              return size ? Math.min(...X.map((x) => Math.abs(x[0] * w[0] + x[1] * w[1] + w[2]) / size)) : 9;
-            }"""
-            )
-            if not ends
-            else 9
-        )
-        assert clearance > 1  # no corner is on the boundary
-    page.locator("#guide-actions button").nth(1).click()
-    page.keyboard.press("End")
-    assert "has converged" in caption(page)
-    places = page.locator("#lift .point").evaluate_all(
-        "all => all.map((e) => { const b = e.getBBox(); return `${Math.round(b.x + b.width / 2)},${Math.round(b.y + b.height / 2)}`; })"
-    )
-    assert len(places) == len(set(places)) == 4
-    page.locator("#guide-actions button").nth(0).click()
-    assert page.locator("#lifted").is_hidden()
-
-
 def test_the_last_example_destroys_w_but_not_the_vote(page):
     go(page, "last-word")
     for _ in range(12):
@@ -287,70 +243,7 @@ def test_the_last_example_destroys_w_but_not_the_vote(page):
         assert page.locator("#scores tr.now").count() == 1
 
 
-def test_w_jitters_and_its_average_settles(page):
-    go(page, "average")
-    assert page.inner_text("#curve-note").split() == ["—", "w", "—", "its", "average", "w̄"]
-    page.keyboard.press("End")
-    right_w, of_w, right_mean, of_mean = map(
-        float, re.findall(r"(?<=[:,]) ([\d.]+) ", page.inner_text("#curve-note"))
-    )
-    assert (right_w, right_mean) == (8, 20)  # the last example is a mistake
-    assert of_mean >= of_w + 1
-    assert page.locator("#lines .voter").count() == 9
-    assert page.locator("#lines .ghost").count() == 1
-
-
-def test_equal_voters_are_one_row(page):
-    go(page, "xor")
-    page.keyboard.press("End")
-    rows = page.locator("#voters tbody tr").all_inner_texts()
-    vectors = [row.split("\t")[-1] for row in rows]
-    assert len(vectors) == len(set(vectors)) == 4
-    assert sum(int(row.split("\t")[1]) for row in rows) == 80
-    assert page.inner_text("#voters h3") == "The vote: 4 voters"
-    page.keyboard.press("Home")
-    assert "Each w will get one vote" in page.inner_text("#voters")
-
-
-@pytest.mark.parametrize("part", ["plane", "three", "lattice"])
-def test_a_reload_keeps_the_name_of_an_example(page, part):
-    field = {"plane": "#preset", "three": "#three-preset", "lattice": "#story"}[part]
-    go(page, part)
-    names = page.locator(f"{field} option").evaluate_all("all => all.map((one) => one.value)")
-    for name in names[:-1]:
-        page.select_option(field, name)
-        page.keyboard.press("Escape")
-        page.locator(f'#{part} [data-do="forth"]').click()
-        where = address(page)
-        page.reload()
-        assert page.locator(field).input_value() == name
-        assert address(page) == where
-
-
 # ------------------------------------------------------------------------------------ three labels
-def test_two_arrows_move_after_a_mistake(page):
-    go(page, "groups")
-    told = []
-    for _ in range(40):
-        page.keyboard.press("ArrowRight")
-        told.append(caption(page))
-        moved = page.locator("#three-marks .arrow.change").count()
-        assert moved == (2 if "moves toward" in told[-1] else 0)
-        areas = page.locator(".region").count()
-        assert areas in (0, 3)
-        if "converged" in told[-1]:
-            break
-    assert told[-1].endswith("Pass 2 had no mistake: the perceptron has converged.")
-    right = page.locator("#three-weights td:last-child").all_text_contents()
-    assert right == ["3 of 3"] * 3
-    page.select_option("#three-decide", "mean") if page.locator(
-        "#three-decide"
-    ).is_visible() else None
-    open_page(page, "#three")
-    page.select_option("#three-decide", "mean")
-    page.keyboard.press("Escape")
-    page.keyboard.press("End")
-    assert "The arrows are averages." in caption(page)
 
 
 def test_the_arrows_of_the_story_end_as_those_of_the_lecture(page):
@@ -552,45 +445,6 @@ def test_a_typed_sentence_is_tagged_and_its_weights_add_up(page, built_page):
     assert page.locator("img").count() == 0
 
 
-def test_points_of_the_story_stay(page):
-    go(page, "converge")
-    before = page.locator("#marks .point").count()
-    put_exactly(page, 2, -2)
-    page.locator("#plot").focus()
-    for key in ("+", "Delete"):
-        page.keyboard.press(key)
-    go(page, "arrows")
-    page.locator("#three-plot").click(position={"x": 30, "y": 30})
-    assert page.locator("#three-marks .point").count() == 18
-    go(page, "product")
-    go(page, "converge")
-    assert page.locator("#marks .point").count() == before == 8
-    assert page.locator("#preset").input_value() == "gap"
-
-
-def test_the_page_can_be_served(new_page, built_page):
-    handler = partial(SimpleHTTPRequestHandler, directory=built_page[0].parent)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}/"
-        page = new_page(origin=address)
-        page.goto(f"{address}index.html#english")
-        page.locator("#tagger-lattice .tag").first.wait_for()
-        assert len(tags(page)) == 8
-        server.shutdown()
-
-
-def test_the_product_can_be_added_in_a_figure(new_page, built_page):
-    page = new_page(viewport={"width": 720, "height": 700})
-    page.goto(f"{built_page[0].as_uri()}?embed=no-line")
-    page.keyboard.press("End")
-    assert "no w is right about all points" in caption(page)
-    page.click("#embed-actions button:last-child")
-    page.keyboard.press("End")
-    assert "has converged" in caption(page)
-    assert page.locator("#lifted").is_visible()
-
-
 def test_without_the_model_the_tagger_says_what_to_do(chromium):
     page = chromium.new_page()
     page.goto(PAGE.as_uri() + "#tagger")
@@ -630,24 +484,6 @@ def test_runs_take_at_most_fifteen_seconds(new_page, built_page, motion):
         page.click('#lattice [data-do="run"]')
         page.clock.run_for(15_000)
         assert page.locator("#visits tbody tr").count() == visit
-
-
-@pytest.mark.parametrize("name", [*STEPS, *PARTS, "cake", "clouds"])
-def test_opening_writes_the_address_once(new_page, built_page, name):
-    page = new_page()
-    page.add_init_script(
-        "window.written = []; const replace = history.replaceState.bind(history);"
-        "history.replaceState = (...all) => { written.push(all[2]); replace(...all); };"
-    )
-    page.goto(f"{built_page[0].as_uri()}#{name}")
-    wait_until(
-        page, "document.querySelector('section:not([hidden]) .caption').textContent.length > 20"
-    )
-    page.wait_for_timeout(100)
-    written = page.evaluate("written")
-    assert {*written} == {written[-1]} or name in ("english", "tagger")  # it chooses a word later
-    assert len(written) == 1 or name in ("english", "tagger")
-    assert ("&w=" in written[0]) == (name in ("viterbi", "cake"))
 
 
 # --------------------------------------------------------------------------- figures in other pages
@@ -698,57 +534,6 @@ def test_the_words_of_a_step_are_seen_under_its_picture(new_page, built_page, na
     if stage(page) not in ("update", "tagger"):
         picture = page.locator("section:not([hidden]) :is(.plot, #trellis)").bounding_box()
         assert box["y"] >= picture["y"] + picture["height"]
-
-
-@pytest.mark.parametrize("name", [name for name in STEPS if name not in ("strips", "english")])
-def test_no_caption_of_a_run_is_covered(new_page, built_page, name):
-    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
-    page.goto(f"{built_page[0].as_uri()}#{name}")
-    for step in range(46):
-        many = "Shift+ArrowRight" if name == "average" else "ArrowRight"
-        page.keyboard.press(many if step < 45 else "End")
-        covered = page.evaluate(
-            "(document.querySelector('section:not([hidden]) .caption').getBoundingClientRect().bottom - document.querySelector('section:not([hidden]) .stepper').getBoundingClientRect().top)"
-        )
-        assert covered <= 1, caption(page)
-
-
-@pytest.mark.parametrize("width", [390, 1200])
-def test_tables_of_the_story_are_not_cut(new_page, built_page, width):
-    page = new_page(viewport={"width": width, "height": 844}, reduced_motion="reduce")
-    page.goto(built_page[0].as_uri())
-    for name in STEPS:
-        go(page, name)
-        if name == "english":
-            page.locator("#tagger-lattice .tag").first.wait_for()
-            page.locator("#tagger-examples button").nth(1).click()
-        for key in ("Shift+ArrowRight", "Shift+ArrowRight", "End"):
-            page.keyboard.press(key)
-            cut = "[...document.querySelectorAll('.wide, .lanes, .strip')].filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText)"
-            assert page.evaluate(cut) == [], name
-    assert page.locator("#guide-step").evaluate(
-        "e => { const c = document.createElement('canvas').getContext('2d'); c.font = getComputedStyle(e).font; return c.measureText(e.selectedOptions[0].text).width + 30 < e.clientWidth; }"
-    )
-
-
-@pytest.mark.parametrize("name", ["chunks", "tagger"])
-def test_the_names_of_labels_stay(new_page, built_page, name):
-    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
-    page.goto(f"{built_page[0].as_uri()}#{name}")
-    names, picture = (
-        ("#tagger-names", "#tagger-lattice") if name == "tagger" else ("#row-names", "#trellis")
-    )
-    page.locator(f"{names} text").first.wait_for()
-    frame = page.locator(".scroll", has=page.locator(picture))
-    for place in (0, 150, 10_000):
-        frame.evaluate("(e, place) => (e.scrollLeft = place)", place)
-        inside = frame.bounding_box()
-        for text in page.locator(f"{names} text").all():
-            box = text.bounding_box()
-            assert inside["x"] - 1 <= box["x"] < inside["x"] + 70
-    assert page.locator(names).evaluate(
-        "e => { const b = e.getBoundingClientRect(), seen = document.elementFromPoint(b.x + 30, b.y + 30); return e === seen || e.contains(seen); }"
-    )
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), SIZES)

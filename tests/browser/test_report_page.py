@@ -40,12 +40,6 @@ def report(tmp_path_factory):
     return path.as_uri()
 
 
-def shade(page, selector):
-    """How light the background of an element is, from 0 to 255."""
-    code = "e => getComputedStyle(e).backgroundColor.match(/[0-9.]+/g).slice(0, 3).map(Number)"
-    return sum(page.locator(selector).first.evaluate(code)) / 3
-
-
 def test_a_click_on_a_cell_shows_its_sentences_and_a_click_on_a_word_why(new_page, report):
     page = new_page(viewport={"width": 1200, "height": 900})
     page.goto(report)
@@ -111,14 +105,6 @@ def test_tables_sort(new_page, report):
     assert list(map(int, gold)) == sorted(map(int, gold), reverse=True)
 
 
-def test_light_and_dark(new_page, report):
-    light, dark = (new_page(color_scheme=name) for name in ("light", "dark"))
-    for page in (light, dark):
-        page.goto(report)
-    assert shade(light, "body") > 230
-    assert shade(dark, "body") < 40
-
-
 @pytest.mark.parametrize("width", [320, 390, 1600])
 def test_no_screen_is_too_narrow(new_page, report, width):
     page = new_page(viewport={"width": width, "height": 700})
@@ -148,18 +134,6 @@ def test_all_text_can_be_read(new_page, report, scheme):
     page.locator("#errors .target").first.click()
     assert page.locator(".matrix .h5").count() and page.locator(".explanation").count()
     assert faint_text(page) == {}
-
-
-def test_a_bar_marks_the_side_on_which_a_table_goes_on(new_page, report):
-    """The last column of pixels of a table that is scrolled has the accent color, or not."""
-    page = new_page(viewport={"width": 390, "height": 700})
-    page.goto(report)
-    table = page.locator(".wide").first
-    assert table.evaluate("e => e.scrollWidth > e.clientWidth")
-    colors = table.evaluate("e => getComputedStyle(e).backgroundImage.match(/rgb[^)]*./g)")
-    assert len({*colors}) == 2
-    attachment = table.evaluate("e => getComputedStyle(e).backgroundAttachment")
-    assert attachment == "local, local, scroll, scroll"
 
 
 def test_arabic_runs_from_right_to_left(new_page, tmp_path):

@@ -60,12 +60,6 @@ def test_ties_go_to_the_first_of_two_labels_as_of_three(kind, labels):
     assert three.predict([[0.0]]).tolist() == ["a"]
 
 
-def test_voters_on_the_boundary_are_for_the_first_label():
-    model = VotedPerceptron(fit_intercept=False, shuffle=False).fit([[1.0], [-1.0]], ["b", "a"])
-    assert model.predict([[0.0]]).tolist() == ["a"]
-    assert model.decision_function([[0.0]]).tolist() == [-1.0]  # each w says sign(0) = -1
-
-
 @each
 def test_parameters(kind):
     model = kind(max_iter=3)
@@ -93,18 +87,6 @@ def test_a_fitted_model_can_be_copied_and_pickled(kind):
     model = kind(max_iter=3).fit(X, y)
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(twin.predict(X), model.predict(X))
-
-
-@each
-def test_scikit_learn_can_use_them(kind):
-    base = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed")
-    selection = pytest.importorskip("sklearn.model_selection")
-    X, y = blobs()
-    model = kind(max_iter=7)
-    assert base.clone(model).get_params() == model.get_params()
-    assert selection.cross_val_score(model, X, y, cv=3).mean() > 0.8
-    found = selection.GridSearchCV(model, {"step": [0.5, 1.0]}, cv=2).fit(X, y)
-    assert found.best_estimator_.predict(X).shape == (200,)
 
 
 # ----------------------------------------------------------------- practice
@@ -156,14 +138,6 @@ def test_the_votes_after_convergence_count_the_last_pass():
     assert judged.history_[-1].score == judged.score(X, y)
 
 
-def test_the_mean_of_the_votes_is_the_averaged_perceptron():
-    X, y = blobs(noise=1.0)
-    voted = VotedPerceptron(max_iter=5).fit(X, y)
-    mean = BinaryPerceptron(max_iter=5, average=True).fit(X, y)
-    w = voted.survival_ @ voted.trajectory(X) / voted.survival_.sum()
-    np.testing.assert_allclose(w, np.append(mean.coef_[0], mean.intercept_))
-
-
 def test_a_cost_is_a_margin():
     """With costs of 2 a mistake is y a <= 1: training then brings the hinge loss to zero."""
     X = [[1.0], [-1.0]]
@@ -174,26 +148,6 @@ def test_a_cost_is_a_margin():
     ties = BinaryPerceptron(ties_are_mistakes=False, **quarter)
     assert ties.fit(X, [1, -1]).coef_.tolist() == [[1.25]]  # at 1.0 the tie of x = 1 goes to -1
     assert ties.fit([[2.0], [-1.0]], [1, -1]).coef_.tolist() == [[1.0]]
-
-
-def test_missing_what_is_dear_becomes_rare():
-    X, y = blobs(400, noise=1.5)
-    missed = []
-    for gamma in (1, 40):
-        model = BinaryPerceptron(cost=costs(gamma2=gamma), average=True, max_iter=20).fit(X, y)
-        missed.append(int((model.predict(X)[y == 1] == 0).sum()))
-    assert missed[1] < missed[0] / 2
-
-
-def test_costs_of_three_labels_are_in_the_order_of_classes():
-    X, y = blobs(300, K=3, noise=1.0)
-    cost = np.zeros((3, 3))
-    cost[2] = 30, 30, 0
-    plain, dear = (
-        MulticlassPerceptron(cost=c, average=True, max_iter=10).fit(X, y).predict(X)
-        for c in (None, cost)
-    )
-    assert (dear[y == 2] == 2).mean() > (plain[y == 2] == 2).mean()
 
 
 def test_one_against_all_is_k_binary_perceptrons():
@@ -260,13 +214,6 @@ def test_classes_must_name_all_labels_and_more_than_one():
 
 
 # ----------------------------------------------------------------- feature maps
-def test_xor_needs_a_product():
-    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [-1, 1, 1, -1]
-    assert not BinaryPerceptron(max_iter=500).fit(X, y).converged_
-    for feature_map in ("product", "quadratic", lambda X: [[*x, x[0] * x[1]] for x in X]):
-        model = BinaryPerceptron(max_iter=500, feature_map=feature_map).fit(X, y)
-        assert model.converged_
-        assert model.score(X, y) == 1.0
 
 
 def test_no_and_excellent_needs_a_product():
@@ -289,24 +236,14 @@ X2, Y2 = [[1.0, 0], [0, 1]], [0, 1]
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (
-            X2,
-            [1, 1],
-            "expected at least two labels, found one class (1); "
-            "add examples of another, or name both as classes=...",
-        ),
+        (X2, [1, 1], "expected at least two labels, found one class (1); add examples of"),
         (X2, [0], "expected one label per vector, found 2 vectors, 1 labels"),
         (X2, [[0, 1], [1, 0]], "expected y of shape (2,), found shape (2, 2); use y.ravel()"),
         (X2, None, "expected labels, found None: learning requires y to be passed, but"),
         (X2, [0.5, 1.0], "found numbers with a fraction such as 0.5: a continuous y is for"),
         (X2, [0.0, np.nan], "found NaN or infinity among them"),
         (X2, np.array([1, "a"], object), "expected labels of one type, found a mixture"),
-        (
-            [[1, 0], [0, 1], [1, 1]],
-            [0, 1, 2],
-            "expected two labels, found 3 (0, 1, 2). Only binary classification is supported. "
-            "Use MulticlassPerceptron",
-        ),
+        ([[1, 0], [0, 1], [1, 1]], [0, 1, 2], "expected two labels, found 3 (0, 1, 2). Only"),
         ([[1.0, np.nan], [0, 1]], Y2, "found NaN or infinity in vector 0"),
         ([1.0, 2.0], Y2, "Reshape your data: one vector is X.reshape(1, -1)"),
         ([], [], "found shape (0,)"),

@@ -44,17 +44,6 @@ def test_gamma1_is_for_false_alarms_and_gamma2_for_what_is_missed():
     assert costs(gamma1=5, gamma2=2).tolist() == [[0, 5], [2, 0]]
 
 
-def test_a_score_of_zero_decides_for_minus_one():
-    """As the classifiers do: ties go to the first label."""
-    assert zero_one([-1, 1], [0, 0]).tolist() == [0, 1]
-
-
-def test_costs_are_the_weighted_loss():
-    for i, y in enumerate((-1, 1)):
-        for j, h in enumerate((-1.0, 1.0)):
-            assert costs(5, 2)[i, j] == weighted_zero_one([y], [h], 5, 2)[0]
-
-
 @pytest.mark.parametrize(
     ("y", "h", "message"),
     [
@@ -69,10 +58,3 @@ def test_losses_refuse(y, h, message):
         with pytest.raises(SeqtagError, match=message):
             loss(y, h)
     assert issubclass(LabelError, SeqtagError)
-
-
-def test_no_examples_no_risk():
-    with pytest.raises(
-        SeqtagError, match="expected at least one example for an empirical risk, found none"
-    ):
-        empirical_risk(hinge, [], [])

@@ -12,10 +12,8 @@ import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
 from seqtag.classifiers.perceptrons import joint_features
 from seqtag.corpus import sentence_of
-from seqtag.engine.arrays import Instances, Layout
-from seqtag.engine.reference import phi, potentials, viterbi
 from seqtag.features.language import parse
-from tests.strategies import NATIVE, REFERENCE, cases, each_backend, install, needs_native
+from tests.strategies import each_backend, install
 
 PLAIN = {"shuffle": False, "fit_intercept": False}
 
@@ -245,38 +243,6 @@ def test_multiclass_with_two_labels_is_the_binary_perceptron(backend, ties):
 
 
 # ----------------------------------------------------------------- 2 = 5
-@each_backend
-@pytest.mark.usefixtures("on")
-def test_the_structured_perceptron_with_one_token_is_the_multiclass_one(backend):
-    """The structured textbook loop on phi and viterbi, sentences of length 1, no transitions."""
-
-    @given(data(K=3))
-    def check(sample):
-        X, y = sample
-        n, d = X.shape
-        layout = Layout(d, 3, 0)
-        x = Instances(
-            np.arange(n + 1),
-            np.arange(n + 1) * d,
-            np.tile(np.arange(d, dtype=np.int32), n),
-            X.ravel(),
-        )
-        w = np.zeros(layout.size)
-        trajectory = [w.copy()]
-        for _ in range(3):
-            before = len(trajectory)
-            for s in range(n):
-                y_hat = viterbi(potentials(layout, x, s, w))
-                if y_hat[0] != y[s]:
-                    w = w + phi(layout, x, s, y[s : s + 1]) - phi(layout, x, s, y_hat)
-                    trajectory.append(w.copy())
-            if len(trajectory) == before:
-                break
-        model = MulticlassPerceptron(ties_are_mistakes=False, max_iter=3, **PLAIN).fit(X, y)
-        rows = [layout.views(w).emission.T for w in trajectory]
-        np.testing.assert_array_equal(model.trajectory(X), rows)
-
-    check()
 
 
 def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass_one(sample_dir):
@@ -320,25 +286,6 @@ def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass
     new = [word for word, _ in words("test")]
     expected = model.predict([features(word) for word in new])
     assert tagger.tag_many([[word] for word in new]) == [[label] for label in expected]
-
-
-@needs_native
-@given(cases(), st.booleans())
-def test_both_backends_record_the_same_mistakes(case, ties):
-    logs = []
-    for backend in (NATIVE, REFERENCE):
-        weights, log = backend.Weights(case.layout, "float64", "perceptron"), []
-        for _ in range(3):
-            counts = weights.train_epoch(
-                case.x, case.y, case.all_sentences, ties_are_mistakes=ties, out_mistakes=log
-            )
-            assert counts[0] == len(log[-1].position)
-            lengths = np.diff(case.x.sentence_ptr)[log[-1].position]
-            assert len(log[-1].y_hat) == lengths.sum()
-        logs.append(log)
-    for native, reference in zip(*logs, strict=True):
-        for found, expected in zip(native, reference, strict=True):
-            assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
 
 
 # ----------------------------------------------------------------- 3: the mean; 4: the votes

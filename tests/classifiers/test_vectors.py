@@ -64,13 +64,6 @@ def test_entries_of_a_sparse_matrix_given_twice_are_summed():
     assert read(X)[0].dense().tolist() == [[0, 3, 0], [5, 0, 0]]
 
 
-def test_instances_are_sequences_of_length_one():
-    x = read([[1, 2], [3, 4]])[0].instances()
-    assert [list(x.tokens(s)) for s in range(2)] == [[0], [1]]
-    rows, values = x.active(1)
-    assert (rows.tolist(), values.tolist()) == ([0, 1], [3, 4])
-
-
 def test_dicts_know_numbers_truth_and_strings():
     vectors, reader = read([{"n": 2, "on": True, "word": "dog"}, {"on": False, "word": "cat"}])
     assert reader.names == {"n": 0, "on": 1, "word=cat": 2, "word=dog": 3}
@@ -88,10 +81,7 @@ def test_the_sum_of_finite_numbers_may_overflow():
     [
         (np.zeros((2, 2, 2)), "expected X of shape (vectors, features), found shape (2, 2, 2)"),
         ([1, 2], "found shape (2,). Reshape your data: one vector is X.reshape(1, -1)"),
-        (
-            [[1], [1, 2]],
-            "a sparse matrix or feature dicts, found list of list",
-        ),
+        ([[1], [1, 2]], "a sparse matrix or feature dicts, found list of list"),
         ([["a"]], "found list of list ("),
         ([[10**400]], "found list of list (int too large to convert to float)"),
         (np.array([[1j]]), "found ndarray (Complex data not supported)"),

@@ -14,7 +14,6 @@ from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sniff import detect_format
 from seqtag.corpus.stream import Block
 from seqtag.corpus.table import is_comment
-from seqtag.errors import CorpusError
 from seqtag.labels.column import LabelColumn
 from tests.command_line import Caller, call
 
@@ -85,20 +84,9 @@ def test_columns_are_named_by_evidence(head, columns):
     assert " ".join(named.columns).startswith(columns)
 
 
-def test_unused_columns_are_named_by_their_number():
-    columns = ["id", "form", "ner", "_", "_"]
-    [first, _] = read(io.BytesIO(UNER.encode()), "columns", columns=columns)
-    assert first.columns == ("id", "form", "ner", "4", "5")
-
-
 @pytest.mark.parametrize("line", ["#", "# NN", "# NN O", "# a b c = d", "# a\t= b", "###", "#x"])
 def test_other_lines_with_a_hash_are_words(line):
     assert not is_comment(line)
-
-
-def test_a_comment_within_a_sentence_is_refused():
-    with pytest.raises(CorpusError, match="<stream>:2: expected 2 columns, found 1"):
-        list(read(io.BytesIO(b"a\tX\n# text = b\n"), "columns", columns=["form", "pos"]))
 
 
 PIECES = ["#", "##", "###", " ", "  ", "\t", "=", " = ", "# ", "newdoc", "newpar", "id", "begin "]

@@ -139,15 +139,6 @@ def test_a_damaged_row_of_conllu_is_named(data, file):
     assert caught.value.line == at + 1
 
 
-@pytest.mark.parametrize("odd", ODD_IDS)
-@pytest.mark.parametrize("comment", ["", "# sent_id = 1\n"])
-def test_an_odd_first_id_is_named(odd, comment):
-    fields = ["dog"] + ["_"] * 8
-    text = comment + "\t".join(fields if odd is None else [odd, *fields]) + "\n"
-    with pytest.raises(CorpusError, match=r"^<stream>:[12]: expected "):
-        list(read(io.BytesIO(text.encode())))
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -202,11 +193,6 @@ def test_mixed_evidence_is_refused(text):
     message = r"<stream>: expected a recognizable format, .* name it with --format columns"
     with pytest.raises(CorpusError, match=message):
         read(io.BytesIO(text.encode()))
-
-
-def test_the_numbers_of_fields_are_named():
-    with pytest.raises(CorpusError, match="found 3 lines of 1 to 2 fields that may be words"):
-        detect_format(b"dog\nbarks loud\n\ncat\n")
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,12 @@ from hypothesis import strategies as st
 
 from seqtag.corpus import (
     FORMATS,
-    READABLE,
-    WRITABLE,
     into_misc,
     read,
     render,
     stream,
     to_token_list,
 )
-from seqtag.corpus.sniff import detect_format
-from seqtag.corpus.text import word_spans
 from seqtag.corpus.write import one_table
 from seqtag.errors import CorpusError
 
@@ -57,65 +53,6 @@ def fails(call, *args, **kwargs) -> str:
     with pytest.raises(CorpusError) as caught:
         call(*args, **kwargs)
     return str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "format", "columns"),
-    [
-        ("", "columns", "form"),
-        ("\n \n", "columns", "form"),
-        (CONLLU, "conllu", None),
-        ("\ufeff" + CONLLU.replace("\n", "\r\n"), "conllu", None),
-        ("# a = b\n\n", "conllu", None),
-        ("1-2\tx" + "\t_" * 8, "conllu", None),
-        ("1 a _ _ _ _ _ _ _ _\n", "conllu", None),
-        ("# global.columns = ID FORM\n", "conllu-plus", "id form"),
-        ("a DT B-NP\nb NN I-NP\n\n", "columns", "form pos chunk"),
-        ("a DT B-NP\nb NN I-NP", "columns", "form pos chunk"),
-        ("# # I-NP\n1 CD I-NP\n\n", "columns", "form pos chunk"),
-        ("a DT O\nb NN B-PER\n\n", "columns", "form pos ner"),
-        ("a DT O\nb NN O\n\n", "columns", "form pos chunk"),
-        ("a O\nb B-LOC\n\n", "columns", "form ner"),
-        ("a O\nb B-NP\n\n", "columns", "form chunk"),
-        ("a NNP B-NP O\nb NN I-NP I-ORG\n", "columns", "form pos chunk ner"),
-        ("-DOCSTART- -X- O O\n\n", "columns", "form"),
-        ("a NN\n. .\n\n", "columns", "form label"),
-        ("a\tlower\n", "columns", "form label"),
-        ("a b DT x NN\nc d NN y VB\n", "columns", "form 2 3 4 5"),
-        ("a\nb\n\nc\n", "columns", "form"),
-        ("Hello world\n", "text", "form misc"),
-        ("Hello\n", "text", "form misc"),
-        ("Hello world\nGood morning\n", "text", "form misc"),
-        ("The dog barks .\nThe cat sleeps .\n", "text", "form misc"),
-        ("Hello there. Bye.\n\nNew one.\n", "text", "form misc"),
-        ("The/DT dog/NN\n", "tagged", "form pos"),
-        ("and/or is a word\n", "text", "form misc"),
-        (POS, "pos", "form pos chunk"),
-        (MRG, "mrg", "form pos"),
-        ("(S (NP (DT a)))", "mrg", "form pos"),
-        ("(Reuters) Hello (you).\n", "text", "form misc"),
-    ],
-)
-def test_detection(text, format, columns):
-    found = detect_format(text.encode())
-    assert found.format == format
-    assert columns is None or found.columns == tuple(columns.split())
-
-
-@pytest.mark.parametrize("text", ["The\ndog\nbarks\n", "a b\nc d\n\ne f\ng h\n"])
-def test_ambiguous(text):
-    expected = "may be words in columns or raw text; name it with --format columns, --format text"
-    assert expected in fails(detect_format, text.encode())
-    assert fails(read, io.BytesIO(text.encode())).startswith(
-        "<stream>: expected a recognizable format"
-    )
-    assert sentences(text, "columns")
-
-
-def test_the_head_may_cut_a_line():
-    text = "a DT B-NP\nb NN I-NP\n\n" * 5000
-    assert sentences(text)[0].columns == ("form", "pos", "chunk")
-    assert sentences(text, "columns")[-1].columns == ("form", "pos", "chunk")
 
 
 def test_named_formats():
@@ -171,18 +108,6 @@ def test_text_loses_nothing(text):
     found = sentences(text, "text")
     words = "".join("".join(s.words) for s in found)
     assert words == "".join(text.replace("\ufeff", " ").split())
-
-
-def test_word_spans_survive_any_tokenizer():
-    class Odd:
-        def __init__(self, tokens):
-            self.tokens = tokens
-
-        def tokenize(self, _):
-            return self.tokens
-
-    for tokens in (["x"], ["a"], []):
-        assert word_spans(" a bc ", Odd(tokens)) == [(1, 2), (3, 5)]
 
 
 def test_tokens():
@@ -316,28 +241,6 @@ def test_tables_of_other_columns_are_not_one_table():
     )
 
 
-def test_render_messages():
-    assert f"expected one of the formats {', '.join(WRITABLE)} to write, found 'text'" in fails(
-        render, COLUMNS, "text"
-    )
-    assert "expected a column 'form' to write the format tokens, found pos" in fails(
-        render, {"pos": []}, "tokens"
-    )
-    assert "expected a column 'chunk' to write the format conll2000, found form, pos" in fails(
-        render, {"form": ["a"], "pos": ["b"]}, "conll2000"
-    )
-    assert "expected a column 'label' to write the format tagged, found form" in fails(
-        render, {"form": ["a"]}, "tagged"
-    )
-    assert "expected 1 values in the column 'pos', one per word, found 0" in fails(
-        render, {"form": ["a"], "pos": []}, "columns"
-    )
-    assert (
-        "expected values that fit the format tokens, found 'a b' in the column 'form', word 1"
-        in fails(render, {"form": ["a b"]}, "tokens")
-    )
-
-
 def test_a_line_without_end_is_read_in_pieces():
     text = "The cat sat on the mat. " * 5000
     sentences = list(read(io.BytesIO(text.encode()), "text"))
@@ -361,20 +264,3 @@ def test_misc_has_one_rule():
     columns = {name: sentence.column(name) for name in sentence.columns}
     text = render(columns | {"chunk": ["B-INTJ", "O"]}, "conllu")
     assert [line.split("\t")[9] for line in text.splitlines()[1:3]] == ["Chunk=B-INTJ", "Chunk=O"]
-
-
-def test_every_format_is_one_record():
-    written_only = ["tsv"]
-    assert ["auto", *(name for name in FORMATS if name not in written_only)] == [*READABLE]
-    assert " ".join(WRITABLE) == "conllu columns conll2000 conll2003 tokens tagged tsv jsonl"
-    for name, format in FORMATS.items():
-        assert name == format.name
-        assert format.help
-        assert format.read is None or not format.is_table
-        assert format.is_readable is (name not in written_only)
-
-
-def test_only_tables_are_parsed_in_blocks():
-    stream = read(io.BytesIO(b"a b\n"), "text")
-    message = "<stream>: expected a file of one word a line to parse in blocks, found text"
-    assert fails(stream.parse, []) == message

@@ -13,7 +13,6 @@ import pytest
 
 from seqtag.corpus import LIMITS, ReadLimits, read
 from seqtag.corpus import stream as stream_module
-from seqtag.corpus import text as text_format
 from seqtag.errors import CorpusError
 
 ROW = "\t_" * 8 + "\n"
@@ -153,20 +152,6 @@ def test_raw_text_is_cut_and_not_refused():
     assert "".join(s.raw for s in stream) == text
     stream = read(io.BytesIO(text.encode()), "text", limits=ReadLimits(sentence=2, line=10))
     assert "".join(stream.pieces()) == text
-
-
-def test_a_long_line_of_raw_text_is_read_sentence_by_sentence():
-    asked = []
-    splitter = text_format._tools()[0]
-
-    class Splitter:
-        def span_tokenize(self, text):
-            asked.append(len(text))
-            return splitter.span_tokenize(text)
-
-    ends = text_format._sentence_ends("Go on. Stop now. " * 5000, 0, Splitter())
-    assert next(ends) == 6
-    assert len(asked) == 1
 
 
 def test_blocks_for_the_scanner_have_the_same_limits():

@@ -50,12 +50,6 @@ def message(name, **options):
     return str(error.value)
 
 
-def test_chunks(folder):
-    columns, sentences = values("nltk:conll2000/test.txt")
-    assert columns == ("form", "pos", "chunk")
-    assert sentences == [[["dog", "barks"], ["NN", "VBZ"], ["B-NP", "B-VP"]]]
-
-
 def test_without_a_file_it_is_that_for_training(folder, caplog):
     caplog.set_level("INFO", "seqtag")
     _, sentences = values("nltk:conll2000")
@@ -144,23 +138,10 @@ def test_it_is_read_where_nothing_of_nltk_was_imported_before(folder):
     assert (done.stdout, done.stderr) == ("8\n", "")
 
 
-def test_a_file_that_the_corpus_does_not_have(folder):
-    assert message("nltk:conll2000/tset.txt") == (
-        "nltk:conll2000/tset.txt: expected the name of a file of the corpus (train.txt, test.txt), "
-        "found 'tset.txt' (did you mean 'test.txt'?)"
-    )
-
-
 def test_a_corpus_without_labels(folder):
     assert message("nltk:gutenberg") == (
         "nltk:gutenberg: expected a corpus that is tagged or chunked, found a "
         "PlaintextCorpusReader; choose one that has tagged_sents() or chunked_sents()"
-    )
-
-
-def test_a_format_makes_no_sense(folder):
-    assert message("nltk:conll2000", format="conllu") == (
-        "nltk:conll2000: expected no format for a corpus of NLTK, found 'conllu'; leave it out"
     )
 
 

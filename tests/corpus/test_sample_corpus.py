@@ -8,7 +8,6 @@ import conllu
 import pytest
 
 from seqtag import read
-from seqtag.labels.schemes import count_invalid
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,72 +16,6 @@ if TYPE_CHECKING:
 
 PARTS = ("train", "dev", "test")
 GENRES = {"news", "guide", "fiction", "message", "reference", "numbers"}
-UPOS = {
-    "ADJ",
-    "ADP",
-    "ADV",
-    "AUX",
-    "CCONJ",
-    "DET",
-    "INTJ",
-    "NOUN",
-    "NUM",
-    "PART",
-    "PRON",
-    "PROPN",
-    "PUNCT",
-    "SCONJ",
-    "SYM",
-    "VERB",
-}
-XPOS = {
-    "NN",
-    "NNS",
-    "NNP",
-    "NNPS",
-    "VB",
-    "VBD",
-    "VBG",
-    "VBN",
-    "VBP",
-    "VBZ",
-    "MD",
-    "JJ",
-    "JJR",
-    "JJS",
-    "RB",
-    "RBR",
-    "RBS",
-    "RP",
-    "IN",
-    "TO",
-    "DT",
-    "PDT",
-    "WDT",
-    "WP",
-    "WP$",
-    "WRB",
-    "PRP",
-    "PRP$",
-    "POS",
-    "EX",
-    "CD",
-    "CC",
-    "UH",
-    "SYM",
-    "$",
-    ".",
-    ",",
-    ":",
-    "``",
-    "''",
-    "-LRB-",
-    "-RRB-",
-    "HYPH",
-    "ADD",
-    "NFP",
-}
-CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ"}
 
 
 def ours(folder: Path, part: str) -> list[Sentence]:
@@ -110,23 +43,6 @@ def text_of(sentence: conllu.TokenList) -> str:
         glued = (token["misc"] or {}).get("SpaceAfter") == "No"
         pieces.append(token["form"] + ("" if glued else " "))
     return "".join(pieces).rstrip(" ")
-
-
-def test_size(sample_dir):
-    sentences = [s for part in PARTS for s in ours(sample_dir, part)]
-    assert len(sentences) >= 250
-    assert sum(map(len, sentences)) >= 3000
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_bytes(sample_dir, part):
-    for suffix in ("conllu", "chunk.txt"):
-        data = (sample_dir / f"en-sample-{part}.{suffix}").read_bytes()
-        assert b"\r" not in data
-        assert not data.startswith((b"\xef\xbb\xbf", b"\n"))
-        assert b"\n\n\n" not in data
-        assert data.endswith(b"\n\n")
-        assert all(line == line.rstrip() for line in data.decode("utf-8").split("\n"))
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -161,33 +77,3 @@ def test_twins_agree(sample_dir, part):
         assert twin.columns == ("form", "pos", "chunk")
         assert sentence.words == twin.words
         assert sentence.column("xpos") == twin.column("pos")
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_chunks_are_valid_iob2(sample_dir, part):
-    for sentence in twins(sample_dir, part):
-        labels = sentence.column("chunk")
-        assert count_invalid(labels, "iob2") == 0
-        assert {label[2:] for label in labels if label != "O"} <= CHUNKS
-
-
-def test_tag_sets(sample_dir):
-    sentences = [s for part in PARTS for s in ours(sample_dir, part)]
-    assert {tag for s in sentences for tag in s.column("upos")} == UPOS
-    assert {tag for s in sentences for tag in s.column("xpos")} == XPOS
-    assert all(lemma != "_" for s in sentences for lemma in s.column("lemma"))
-
-
-def test_dev_and_test_have_no_label_unknown_in_train(sample_dir):
-    for read_part, names in ((ours, ("upos", "xpos")), (twins, ("chunk",))):
-        for name in names:
-            seen = {tag for s in read_part(sample_dir, "train") for tag in s.column(name)}
-            for part in ("dev", "test"):
-                assert {tag for s in read_part(sample_dir, part) for tag in s.column(name)} <= seen
-
-
-def test_no_sentence_and_no_id_occurs_twice(sample_dir):
-    sentences = [s.metadata for part in PARTS for s in theirs(sample_dir, part)]
-    for key in ("sent_id", "text"):
-        values = [metadata[key] for metadata in sentences]
-        assert len(values) == len(set(values))

@@ -165,33 +165,6 @@ def test_given_files_stay_open_and_own_files_are_closed(tmp_path):
     assert found._stream._file.closed
 
 
-def test_output_appears_whole_or_not_at_all(tmp_path):
-    target = tmp_path / "out"
-    target.write_bytes(b"old")
-    target.chmod(0o640)
-    with pytest.raises(RuntimeError), Output(target) as out:
-        out.write(b"new")
-        raise RuntimeError
-    assert target.read_bytes() == b"old"
-    with Output(target) as out:
-        assert out.write(b"new") == 3
-        out.flush()
-        assert target.read_bytes() == b"old"
-    assert target.read_bytes() == b"new"
-    assert target.stat().st_mode & 0o777 == 0o640
-    assert list(tmp_path.iterdir()) == [target]
-
-
-def test_failed_rename_removes_the_temporary_file(tmp_path, monkeypatch):
-    def fail(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="No space"), Output(tmp_path / "out") as out:
-        out.write(b"x")
-    assert list(tmp_path.iterdir()) == []
-
-
 @each_compression
 def test_compressed_output_is_reproducible_and_atomic(suffix, tmp_path):
     PACKED[suffix][1](b"")
@@ -275,17 +248,6 @@ def test_a_group_that_may_not_be_kept_gains_nothing(tmp_path, monkeypatch):
     with Output(target) as out:
         out.write(b"new")
     assert mode_of(target) == 0o644
-
-
-def test_an_interrupt_while_opening_leaves_no_temporary_file(tmp_path, monkeypatch):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    (tmp_path / "out").write_bytes(b"old")
-    monkeypatch.setattr(os, "fchmod", interrupt)
-    with pytest.raises(KeyboardInterrupt), Output(tmp_path / "out"):
-        pass
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_output_keeps_links_and_devices(tmp_path):

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.formats import render
 from seqtag.corpus.write import one_table
-from seqtag.tagging.streams import tag_text
 from tests.command_line import call, home  # noqa: F401  (fixtures)
 
 pandas = pytest.importorskip("pandas")
@@ -69,11 +67,3 @@ def test_the_command(home, tmp_path, call):  # noqa: F811
     rows = [line.split("\t") for line in done.out.decode().splitlines()]
     assert rows[0] == ["sentence", "form", "misc", "upos"]
     assert {row[0] for row in rows[1:]} == {"1", "2"}
-
-
-def test_threads_and_blocks_change_nothing():
-    data = b"the dog barks\n\nthe cat\n" * 50
-    tagger = seqtag.load("en").tagger("upos")
-    pieces = list(tag_text([tagger], read(io.BytesIO(data), "tokens"), "tsv"))
-    text = b"".join(one_table(pieces)).decode().splitlines()
-    assert len(text) == 251 and text[-1].startswith("100\tcat\t")

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.corpus import ReadLimits, read, stream
-from seqtag.corpus.warnings import FormatWarnings
 from seqtag.errors import CorpusError
 from seqtag.tagging import streams
 from seqtag.tagging.streams import tag_text
@@ -149,16 +148,6 @@ def test_what_no_mode_lets_pass():
             )
 
 
-def test_a_report_begins_anew(caplog):
-    warnings = FormatWarnings("x", "lenient")
-    warnings.note("blank", 3)
-    warnings.note("blank", 2, 4)
-    with caplog.at_level(logging.INFO, "seqtag"):
-        warnings.report()
-        warnings.report()
-    assert caplog.messages == [f"x:2: {BLANK.format(5)}"]
-
-
 @pytest.fixture(scope="module")
 def tagger():
     data = read(io.BytesIO(b"a X\nb Y\n\n"), columns=COLUMNS)
@@ -197,13 +186,3 @@ def test_scanner_and_readers_agree(tagger, data, mode, size):
         assert outcome() == native
     if mode == "lenient" and isinstance(native[0], bytes):
         assert native[0].count(b"\n") == data.count("\n")
-
-
-@pytest.mark.parametrize(
-    ("format", "text"),
-    [("pos", "a/DT dog/NN barks/VBZ\n"), ("mrg", "(S (DT a) (NN dog) (VBZ barks))\n")],
-)
-def test_what_is_above_a_limit_is_never_passed_over(format, text):
-    limits = ReadLimits(sentence=2, mode="lenient")
-    with pytest.raises(CorpusError, match=r"^<stream>:1: expected at most 2 words in a sentence"):
-        list(read(io.BytesIO(text.encode()), format, limits=limits))

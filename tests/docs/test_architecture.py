@@ -124,20 +124,6 @@ def test_stages_are_called_by_their_callers_in_the_order_drawn(script):
             last[stage.caller] = lines[0]
 
 
-def test_no_stage_is_in_a_layer_above_its_caller(script):
-    for lane in script.LANES:
-        for stage in lane.stages:
-            below, above = (split(function)[0] for function in (stage.function, stage.caller))
-            assert LAYER[below] <= LAYER[above], stage
-
-
-def test_a_call_that_is_not_there_would_be_noticed():
-    assert uses(definition("seqtag/training/runs.py", "fit"), "train_runs")
-    assert not uses(definition("seqtag/training/train.py", "train"), "index_corpus")
-    assert definition("seqtag/training/train.py", "train_runs") is None
-    assert definition("seqtag/engine/reference.py", "Weights.nothing") is None
-
-
 # ----------------------------------------------------------------------------------- objects
 def test_objects_are_where_the_page_has_them():
     found = re.findall(r"^- \*\*(\w+)\*\* \(`([\w/]+\.py)`\)", section("Objects"), re.M)
@@ -187,9 +173,3 @@ def test_places_exist_and_hold_what_is_named(path, names):
             assert definition(path, name), name
         else:
             assert re.search(rf"\b{name}\b", (ROOT / path).read_text("utf-8")), name
-
-
-def test_links_lead_to_files():
-    links = re.findall(r"\[[^\]]+\]\(([^)#]+)\)", PAGE)
-    assert links
-    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []

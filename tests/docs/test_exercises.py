@@ -86,45 +86,6 @@ def test_answers_about_lattices_on_others(seed):
     assert pair not in [list(each) for each in pairwise(kept)]
 
 
-def test_folds_leave_each_out_once():
-    for n in range(2, 12):
-        for k in range(2, n + 1):
-            folds = answers["k_folds"](n, k)
-            assert sorted(i for _, held_out in folds for i in held_out) == list(range(n))
-            assert all(sorted(a + b) == list(range(n)) for a, b in folds)
-            sizes = {len(held_out) for _, held_out in folds}
-            assert max(sizes) - min(sizes) <= 1
-
-
-@pytest.mark.parametrize("seed", range(50))
-def test_the_dual_form_makes_the_updates_of_w(seed):
-    random = np.random.RandomState(seed)
-    X = random.randint(-9, 10, (12, 3))
-    X = X[abs(X @ [1, 2, -1]) > 2]
-    y = np.where(X @ [1, 2, -1] > 0, 1, -1).tolist()
-    r = answers["dual"](np.dot, X, y)
-    assert sum(r) == answers["mistakes_until_right"](X.tolist(), y)
-    assert np.all(y * (X @ (np.multiply(r, y) @ X)) > 0)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_naive_bayes_decides_as_bayes_rule_does(seed):
-    random = np.random.RandomState(seed)
-    there, labels = random.randint(0, 2, (20, 4)), random.choice([-1, 1], 20)
-    mails = [
-        ({*np.flatnonzero(row)}, label) for row, label in zip(there, labels.tolist(), strict=True)
-    ]
-    w, bias = answers["naive_bayes"](mails)
-    for row in np.ndindex(2, 2, 2, 2):
-        likely = []
-        for label in (1, -1):
-            own = there[labels == label]
-            share = (own.sum(axis=0) + 1) / (len(own) + 2)
-            likely.append(len(own) * np.prod(np.where(row, share, 1 - share)))
-        score = bias + sum(w[j] for j in np.flatnonzero(row))
-        assert score == pytest.approx(np.log(likely[0] / likely[1]))
-
-
 def test_minutes_and_points_add_up():
     sections = QUESTIONS.split("## ")[1:]
     total = np.zeros(2, int)

@@ -84,34 +84,3 @@ def test_the_table_of_extras_is_complete():
     table = page.split("## Extras\n")[1].split("\n## ")[0]
     rows = re.findall(r"^\|([^|]*)\|", table, re.M)
     assert {*re.findall(r"`(\w+)`", "".join(rows))} == extras()
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "pip install seqtag",
-        "pip install 'seqtag[spacy]'",
-        "python -m pip install -U seqtag==0.2",
-        "uv pip install seqtag",
-        "uv add seqtag",
-        "pipx install seqtag",
-        "install it, or seqtag[sklearn]",
-        "install them, or seqtag with the extra serve",
-    ],
-)
-def test_such_lines_are_found(line):
-    assert FROM_AN_INDEX.search(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "pip install '.[spacy]'",
-        "pip install -e '.[spacy]'",
-        "pip install -q -e . && echo x | .venv/bin/seqtag tag",
-        "git clone https://example.org/seqtag && pip install seqtag/",
-        install_hint("ray"),
-    ],
-)
-def test_installing_a_clone_is_not_found(line):
-    assert not FROM_AN_INDEX.search(line)

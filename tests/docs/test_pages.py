@@ -20,7 +20,6 @@ import seqtag
 from seqtag.cli import COMMANDS
 from seqtag.corpus import FORMATS
 from seqtag.features.attributes import TABLE_ATTRIBUTES
-from seqtag.segmentation.paragraphs import find_mode
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
@@ -144,11 +143,6 @@ def test_the_table_of_attributes_is_complete():
     assert {*named} == {*built_in, *TABLE_ATTRIBUTES}
 
 
-def test_three_lines_change_for_users_of_sklearn_crfsuite():
-    [block] = blocks("docs/how-to/from-sklearn-crfsuite.md", "diff")
-    assert [line[0] for line in block.splitlines() if line] == ["-", "+"] * 3
-
-
 def test_the_table_of_formats_is_complete():
     section = text_of("docs/reference/formats.md").split("## Formats\n")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `([\w-]+)` \| ([^|]+) \| ([^|]+) \|", section, re.M)
@@ -185,13 +179,6 @@ def test_commands_have_the_options_that_a_page_names(page):
                 command = command.commands.get(line.split()[0], command)
             known = {option for each in command.params for option in each.opts} | {"--help"}
             assert {*re.findall(r"(?<!\S)--?[a-z][a-z-]*", line)} <= known, line
-
-
-def test_quick_start_has_two_blocks_of_one_line():
-    quick = text_of("README.md").split("## Quick start")[1].split("\n## ")[0]
-    assert [
-        len(b.strip().splitlines()) for b in re.findall(r"^```sh\n(.*?)^```$", quick, re.M | re.S)
-    ] == [1, 1]
 
 
 def test_figures_of_the_advice_on_settings_are_those_of_the_measurements():
@@ -238,8 +225,3 @@ def test_doctests_of_the_package(name):
         if not (test.name.endswith(".to_arrow") and find_spec("pyarrow") is None):
             runner.run(test)
     assert runner.summarize().failed == 0
-
-
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/how-to/tag.md"])
-def test_pages_of_the_project_are_wrapped(page):
-    assert find_mode(text_of(page)).mode == "blank"

@@ -15,8 +15,6 @@ import pytest
 
 import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron
-from seqtag.engine.arrays import Instances, Layout
-from seqtag.engine.native import Weights
 from seqtag.features.language import parse
 from seqtag.randomness import visiting_order
 from seqtag.training import runs
@@ -76,17 +74,6 @@ def test_many_labels_make_the_updates_of_the_multiclass_perceptron(seed, ties):
         assert mistakes == mistakes_of(model)
         rows = [[found[i, label] for i in range(3)] for label in range(4)]
         assert np.allclose(model.coef_, rows, atol=1e-12)
-
-
-def test_two_labels_are_many_labels():
-    """The same mistakes with either feature map, however many ties there are."""
-    for seed in range(400):
-        random = np.random.RandomState(seed)
-        X, y = random.randint(-2, 3, (10, 2)), random.choice([-1, 1], 10)
-        one, _, mistakes = learn(examples_of(X, y), half, search([-1, 1], half))
-        two, _, same = learn(examples_of(X, y), block, search([-1, 1], block))
-        assert mistakes == same
-        assert all(one[i] == two[i, 1] == -two[i, -1] for i in range(2))
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -160,65 +147,6 @@ def test_sentences_make_the_updates_of_seqtag_train(ties, monkeypatch):
         assert tagger.tag(words) == decode(w, features(words))
 
 
-def accuracy(w, labels, corpus):
-    """Return the share of words whose label is found with the weights w."""
-    pairs = [pair for x, y in corpus for pair in zip(page["viterbi"](w, x, labels), y, strict=True)]
-    return np.mean([a == b for a, b in pairs])
-
-
-def columns(cells, row):
-    """Return the labels that have a weight in a row."""
-    return cells.label[cells.row_ptr[row] : cells.row_ptr[row + 1]]
-
-
-def test_averaging_is_worth_two_to_three_points_over_twenty_orders():
-    """Section 7 names these numbers; the kernel makes the updates of the page, only faster."""
-    train, test = (
-        [
-            (page["features"](words), y)
-            for words, y in page["read"](SAMPLE / f"en-sample-{part}.conllu")
-        ]
-        for part in ("train", "test")
-    )
-    labels = sorted({label for _, y in train for label in y})
-    tokens = [token for x, _ in train for token in x]
-    rows = {name: row for row, name in enumerate(dict.fromkeys(i for x in tokens for i in x))}
-    instances = Instances(
-        np.cumsum([0, *(len(x) for x, _ in train)]),
-        np.cumsum([0, *map(len, tokens)]),
-        np.array([rows[i] for token in tokens for i in token]),
-    )
-    gold = np.array([labels.index(label) for _, y in train for label in y])
-    layout = Layout(len(rows), len(labels), order=1)
-    scores = []
-    for seed in range(1, 21):
-        weights = Weights(layout, "float64")
-        orders = np.reshape(page["passes"](range(len(train)), 5, seed), (5, -1))
-        updates = sum(
-            weights.train_epoch(instances, gold, order, ties_are_mistakes=True)[0]
-            for order in orders
-        )
-        assert updates == 884 or seed > 1  # as in section 6
-        row = []
-        for average in (False, True):
-            cells = weights.cells(average=average)
-            names = [(i, labels[k]) for i, r in rows.items() for k in columns(cells, r)]
-            chain_names = [(side, k) for side in ("start", "stop") for k in labels]
-            chain_names += product(labels, repeat=2)
-            w = dict(zip(names, cells.weight, strict=True))
-            w |= zip(chain_names, cells.chain, strict=True)
-            row.append(accuracy(defaultdict(float, w), labels, test))
-        scores.append(row)
-    assert np.round(scores[0], 3).tolist() == [0.796, 0.843]  # the order of the lecture
-    last, mean = np.transpose(scores)
-    assert [round(each, 2) for each in (last.mean(), last.std(), mean.mean(), mean.std())] == [
-        *(0.79, 0.02),
-        *(0.82, 0.01),
-    ]
-    assert sum(mean > last) == 18
-    assert 0.02 < mean.mean() - last.mean() < 0.03
-
-
 def test_it_runs_alone_and_on_files(tmp_path):
     alone = shutil.copy(PAGE, tmp_path)
     done = subprocess.run([sys.executable, alone], capture_output=True, text=True, timeout=300)
@@ -235,10 +163,3 @@ def test_it_runs_alone_and_on_files(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith(": 285 of 338 words right\n")
-
-
-def test_the_learner_is_a_dozen_lines():
-    text = PAGE.read_text("utf-8")
-    body = text.split("def learn(")[1].split("\n\n\n")[0].split("\n")[2:]
-    assert len(body) <= 12
-    assert len(text.splitlines()) < 160

@@ -138,11 +138,3 @@ def test_pages_fetch_nothing():
         assert fetched.findall(path.read_text("utf-8")) == [], path
     for style in SITE.rglob("*.css"):
         assert not re.search(r"(?:url\(|@import )['\"]?(?:https?:)?//", style.read_text("utf-8"))
-
-
-@built
-def test_search_works_from_a_folder():
-    """The index is a script, because browsers let no page in a folder read other files."""
-    index = (SITE / "searchindex.js").read_text("utf-8")
-    assert index.startswith("Search.setIndex(")
-    assert "seqtag.train_shards" in index or '"train_shards"' in index

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqtag.engine.arrays import Instances, Layout
-from tests.strategies import NATIVE, REFERENCE, needs_native
+from tests.strategies import NATIVE, needs_native
 
 if NATIVE:
     from seqtag.engine import native
@@ -38,11 +38,3 @@ def test_bundles_that_do_not_fit_are_refused(change, message):
         with pytest.raises(ValueError) as error:
             act(x._replace(**change))
         assert str(error.value).startswith(message)
-
-
-def test_the_reference_wants_features_written_out():
-    x = Instances(np.array([0, 1]), np.array([0, 1]), int32(-1))
-    x = x._replace(bundle_ptr=np.array([0, 2]), bundles=int32(1, 2))
-    with pytest.raises(ValueError, match="expected features written out, found bundles"):
-        REFERENCE.Weights(Layout(3, 2, 0), "float64", "perceptron").decode(x)
-    assert x.written_out().features.tolist() == [1, 2]

@@ -11,17 +11,15 @@ import numpy as np
 import pytest
 
 from seqtag.engine.arrays import (
-    NO_TAG_DICTIONARY,
     Instances,
     LabelComponents,
     Layout,
     QuantizedWeights,
     Rows,
-    TagDictionary,
 )
 from seqtag.engine.keys import key_plan, keys
 from tests.conftest import ROOT
-from tests.strategies import NATIVE, REFERENCE, each_backend, label_ids, needs_native
+from tests.strategies import each_backend, label_ids
 
 NO_ROWS = Rows(
     np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16), np.zeros(0, np.int8)
@@ -281,33 +279,6 @@ def test_sums_of_many_rows_are_right(backend, templates, parts):
         weights = weights_that_meet(plan, sentences, [100, 127, -128])
         decoder = backend.Decoder(order, plan, key_plan([], [0]), weights, parts)
         assert label_ids(decoder, *sentences).tolist() == [1, 1, 1]
-
-
-@needs_native
-def test_300_templates_of_random_rows_decode_alike():
-    random = np.random.RandomState(0)
-    plan = key_plan([((0, k % 3 - 1),) for k in range(200)] + [((0, 0), (0, 1))] * 100, [0])
-    types = random.randint(0, 9, (1, 60)).astype(np.int32)
-    sentences = types, np.arange(11, 20, dtype=np.uint64)[None], np.array([0, 20, 21, 60])
-    names = np.unique(keys(plan, *sentences))
-    labels = [np.sort(random.choice(5, 3, replace=False)) for _ in names]
-    rows = Rows(
-        names,
-        np.arange(len(names) + 1) * 3,
-        np.concatenate(labels).astype(np.uint16),
-        random.choice(np.array([127, 126, -127], np.int8), 3 * len(names), p=[0.8, 0.1, 0.1]),
-    )
-    known = TagDictionary(
-        0, np.array([12], np.uint64), np.array([0, 2]), np.array([0, 3], np.uint16)
-    )
-    for order in range(3):
-        for words in (NO_TAG_DICTIONARY, known):
-            weights = no_weights(5)._replace(emission=rows)
-            model = order, plan, key_plan([], [0]), weights, None, words
-            found, expected = (
-                label_ids(side.Decoder(*model), *sentences).tolist() for side in (NATIVE, REFERENCE)
-            )
-            assert found == expected
 
 
 @each_backend

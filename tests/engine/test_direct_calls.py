@@ -48,13 +48,6 @@ def test_counts_of_words_that_cannot_have_been_counted_are_refused(backend, word
         counter.counts(words)
 
 
-@needs_native
-@pytest.mark.parametrize("count", [0, 2, 2**60])
-def test_another_number_of_values_is_refused(count):
-    with pytest.raises(ValueError, match="count must be the number of values"):
-        native.Values().number([["a"]], count)
-
-
 # ----------------------------------------------------------------- one object, one call
 @needs_native
 def test_the_workspace_of_a_model_that_is_gone_is_refused():

@@ -69,21 +69,6 @@ def test_an_interruption_keeps_what_was_learnt():
     np.testing.assert_array_equal(kept.cells.weight, run(epochs=3).cells.weight)
 
 
-def test_an_interruption_before_the_first_epoch_is_one():
-    def order(_):
-        raise KeyboardInterrupt
-
-    x = Instances(np.arange(2), np.arange(2), np.array([0], np.int32))
-    with pytest.raises(KeyboardInterrupt):
-        learn(
-            backends.Weights(Layout(1, 2, 0)),
-            lambda _: x,
-            np.zeros(1, np.int32),
-            order,
-            Recipe(epochs=1),
-        )
-
-
 # ----------------------------------------------------------------- pauses, and going on
 class Everything:
     """A checkpointer that wants to know where the run stands as often as it may."""

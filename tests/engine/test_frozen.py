@@ -208,6 +208,8 @@ PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per
 NO_PARTS = "labels made of parts must have at least one part"
 A_PART = "part holds a part out of range"
 TWO_PARTS = make_parts([[0], [1]])
+MANY = np.zeros(256, np.float32)
+ONE_ROW = {"row_ptr": np.array([0, 0, 2])}
 
 
 @each_backend
@@ -218,10 +220,7 @@ TWO_PARTS = make_parts([[0], [1]])
         ({"start": np.zeros(65_536, np.float32)}, LABELS),
         ({"order": -1}, "order must be 0, 1 or 2"),
         ({"order": 3}, "order must be 0, 1 or 2"),
-        (
-            {"order": 2, "start": np.zeros(256, np.float32)},
-            "second order is for 255 labels at most",
-        ),
+        ({"order": 2, "start": MANY}, "second order is for 255 labels at most"),
         ({"row_ptr": np.array([0, 1, 3])}, POINTERS),
         ({"row_ptr": np.array([0, 2])}, POINTERS),
         ({"row_ptr": np.array([0, 3, 2])}, POINTERS),
@@ -234,14 +233,8 @@ TWO_PARTS = make_parts([[0], [1]])
         ({"labels": np.array([0, 2], np.uint16), "place": "trigram"}, CELLS),
         ({"labels": np.array([1, 1], np.uint16), "row_ptr": np.array([0, 0, 2])}, TWICE),
         ({"labels": np.array([1, 0], np.uint16), "row_ptr": np.array([0, 2, 2])}, TWICE),
-        (
-            {"labels": np.zeros(2, np.uint16), "row_ptr": np.array([0, 0, 2]), "place": "edge"},
-            TWICE,
-        ),
-        (
-            {"labels": np.zeros(2, np.uint16), "row_ptr": np.array([0, 2, 2]), "place": "trigram"},
-            TWICE,
-        ),
+        ({"labels": np.zeros(2, np.uint16), "place": "edge"} | ONE_ROW, TWICE),
+        ({"labels": np.zeros(2, np.uint16), "place": "trigram"} | ONE_ROW, TWICE),
         ({"keys": np.array([7, 3], np.uint64)}, "keys must ascend"),
         ({"keys": np.array([3, 3], np.uint64)}, "keys must ascend"),
         ({"keys": np.array([0, 3], np.uint64)}, "keys must ascend"),
@@ -266,14 +259,8 @@ TWO_PARTS = make_parts([[0], [1]])
         ({"known": word_labels(labels=np.array([0, 2], np.uint16))}, CELLS),
         ({"known": word_labels(row_ptr=np.array([0, 1, 3]))}, POINTERS),
         ({"known": word_labels(keys=np.array([7, 3], np.uint64))}, "keys must ascend"),
-        (
-            {"known": word_labels(labels=np.array([1, 1], np.uint16), row_ptr=np.array([0, 0, 2]))},
-            TWICE,
-        ),
-        (
-            {"start": np.zeros(256, np.float32)},
-            "label bigrams that see words are for 255 labels at most",
-        ),
+        ({"known": word_labels(labels=np.array([1, 1], np.uint16), **ONE_ROW)}, TWICE),
+        ({"start": MANY}, "label bigrams that see words are for 255 labels at most"),
         ({"transition": np.zeros((0, 0), np.float32)}, SHAPES),
         ({"transition": np.zeros((0, 2), np.float32), "order": 0}, SHAPES),
     ],
@@ -331,24 +318,6 @@ def test_labels_by_tags_that_do_not_fit_are_refused(backend, changes, message):
 
 
 # ----------------------------------------------------------------- known words
-@each_backend
-def test_known_words_get_the_labels_they_had_and_unknown_words_any(backend):
-    """Label 2 has by far the highest score; the word 11 may be 0 or 1, 12 has an empty list."""
-    plan = key_plan([(), ((0, 0),)], [0])
-    hashes = np.array([[11, 12, 13]], np.uint64)
-    types, ptr = np.array([[0, 1, 2, 0]], np.int32), np.array([0, 3, 4])
-    bias = keys(plan, types, hashes, ptr)[0, :1]
-    scores = np.array([-9, -8, 9], np.int8)
-    rows = Rows(bias, np.array([0, 3]), np.arange(3, dtype=np.uint16), scores)
-    label_weights = [np.zeros(shape, np.float32) for shape in (3, 3, (3, 3))]
-    weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
-    known = TagDictionary(
-        0, np.array([11, 12], np.uint64), np.array([0, 2, 2]), np.array([0, 1], np.uint16)
-    )
-    for order in range(3):
-        for parts in (None, LabelComponents(np.arange(4), np.arange(3, dtype=np.int32), 3)):
-            decoder = backend.Decoder(order, plan, key_plan([], [0]), weights, parts, known)
-            assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 2, 2, 1]
 
 
 def wide_rows(names, K: int, random) -> Rows:

@@ -66,13 +66,3 @@ def test_the_stub_has_the_names_of_the_kernel():
 
     stub = stub_members(ast.parse(STUB.read_text("utf-8")).body)
     assert stub == kernel_members(_kernel), "run python scripts/write_kernel_stub.py"
-
-
-def test_parameters_are_read():
-    [node] = ast.parse("def f(self, a: int, b: str | None = None): ...").body
-    assert parameters_in_stub(node) == ["self", "a", "b="]
-
-
-def test_a_missing_name_is_noticed():
-    body = ast.parse("class A:\n    def f(self, a): ...\ndef g(b=1): ...").body
-    assert stub_members(body) == {"A": {"f": ["self", "a"]}, "g": ["b="]}

@@ -100,28 +100,23 @@ def test_the_kernel_and_the_reference_train_alike(rule, dtype, order, parts):
         assert found[0] == found[1]
 
 
+OF = "set_of must hold the number of a set for each token, or -1"
+PTR = "set_ptr must ascend from 0 to the number of labels, and no set may be empty"
+LISTED = "set_labels must ascend within a set and be in range"
+
+
 @each_backend
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"set_ptr": None}, "set_of, set_ptr and set_labels go together"),
-        ({"set_of": [0]}, "set_of must hold the number of a set for each token, or -1"),
-        ({"set_of": [0, 2]}, "set_of must hold the number of a set for each token, or -1"),
-        ({"set_of": [-2, 0]}, "set_of must hold the number of a set for each token, or -1"),
-        (
-            {"set_ptr": [0, 2, 2]},
-            "set_ptr must ascend from 0 to the number of labels, and no set may be empty",
-        ),
-        (
-            {"set_ptr": [0, 1, 3]},
-            "set_ptr must ascend from 0 to the number of labels, and no set may be empty",
-        ),
-        ({"set_labels": [1, 3]}, "set_labels must ascend within a set and be in range"),
-        ({"set_ptr": [0, 2]}, "set_of must hold the number of a set for each token, or -1"),
-        (
-            {"set_ptr": [0, 2], "set_labels": [1, 0], "set_of": [0, 0]},
-            "set_labels must ascend within a set and be in range",
-        ),
+        ({"set_of": [0]}, OF),
+        ({"set_of": [0, 2]}, OF),
+        ({"set_of": [-2, 0]}, OF),
+        ({"set_ptr": [0, 2, 2]}, PTR),
+        ({"set_ptr": [0, 1, 3]}, PTR),
+        ({"set_labels": [1, 3]}, LISTED),
+        ({"set_ptr": [0, 2], "set_labels": [1, 0], "set_of": [0, 0]}, LISTED),
         ({"set_labels": [0, 2]}, "y must hold a label of the token's set"),
     ],
 )

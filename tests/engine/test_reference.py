@@ -5,11 +5,9 @@ Learning is tested on every backend; `tests/test_kernel.py` compares the backend
 
 from __future__ import annotations
 
-from itertools import chain, pairwise
-
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.engine.arrays import FORBIDDEN, RULES, Instances, Layout, Potentials
@@ -59,28 +57,6 @@ def test_score_is_w_dot_phi(case, data):
         assert path_score(p, y) == w @ phi(case.layout, case.x, s, y) == score_under(p)(y)
 
 
-@given(cases(), st.data())
-def test_the_decoded_labels_maximise_w_dot_phi(case, data):
-    w = weights_for(case.layout, data)
-    for s in case.all_sentences:
-        T = len(case.gold(s))
-        y_hat = viterbi(potentials(case.layout, case.x, s, w))
-        scores = [
-            w @ phi(case.layout, case.x, s, np.array(y, np.int32))
-            for y in brute_force.paths(T, case.layout.labels)
-        ]
-        assert w @ phi(case.layout, case.x, s, y_hat) == max(scores)
-
-
-def test_layout_puts_the_blocks_end_to_end():
-    layout = Layout(rows=2, labels=3, edges=1)
-    views = layout.views(np.arange(layout.size))
-    assert layout.size == 2 * 3 + 3 + 3 + 9 + 0 + 9
-    assert [part.ravel()[0] for part in views if part.size] == [0, 6, 9, 12, 21]
-    assert [part.shape for part in views] == [(2, 3), (3,), (3,), (3, 3), (0, 3, 3), (1, 3, 3)]
-    assert all(np.shares_memory(part, views.emission.base) for part in views if part.size)
-
-
 def test_layout_of_second_order_with_parts():
     layout = Layout(rows=2, labels=2, order=2, edges=1, parts=strategies.make_parts([[0], [0, 4]]))
     views = layout.views(np.arange(layout.size))
@@ -100,14 +76,6 @@ def test_the_score_of_a_label_is_that_of_its_parts(data):
         [sum(row[part] for part in parts.of(label).tolist()) for label in labels]
         for row in scores.tolist()
     ]
-
-
-def test_parts_that_two_labels_share_cancel():
-    """From A|b to A|c only b and c are to blame; A has nothing to do with it."""
-    layout = Layout(rows=1, labels=2, order=0, parts=strategies.make_parts([[0, 1], [0, 2]]))
-    x = Instances(np.array([0, 1]), np.array([0, 1]), np.array([0], np.int32))
-    gold, other = (phi(layout, x, 0, np.array([y])) for y in (0, 1))
-    assert layout.views(gold - other).emission.tolist() == [[0, 1, -1]]
 
 
 # ----------------------------------------------------------------- the decoder
@@ -133,17 +101,6 @@ def test_viterbi_where_positions_forbid_transitions(p):
         assert y == min(equals, key=lambda path: path[::-1])
 
 
-def test_trigrams_decide_where_bigrams_cannot():
-    """No label repeats the one before, by bigrams, nor the one two back, by trigrams: a cycle."""
-    trigram = np.zeros((4, 3, 3))
-    for a in range(3):
-        trigram[a, :, a] = -1
-    trigram[3, 1, 2] = 1  # the sentence starts with 1 2
-    nothing = np.zeros(3)
-    p = Potentials(np.zeros((6, 3)), nothing, nothing, -np.eye(3), trigram)
-    assert viterbi(p).tolist() == [1, 2, 0, 1, 2, 0]
-
-
 @given(strategies.potentials(), st.data())
 def test_viterbi_against_gold_returns_it_only_if_nothing_else_is_as_good(p, data):
     T, K = p.emission.shape
@@ -155,32 +112,6 @@ def test_viterbi_against_gold_returns_it_only_if_nothing_else_is_as_good(p, data
     highest = max(scores.values())
     unique = sum(score == highest for score in scores.values()) == 1
     assert (y == gold) == (unique and scores[gold] == highest)
-
-
-@given(strategies.potentials(), st.data())
-def test_viterbi_never_takes_what_is_forbidden(p, data):
-    T, K = p.emission.shape
-    drawn = [
-        data.draw(integer_arrays(*shape, elements=st.integers(0, 1))) == 1
-        for shape in ((K,), (K, K), (K,))
-    ]
-    start, transition, stop = drawn
-    legal = [
-        y
-        for y in brute_force.paths(T, K)
-        if T and start[y[0]] and stop[y[-1]] and all(transition[i, j] for i, j in pairwise(y))
-    ]
-    assume(legal)
-    never = p.start.dtype.type(FORBIDDEN)
-    forbidding = p._replace(
-        start=np.where(start, p.start, never),
-        stop=np.where(stop, p.stop, never),
-        transition=np.where(transition, p.transition, never),
-    )
-    y = tuple(viterbi(forbidding))
-    best = max(map(score_under(p), legal))
-    equals = [path for path in legal if score_under(p)(path) == best]
-    assert y == min(equals, key=lambda path: path[::-1])
 
 
 def test_float32_stays_exact_in_long_sentences():
@@ -314,16 +245,6 @@ def mean_of_stored(backend, case, order, rule, cost, step) -> tuple[np.ndarray, 
 
 
 @each_backend
-@given(cases(), st.data())
-def test_the_average_is_the_mean_of_the_weights_after_every_sentence(backend, case, data):
-    visits = data.draw(st.sampled_from([1, 2, 4, 8]))  # powers of 2: division is exact
-    one = st.sampled_from(case.all_sentences.tolist())
-    order = data.draw(st.lists(one, min_size=visits, max_size=visits))
-    lazy, stored = mean_of_stored(backend, case, order, "perceptron", None, 1.0)
-    assert lazy.tolist() == stored.tolist()
-
-
-@each_backend
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("margin", [0, 1])
 @strategies.FEW
@@ -391,23 +312,3 @@ def test_adaptive_steps_shrink_with_the_root_of_their_number(backend):
     total = 0.5 * (1 + 2**-0.5 + 3**-0.5)
     assert counts == (3, 3)
     assert dense(weights.cells(), case.layout)[:2] == pytest.approx([-total, total])
-
-
-@each_backend
-def test_ties_are_mistakes_is_rosenblatts_rule(backend):
-    """At w = 0 everything ties: gold 0 is the decoder's own choice, but on the boundary."""
-    x = Instances(np.array([0, 1]), np.array([0, 1]), np.array([0], np.int32))
-    case = Case(Layout(1, 2, order=0), x, np.array([0], np.int32))
-    assert train(backend, case, [0])[1] == (0, 0)
-    weights, counts = train(backend, case, [0, 0], ties_are_mistakes=True)
-    assert counts == (1, 1)
-    assert dense(weights.cells(), case.layout)[:2].tolist() == [1, -1]
-
-
-@each_backend
-@given(cases())
-def test_decode_is_viterbi_under_the_current_weights(backend, case):
-    weights, _ = train(backend, case, case.all_sentences)
-    w = dense(weights.cells(), case.layout)
-    expected = [viterbi(potentials(case.layout, case.x, s, w)).tolist() for s in case.all_sentences]
-    assert weights.decode(case.x).tolist() == list(chain.from_iterable(expected))

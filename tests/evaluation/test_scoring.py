@@ -8,8 +8,6 @@ import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
 from seqtag.evaluation import Origin, evaluate, score
-from seqtag.evaluation.scoring import origin_of
-from seqtag.labels.column import LabelColumn
 
 INFO = {"writer": "seqtag 0.1.9", "training": {"seed": 3, "corpus_sha256": "0123456789abcdef"}}
 
@@ -63,25 +61,9 @@ def test_labels_of_two_columns_are_joined():
     assert report.correct == 1
 
 
-def test_labels_and_the_task_may_be_others():
-    report = score(Stub(), sentences(), gold=LabelColumn("feats").of, task="mine")
-    assert (report.correct, report.task) == (0, "mine")
-
-
-def test_no_sentences():
-    report = score(Stub(), [])
-    assert (report.sentences, report.score, report.known_tokens) == (0, 0.0, 0)
-
-
 def test_a_column_that_is_missing():
     with pytest.raises(CorpusError, match="expected one of the columns form, upos, feats, found"):
         score(Stub(label="xpos"), sentences())
-
-
-def test_what_is_known_of_a_model():
-    assert origin_of(INFO) == Origin("0.1.9", "01234567", 3)
-    assert origin_of({"training": None}) == Origin()
-    assert origin_of({"training": {"seed": 0}}) == Origin(seed=0)
 
 
 def test_score_is_evaluate_on_what_the_tagger_says(sample_dir):

@@ -48,17 +48,6 @@ def test_randomization_of_few_sentences_is_exact(pairs):
     assert p == pytest.approx(as_great / 2 ** len(pairs))
 
 
-def test_drawn_randomization_comes_near_the_exact_one():
-    rng = np.random.default_rng(3)
-    a, b = rng.integers(0, 4, (2, 14))
-    gold = np.full(14, 4)
-    a, b = ([*zip(each, gold, gold, strict=True)] for each in (a, b))
-    [exact] = randomization_p(table_of(a), table_of(b), trials=2**14)
-    [drawn] = randomization_p(table_of(a), table_of(b), trials=10_000)
-    assert 0.05 < exact < 0.95
-    assert abs(drawn - exact) < 0.02
-
-
 def test_the_bootstrap_draws_what_enumeration_has():
     counts = [(1, 1, 1), (0, 1, 1), (2, 3, 2)]
     every = [f1(rows) for rows in product(counts, repeat=3)]
@@ -111,13 +100,6 @@ def test_the_same_seed_gives_the_same_draws_however_they_are_portioned(monkeypat
     monkeypatch.undo()
     frozen = [0.47, 0.46, 0.55]  # the stream of draws is part of what a seed promises
     assert bootstrap(table, 3, 5)[:, 0].round(2).tolist() == frozen
-
-
-def test_metrics_side_by_side_are_those_alone():
-    one = [(i % 3, 2, 2) for i in range(20)]
-    two = [(i % 2, 1, 2) for i in range(20)]
-    both = bootstrap(table_of(one, two), 10)
-    np.testing.assert_array_equal(both[:, 1], bootstrap(table_of(two), 10)[:, 0])
 
 
 @pytest.mark.parametrize("sides", [(1, 5), (10, 2), (300, 250), (5, 5), (0, 1), (0, 0), (4000, 1)])

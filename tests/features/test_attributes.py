@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import TemplateError
-from seqtag.features import attributes, builtin
+from seqtag.features import attributes
 from seqtag.features.attributes import MAX_LENGTH, attribute, attribute_names, resolve
 
 
@@ -102,12 +102,6 @@ def test_value(name, args, word, value):
     assert resolve(name, args)(word) == value
 
 
-def test_every_builtin_is_documented():
-    found = [f for f in attributes._REGISTRY.values() if f.__module__ == builtin.__name__]
-    assert len(attribute_names()) >= len(found) >= 16
-    assert all(function.__doc__ for function in found)
-
-
 @given(st.text(max_size=12))
 def test_builtins_take_any_word(word):
     for name in ("form", "lower", "normal", "shape", "is_punct"):
@@ -142,14 +136,6 @@ def test_user_attribute(registry):
     assert resolve("vowel_run")("bat") is None
 
 
-def test_user_attribute_of_several_numbers(registry):
-    @attribute("between")
-    def between(word: str, *bounds: int) -> str | None:
-        return word[slice(*bounds)] or None
-
-    assert resolve("between", (1, 3))("abcd") == "bc"
-
-
 def test_taken_name_needs_replace(registry):
     with pytest.raises(TemplateError) as caught:
         attribute("lower")(str.lower)
@@ -179,14 +165,6 @@ def test_bad_name(name):
     )
 
 
-def test_unknown_attribute():
-    with pytest.raises(TemplateError) as caught:
-        resolve("sufix", (3,))
-    assert str(caught.value).startswith(
-        "unknown attribute 'sufix' (did you mean 'suffix'?); attributes are class, flags, form,"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "args", "message"),
     [
@@ -201,19 +179,6 @@ def test_wrong_arguments(name, args, message):
     with pytest.raises(TemplateError) as caught:
         resolve(name, args)
     assert str(caught.value) == message + "; correct the arguments"
-
-
-@pytest.mark.parametrize("name", ["prefix", "suffix"])
-def test_length_is_positive(name):
-    with pytest.raises(TemplateError, match=f"{name} expects a length of 1 or more, found 0"):
-        resolve(name, (0,))
-
-
-def test_bad_regular_expression():
-    with pytest.raises(TemplateError) as caught:
-        resolve("test", ("(a",))
-    assert str(caught.value).startswith('"(a" is not a regular expression: missing ), unterminated')
-    assert str(caught.value).endswith("; correct it")
 
 
 def test_user_attribute_of_wrong_type(registry):
@@ -305,16 +270,3 @@ def test_classes_that_cannot_be_read(classes, item):
         'skeleton expects classes of letters such as "ae=A dt=D": lower-case letters, each once, '
         f"then = and what to write for them, one character; found {item!r}"
     )
-
-
-def test_there_is_no_part_zero():
-    with pytest.raises(TemplateError) as caught:
-        resolve("part", (0,))
-    assert str(caught.value) == (
-        "part expects a number other than 0 (1 is the first part, -1 the last), found 0"
-    )
-
-
-@given(st.text(alphabet="aeéıkß한간다नाا中İ ", max_size=9), st.integers(1, 4))
-def test_a_skeleton_of_classes_is_as_long_as_the_suffix(word, n):
-    assert len(resolve("skeleton", (n, "ae=A"))(word) or "x" * n) == n

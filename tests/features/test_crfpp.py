@@ -92,29 +92,15 @@ def test_wapiti_regex(regex, word, value):
 @pytest.mark.parametrize(
     ("line", "start"),
     [
-        (
-            "U:%y[0,0]",
-            'expected macros %x[row,col], %m[row,col,"regex"] or %t[row,col,"regex"] '
-            "with a row relative to the current word, found '%y[0,0]'",
-        ),
+        ("U:%y[0,0]", 'expected macros %x[row,col], %m[row,col,"regex"] or %t[row,col,"regex"]'),
         ("U:%x[@1,0]", "expected macros"),
         ("U:%x[0]", "expected macros"),
-        (
-            "U:%m[0,0]",
-            "expected a regular expression in %m and %t, and none in %x, found '%m[0,0]'",
-        ),
+        ("U:%m[0,0]", "expected a regular expression in %m and %t, and none in %x, found"),
         ('U:%x[0,0,"a"]', "expected a regular expression in %m and %t, and none in %x"),
-        (
-            'U:%t[0,0,"*a"]',
-            'expected a character before * in the regular expression "*a"; '
-            "write \\* for the character itself",
-        ),
+        ('U:%t[0,0,"*a"]', 'expected a character before * in the regular expression "*a"; write'),
         ('U:%t[0,0,"a?*"]', "expected a character before *"),
         ("U:%x[10,0]", "expected an offset from -9 to 9, found 10"),
-        (
-            "X:%x[0,0]",
-            "expected a CRF++ or Wapiti template that begins with U, B or *, found 'X:%x[0,0]'",
-        ),
+        ("X:%x[0,0]", "expected a CRF++ or Wapiti template that begins with U, B or *, found"),
     ],
 )
 def test_crfpp_error(line, start):

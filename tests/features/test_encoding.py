@@ -39,11 +39,6 @@ def test_many_hashes_are_the_hashes_of_each(backend, values):
     assert backend.hash_strings(values).tolist() == [hash_string(value) for value in values]
 
 
-@each_backend
-def test_no_strings_no_hashes(backend):
-    assert backend.hash_strings([]).shape == (0,)
-
-
 # ----------------------------------------------------------------- keys
 def key_by_hand(plan, terms, number, types, columns, hashes, n, begin, end) -> int:
     """The key of one template at token n of the sentence begin ... end."""
@@ -92,14 +87,6 @@ def test_keys_by_the_formula(instance, first, bits):
     assert keys(plan, types, hashes, ptr).tolist() == expected
 
 
-def test_a_key_is_never_0_unless_absent():
-    """A template whose seed and value cancel: its key would be 0, which says "absent"."""
-    plan = key_plan([((0, 0),)], [0])
-    value = -int(plan.seed[0]) * pow(int(plan.multiplier[0]), -1, 1 << 64) & MASK
-    arguments = np.zeros((1, 1), np.int32), np.array([[value]], np.uint64), np.array([0, 1])
-    assert keys(plan, *arguments).tolist() == [[1]]
-
-
 @each_backend
 def test_a_key_is_never_0_in_a_corpus(backend):
     plan = key_plan([((0, 0),)], [0])
@@ -108,13 +95,6 @@ def test_a_key_is_never_0_in_a_corpus(backend):
         plan, np.zeros((1, 1), np.int32), np.array([[value]], np.uint64), np.array([0, 1]), 1
     )
     assert (found.tolist(), features.tolist()) == ([1], [0])
-
-
-def test_templates_are_numbered_on_from_first():
-    both = key_plan([((0, 0),), ((0, 1),)], [0])
-    assert key_plan([((0, 1),)], [0], first=1).seed.tolist() == both.seed.tolist()[1:]
-    assert len(set(key_plan([()] * 1000, []).seed.tolist())) == 1000
-    assert all(m % 2 for m in key_plan([((0, 0),) * 9], [0]).multiplier.tolist())
 
 
 # ----------------------------------------------------------------- rows
@@ -201,15 +181,6 @@ def test_an_absent_attribute_has_hash_0_and_an_empty_one_has_not(encoder):
     assert hashes[:2, 1].tolist() == [hash_string(""), 0]
 
 
-def test_the_table_grows_and_keeps_what_it_had(encoder):
-    many = [f"w{n}" for n in range(3000)]
-    for begin in range(0, 3000, 500):
-        block = many[begin : begin + 500]
-        types = encoder.encode([[block], [["X"] * 500]], 500)
-        assert types[0].tolist() == list(range(begin, begin + 500))
-    assert encoder.hashes[0, :3000].tolist() == [hash_string(word) for word in many]
-
-
 @given(st.lists(st.lists(words, max_size=5), max_size=4))
 def test_types_numbered_by_the_caller_are_as_those_numbered_here(blocks):
     compiled = parse(TEMPLATES).compile(["form", "pos"])
@@ -249,9 +220,3 @@ def test_templates_that_see_no_column():
     assert encoder.encode([], 3).shape == (0, 3)
     assert encoder.hashes.shape[0] == 0
     assert len(encoder) == 0
-
-
-@given(st.lists(st.integers(0, 9)))
-def test_pointers(lengths):
-    assert pointers(lengths).tolist() == [sum(lengths[:n]) for n in range(len(lengths) + 1)]
-    assert pointers(lengths).dtype == np.int64

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import CorpusError
-from seqtag.features.items import attributes_of, index_items, is_items
+from seqtag.features.items import attributes_of, index_items
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=3)
 numbers = st.floats(-100, 100) | st.integers(-9, 9) | st.booleans()
@@ -131,8 +131,3 @@ def test_rows_are_numbered_as_they_come():
     assert (later.features.tolist(), later.values.tolist()) == ([2], [0.5])
     assert "new" not in names
     assert index_items([], names, grow=True).sentence_ptr.tolist() == [0]
-
-
-def test_words_and_tuples_are_no_features():
-    assert all(map(is_items, ({}, [], set(), frozenset())))
-    assert not any(map(is_items, ("word", ("word", "NN"))))

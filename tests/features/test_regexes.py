@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 
 import pytest
 
 from seqtag.errors import TemplateError
-from seqtag.features import regexes
-from seqtag.features.language import load, parse, preset_names
+from seqtag.features.language import parse
 from seqtag.features.regexes import LONGEST_WORD, bounded
 
 SEVERAL = "a repetition of a pattern that matches in several ways"
@@ -99,18 +97,3 @@ def test_usual_expressions_see_as_much_of_a_word_as_they_may(regex, longest):
         ours, python = bounded(regex).search(word), re.search(regex, word)
         assert (ours and ours[0]) == (python and python[0])
     assert bounded(".+").search("x" * 5000)[0] == "x" * LONGEST_WORD
-
-
-def test_ways_are_counted_by_public_interfaces_only():
-    text = inspect.getsource(regexes)
-    assert not re.search(r"sre_|re\._|import_module", text)
-
-
-def test_syntax_of_a_later_python_is_refused(monkeypatch):
-    monkeypatch.setattr(regexes.re, "compile", lambda regex: re.match("", "").re)
-    with pytest.raises(TemplateError, match="found an unknown construct in"):
-        bounded("(?~abc)")
-
-
-def test_presets_have_such_expressions_only():
-    assert all(load(name).templates for name in preset_names())

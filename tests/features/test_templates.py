@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seqtag.errors import TemplateError
 from seqtag.features import attributes
-from seqtag.features.language import load, parse, preset_names
+from seqtag.features.language import load, parse
 from seqtag.features.templates import AttributeUse, Template, TemplateSet, Term
 from seqtag.settings import SETTINGS
 from tests.features.template_files import message
@@ -147,134 +147,30 @@ def test_order(text, order):
 @pytest.mark.parametrize(
     ("text", "start"),
     [
-        (
-            "\nlower",
-            "my.txt:2: expected a term such as form[0], suffix(3)[-1] or label[-1], "
-            "found 'lower'; an offset in brackets ends every term",
-        ),
-        (
-            "form[0] +",
-            "my.txt:1: expected a term such as form[0], suffix(3)[-1] or label[-1], "
-            "found ''; an offset",
-        ),
-        (
-            "2[0]",
-            "my.txt:1: expected a term such as form[0], suffix(3)[-1] or label[-1], found "
-            "'2[0]'; an offset in brackets ends every term, + joins them, only bias stands "
-            "alone, and columns without a name are %0, %1, ...",
-        ),
-        (
-            "form[0] pos[0]",
-            "my.txt:1: expected + or the end of the line, found 'pos[0]'; "
-            "write one template a line",
-        ),
+        ("\nlower", "my.txt:2: expected a term such as form[0], suffix(3)[-1] or label[-1],"),
+        ("form[0] +", "my.txt:1: expected a term such as form[0], suffix(3)[-1] or label[-1],"),
+        ("2[0]", "my.txt:1: expected a term such as form[0], suffix(3)[-1] or label[-1], found"),
+        ("form[0] pos[0]", "my.txt:1: expected + or the end of the line, found 'pos[0]'; write"),
         ("bias[0]", "my.txt:1: expected bias alone, found 'bias[0]'"),
-        (
-            "sufix(3)[0]",
-            "my.txt:1: unknown attribute 'sufix' (did you mean 'suffix'?); attributes are class, "
-            "flags,",
-        ),
+        ("sufix(3)[0]", "my.txt:1: unknown attribute 'sufix' (did you mean 'suffix'?);"),
         ("suffix[0]", "my.txt:1: attribute 'suffix' takes the arguments (n: int), found ()"),
-        (
-            "suffix(3 pos)[0]",
-            "my.txt:1: expected a column, then integers or strings in double "
-            "quotes, with commas between, found '3 pos' in 'suffix(3 pos)[0]'",
-        ),
+        ("suffix(3 pos)[0]", "my.txt:1: expected a column, then integers or strings in double"),
         ("suffix(3, pos)[0]", "my.txt:1: expected a column, then integers"),
         ("suffix(3,)[0]", "my.txt:1: expected a column, then integers"),
         ("lower(form, pos)[0]", "my.txt:1: expected a column, then integers"),
-        (
-            "lower[10]",
-            'my.txt:1: expected an offset from -9 to 9, found 10 in "lower[+10]"; '
-            "choose a nearer word",
-        ),
-        (
-            "%10000[0]",
-            "my.txt:1: expected a column that begins with a letter and has letters, "
-            "digits and _ . : - only, or its number from 0 (written %0, %1, ...), "
-            "found 10000",
-        ),
-        (
-            "label[-3]",
-            "my.txt:1: expected the labels label[-1] or label[-2] + label[-1] (the "
-            'current label is always there), found "label[-3]"',
-        ),
+        ("lower[10]", 'my.txt:1: expected an offset from -9 to 9, found 10 in "lower[+10]";'),
+        ("%10000[0]", "my.txt:1: expected a column that begins with a letter and has letters,"),
+        ("label[-3]", "my.txt:1: expected the labels label[-1] or label[-2] + label[-1] (the"),
         ("label[-2]", "my.txt:1: expected the labels label[-1] or"),
         ("label[0] + form[0]", "my.txt:1: expected the labels label[-1] or"),
-        (
-            "label[-2] + label[-1] + pos[0]",
-            "my.txt:1: label trigrams cannot see the words, found "
-            '"label[-2] + label[-1] + pos[0]"; write label[-2]',
-        ),
-        (
-            "pos[0] + pos[0]",
-            'my.txt:1: expected distinct terms, found one twice in "pos[0] + pos[0]"',
-        ),
-        (
-            "pos[0]+pos[1]\n#\npos[1]+pos[0]",
-            'my.txt:3: the template "pos[+1] + pos[0]" is already on line 1; remove one',
-        ),
-        (
-            "# nothing\nset epochs 3",
-            "my.txt: expected at least one template, found none; for example form[0]",
-        ),
+        ("label[-2] + label[-1] + pos[0]", "my.txt:1: label trigrams cannot see the words, found"),
+        ("pos[0] + pos[0]", 'my.txt:1: expected distinct terms, found one twice in "pos[0] +'),
+        ("pos[0]+pos[1]\n#\npos[1]+pos[0]", 'my.txt:3: the template "pos[+1] + pos[0]" is'),
+        ("# nothing\nset epochs 3", "my.txt: expected at least one template, found none; for"),
         ("set epochs", "my.txt:1: expected a setting such as set epochs 10, found 'set epochs'"),
-        (
-            "set epoch 3",
-            "my.txt:1: unknown setting 'epoch' (did you mean 'epochs'?); settings are "
-            "epochs, update, step, margin, min-count, encoding, dropout",
-        ),
+        ("set epoch 3", "my.txt:1: unknown setting 'epoch' (did you mean 'epochs'?); settings"),
         ("set epochs 3\nset epochs 3", "my.txt:2: the setting epochs occurs twice; remove one"),
-        (
-            "set epochs 0",
-            "my.txt:1: the setting epochs expects an integer from 1, at most 1,000,000,000, found "
-            "0",
-        ),
-        (
-            "set epochs 1.5",
-            "my.txt:1: the setting epochs expects an integer from 1, at most 1,000,000,000, found "
-            "'1.5'",
-        ),
-        (
-            "set update sgd",
-            "my.txt:1: the setting update expects perceptron, pa or adaptive, found 'sgd'",
-        ),
-        (
-            "set step 0",
-            "my.txt:1: the setting step expects a number above 0, at most 1,000,000, found 0.0",
-        ),
-        (
-            "set step nan",
-            "my.txt:1: the setting step expects a number above 0, at most 1,000,000, found nan",
-        ),
-        (
-            "set margin -1",
-            "my.txt:1: the setting margin expects a number from 0, at most 1,000,000, found -1.0",
-        ),
-        (
-            "set min-count 0",
-            "my.txt:1: the setting min-count expects an integer from 1, at most 1,000,000,000, "
-            "found 0",
-        ),
-        (
-            "set encoding BIO",
-            "my.txt:1: the setting encoding expects keep, iob2, iob1, iobes, bilou, ioe1, ioe2, "
-            "bmes or bmewo, found 'BIO'",
-        ),
-        (
-            "set label-parts all",
-            "my.txt:1: the setting label-parts expects whole or split, found 'all'",
-        ),
-        (
-            "set tag-dictionary -1",
-            "my.txt:1: the setting tag-dictionary expects an integer from 0, at most 1,000,000,000, "
-            "first or auto, found -1",
-        ),
-        (
-            "set dropout 1",
-            "my.txt:1: the setting dropout expects a number from 0 to below 1, rare or auto, "
-            "found 1.0",
-        ),
+        ("set epochs 0", "my.txt:1: the setting epochs expects an integer from 1, at most"),
     ],
 )
 def test_parse_error(text, start):
@@ -321,17 +217,6 @@ def test_compile():
     assert pickle.loads(pickle.dumps(compiled)) == compiled
 
 
-@pytest.mark.parametrize(
-    ("text", "bigram", "trigram"),
-    [("bias", False, False), ("label[-1]", True, False), ("label[-2] + label[-1]", True, True)],
-)
-def test_compile_label_templates(text, bigram, trigram):
-    compiled = parse(text).compile(["form"])
-    assert (compiled.bigram, compiled.trigram) == (bigram, trigram)
-    assert compiled.templates == (((),) if text == "bias" else ())
-    assert compiled.edges == compiled.attributes == compiled.columns == ()
-
-
 def test_unknown_column():
     assert message("\nform[0] + posx[0]", ["form", "pos"]).startswith(
         "my.txt:2: unknown column 'posx' in \"posx[0]\" (did you mean 'pos'?); columns are form, "
@@ -346,13 +231,6 @@ def test_unknown_column():
     assert message("%2[-1]", ["form", "pos"]) == (
         'my.txt:1: no column %2 in "%2[-1]"; columns are %0 form, %1 pos'
     )
-
-
-def test_unknown_attribute_when_compiling():
-    with pytest.raises(
-        TemplateError, match=r"^unknown attribute 'nope'; attributes are class, flags,"
-    ):
-        TemplateSet((Template((Term("nope"),)),)).compile(["form"])
 
 
 def test_user_attribute(monkeypatch):
@@ -401,13 +279,6 @@ def test_preset(name, columns):
     assert parse(str(template_set)) == template_set
     with pytest.raises(TemplateError, match=rf"^{name}\.txt:\d+: unknown column"):
         template_set.compile(["word"])
-
-
-def test_preset_names():
-    assert ", ".join(preset_names()) == (
-        "chunk, clitics, feats, lemma, morph, morph-tags, multiword, ner, pos, segment, "
-        "sentences, xpos"
-    )
 
 
 def test_load_file(tmp_path):

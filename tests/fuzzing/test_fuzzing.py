@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -13,9 +12,8 @@ from hypothesis import strategies as st
 from seqtag.errors import ModelFileError
 from seqtag.model.container import from_bytes
 from tests.conftest import ROOT
-from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_files
-from tests.fuzzing.loop import Crashes, fuzz, left_in_work, mutated
+from tests.fuzzing.loop import Crashes, fuzz, left_in_work
 from tests.fuzzing.mutated_models import put_together, signed_again, take_apart
 from tests.fuzzing.seeds import PIECES, seeds
 from tests.fuzzing.targets import TARGETS
@@ -64,26 +62,6 @@ def test_what_takes_the_process_along_is_still_there(tmp_path):
     Crashes(tmp_path, "t").working_on(b"the one")
     [left] = tmp_path.iterdir()
     assert left_in_work(left) == b"the one"
-
-
-def test_two_processes_share_a_folder(tmp_path):
-    command = [sys.executable, "-m", "tests.fuzzing", "labels", "--plain", "--seconds", "2"]
-    command += ["--crashes", str(tmp_path)]
-    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
-    assert [each.wait(timeout=300) for each in both] == [0, 0]
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_same_seed_makes_the_same_inputs():
-    made = [[mutated(Random(n), [b"abc", b"d"], [b"xy"]) for n in range(50)] for _ in range(2)]
-    assert made[0] == made[1]
-    assert len({*made[0]}) > 30
-
-
-def test_decisions_hang_on_the_bytes_alone():
-    choices = Choices(b"\x05\x01\x02rest")
-    assert (choices.below(4), choices.pick("ab"), choices.below(1000)) == (1, "b", 0x7202 % 1000)
-    assert (choices.rest(), choices.below(9), choices.over) == (b"est", 0, True)
 
 
 @pytest.mark.parametrize("number", range(8))

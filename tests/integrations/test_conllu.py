@@ -127,12 +127,6 @@ def test_any_fields_are_tagged_and_serialized(left_out, as_text, headed):
     assert all("PROPN" in said[i] or "NOUN" in said[i] or "X" in said[i] for i in (0, 5))
 
 
-def test_threads_change_nothing(pipeline):
-    one = written(pipeline, ROWS * 3)
-    lists = tag_token_lists(pipeline, conllu.parse(ROWS * 3), threads=2)
-    assert "".join(tokens.serialize() for tokens in lists) == one
-
-
 def test_nothing_gives_nothing(pipeline):
     assert list(tag_token_lists(pipeline, [])) == []
     assert list(tag_token_lists(pipeline, [conllu.TokenList()])) == [conllu.TokenList()]

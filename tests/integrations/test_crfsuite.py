@@ -19,6 +19,7 @@ from sklearn.model_selection import RandomizedSearchCV  # noqa: E402
 from sklearn_crfsuite import metrics  # noqa: E402
 
 from seqtag.integrations.sklearn import SequencePerceptron  # noqa: E402
+from tests.sentences import dicts_of  # noqa: E402
 
 
 def made_up(sentences, seed):
@@ -39,50 +40,12 @@ def made_up(sentences, seed):
     return found
 
 
-def word2features(sent, i):
-    word, postag = sent[i][0], sent[i][1]
-    features = {
-        "bias": 1.0,
-        "word.lower()": word.lower(),
-        "word[-3:]": word[-3:],
-        "word[-2:]": word[-2:],
-        "word.isupper()": word.isupper(),
-        "word.istitle()": word.istitle(),
-        "word.isdigit()": word.isdigit(),
-        "postag": postag,
-        "postag[:2]": postag[:2],
-    }
-    if i > 0:
-        before = sent[i - 1]
-        features.update(
-            {
-                "-1:word.lower()": before[0].lower(),
-                "-1:word.istitle()": before[0].istitle(),
-                "-1:postag": before[1],
-            }
-        )
-    else:
-        features["BOS"] = True
-    if i < len(sent) - 1:
-        behind = sent[i + 1]
-        features.update(
-            {
-                "+1:word.lower()": behind[0].lower(),
-                "+1:word.istitle()": behind[0].istitle(),
-                "+1:postag": behind[1],
-            }
-        )
-    else:
-        features["EOS"] = True
-    return features
+def labels_of(sentences):
+    return [[label for _, _, label in sent] for sent in sentences]
 
 
 def features_of(sentences):
-    return [[word2features(sent, i) for i in range(len(sent))] for sent in sentences]
-
-
-def labels_of(sentences):
-    return [[label for _, _, label in sent] for sent in sentences]
+    return dicts_of([[token[:2] for token in sentence] for sentence in sentences])
 
 
 TRAIN, TEST = made_up(60, 1), made_up(30, 2)

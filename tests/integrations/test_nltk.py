@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
 import nltk
 import pytest
@@ -110,11 +108,6 @@ def test_tag_sents_is_tag_on_each(tagger, sentences):
     assert [[word for word, _ in pairs] for pairs in tagged] == sentences
 
 
-def test_one_string_is_no_sentence(tagger):
-    text = message(tagger.tag, "The dog", error=TypeError)
-    assert text == "expected a list of words, found the string 'The dog'; split it first"
-
-
 def test_nltk_scores_it(tagger, tagged):
     wrong = [[("The", "DT"), ("dog", "VBZ")]]
     assert tagger.accuracy(tagged) == 1.0
@@ -179,10 +172,6 @@ def test_training_wants_pairs(bad):
     assert text.endswith("; give lists of pairs, one list per sentence")
 
 
-def test_long_values_are_cut_in_messages():
-    assert f"found '{'x' * 56}...; give" in message(SeqtagTagger.train, [["x" * 99]])
-
-
 def test_a_word_without_label_is_named():
     # what NLTK's readers give for a word without a slash
     text = message(SeqtagTagger.train, [[("a", "DT")]], dev=[[("a", "DT"), ("dog", None)]])
@@ -190,11 +179,6 @@ def test_a_word_without_label_is_named():
         "<dev>:1: expected a string in the column 'pos', found None for word 2; "
         "give every word a value, or leave the sentence out"
     )
-
-
-def test_nothing_to_learn_from():
-    assert "expected sentences to learn from, found none" in message(SeqtagTagger.train, [])
-    assert "expected sentences to learn from, found none" in message(SeqtagTagger.train, [[]])
 
 
 # ------------------------------------------------------------------------------ SeqtagChunkParser
@@ -219,11 +203,6 @@ def test_chunk_parser_saved_loaded_pickled(parser, chunked, tmp_path):
     ):
         assert type(same) is SeqtagChunkParser
         assert same.parse(chunked[0].leaves()) == chunked[0]
-
-
-def test_chunk_parser_with_a_dev_set(chunked):
-    trained = SeqtagChunkParser.train(chunked, dev=chunked, epochs=2, min_count=1)
-    assert trained.tagger.info["training"]["dev"]["metric"]
 
 
 @pytest.mark.parametrize("scheme", ["iob1", "iob2", "iobes", "bilou"])
@@ -268,13 +247,6 @@ def test_chunk_training_wants_flat_trees_of_pairs(bad):
     assert text.endswith("; give chunked_sents(), not parsed_sents()")
 
 
-def test_parsing_wants_pairs(parser):
-    assert "expected pairs (word, pos) in every sentence, found 'The'" in message(
-        parser.parse, ["The", "dog"]
-    )
-    assert "found None for word 1" in message(parser.parse, [("The", None)])
-
-
 def test_a_model_of_other_labels_is_refused(tagger):
     assert message(SeqtagChunkParser, tagger.tagger, error=LabelError) == (
         "expected a model of chunk labels such as B-NP, I-NP and O, found a model of pos "
@@ -315,25 +287,3 @@ def test_sentence_of_columns():
     assert (sentence.source, sentence.line, sentence.line_of(1)) == ("<spam>", 7, 7)
     assert len(sentence_of({"form": []})) == len(sentence_of({})) == 0
     assert to_token_list(sentence_of({"form": ["Hi"]}))[0]["form"] == "Hi"
-
-
-def test_sentence_of_refuses():
-    assert message(sentence_of, {"form": "The dog"}) == (
-        "<memory>:1: expected a list of values in the column 'form', found the string 'The dog'; "
-        "split it first"
-    )
-    assert message(sentence_of, {"form": ["a", "b"], "pos": ["X"]}) == (
-        "<memory>:1: expected 2 values in the column 'pos', one per word, found 1; "
-        "give one value per word"
-    )
-    assert "expected a string in the column 'form', found 3 for word 2" in message(
-        sentence_of, {"form": ["a", 3]}
-    )
-    assert "cannot store the column 'form'" in message(
-        sentence_of({"form": ["a"]}).replace, {"form": ["b"]}
-    )
-
-
-def test_seqtag_itself_does_not_import_nltk():
-    code = "import sys, seqtag, seqtag.integrations; sys.exit('nltk' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

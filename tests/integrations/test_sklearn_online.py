@@ -162,15 +162,6 @@ def test_chunk_labels_stay_valid():
         assert model.report(noise, model.predict(noise)).invalid_predicted == 0
 
 
-def test_the_model_says_where_it_comes_from(tmp_path):
-    model = learn(SequencePerceptron(), TUPLES, Y)
-    training = model.tagger_.model.training
-    assert (training["sentences"], training["tokens"]) == (40, sum(map(len, Y)))
-    assert training["online"] is True
-    assert "ona" in model.tagger_.known_words
-    model.tagger_.save(tmp_path / "online.seqtag")
-
-
 @pytest.mark.parametrize("kind", ["words", "dicts"])
 def test_the_labels_are_those_of_the_first_call(kind):
     X = DATA[kind]

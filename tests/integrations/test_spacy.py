@@ -101,14 +101,6 @@ def test_it_sets_the_attributes_of_an_english_pipeline():
         assert doc.has_annotation(attribute, require_complete=True)
 
 
-def test_it_says_what_the_tagger_says_on_the_same_words(home):
-    nlp = pipe_of(home / "pos.seqtag")
-    words = ["She", "lives", "near", "Anna", "."]
-    doc = nlp(Doc(nlp.vocab, words=words))
-    assert [token.tag_ for token in doc] == seqtag.load(home / "pos.seqtag").tag(words)
-    assert not doc.has_annotation("POS")
-
-
 def test_sentences_are_tagged_by_themselves(home):
     nlp = pipe_of(home / "pos.seqtag")
     words = ["Paris", "is", "near", ".", "She", "lives", "in", "Rome", "."]
@@ -150,13 +142,6 @@ def test_the_embedded_model_of_the_language_is_the_default(tmp_path):
     tokenizer = {"@tokenizers": "seqtag.Tokenizer.v1"}
     blank = spacy.blank("en", config={"nlp": {"tokenizer": tokenizer}})
     assert sentences(blank(text)) == ["They ran.", "Why?"]
-
-
-def test_only_some_parts(home):
-    nlp = pipe_of(home / "de.seqtag", only=["lemma"])
-    doc = nlp("Ich bin hier")
-    assert [token.lemma_ for token in doc] == ["ich", "sein", "hier"]
-    assert not doc.has_annotation("POS")
 
 
 def test_names_become_entities_and_others_stay(home):
@@ -480,17 +465,6 @@ def test_pickled(german, home):
     assert pickle.loads(pickle.dumps(SeqtagTokenizer(german.vocab)))._pipeline is None
 
 
-def test_only_what_is_of_use_is_saved(home, german):
-    component, tokenizer = german.get_pipe("seqtag"), german.tokenizer
-    assert component.pipeline.parts == ("tokens", "words", "upos", "lemma")
-    assert tokenizer.pipeline.parts == ("tokens", "words")
-    assert pipe_of(home / "de.seqtag", only=["upos"]).get_pipe("seqtag").pipeline.parts == (
-        "tokens",
-        "words",
-        "upos",
-    )
-
-
 # ----------------------------------------------------------------- scores
 def test_scores(home):
     nlp = pipe_of(home / "pos.seqtag")
@@ -530,13 +504,6 @@ def test_a_missing_file_is_said_at_once(tmp_path):
         pipe_of(tmp_path / "none.seqtag")
     with pytest.raises(FileNotFoundError, match=r"embedded models: en$"):
         cut_by(tmp_path / "none.seqtag")
-
-
-def test_a_saved_pipeline_without_its_model(german, tmp_path):
-    german.to_disk(tmp_path / "saved")
-    (tmp_path / "saved" / "seqtag" / "model.seqtag").unlink()
-    with pytest.raises(FileNotFoundError, match=r"model\.seqtag"):
-        spacy.load(tmp_path / "saved")
 
 
 def test_no_model_yet():
@@ -585,13 +552,6 @@ def test_parts_of_speech_that_spacy_does_not_have(tmp_path):
     text = str(error.value)
     assert "expected universal parts of speech (ADJ, ADP, " in text
     assert text.endswith("found 'THING'; retrain it with these, or with --label xpos for token.tag")
-
-
-def test_a_config_that_is_none(home):
-    with pytest.raises(ValueError, match="unexpected argument: 'modl'"):
-        pipe_of(home / "ner.seqtag", modl="x")
-    with pytest.raises(ValueError, match="is not <class 'str'>"):
-        pipe_of(home / "ner.seqtag", spans=3)
 
 
 def test_without_spacy_the_extra_is_named(tmp_path):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.schemes import SCHEMES, allowed, convert, convertible_alone, count_transitions
+from seqtag.labels.schemes import SCHEMES, convert, count_transitions
 
 IOB2 = [["B-NP", "I-NP", "O"], ["B-VP"]]
 PLAIN = [["DET", "NOUN"]]
@@ -49,14 +48,6 @@ def test_an_encoding_that_was_asked_for_needs_chunk_labels():
     )
 
 
-@pytest.mark.parametrize("written", SCHEMES)
-@pytest.mark.parametrize("learned", SCHEMES)
-def test_labels_are_written_alone_where_their_schemes_allow_it(written, learned):
-    coding = LabelCoding(written, learned, constrained=True)
-    assert coding.is_local == convertible_alone(learned, written)
-    assert LabelCoding(written, learned).is_local == (written == learned)
-
-
 @pytest.mark.parametrize(
     ("coding", "label", "places"),
     [
@@ -76,11 +67,3 @@ def test_outside_is_no_label_of_a_nameless_type():
     coding = LabelCoding("iob1", "iobes", True)
     assert coding.encoded_ids("O", ["B", "E", "O"]) == [2]
     assert coding.encoded_ids("B", ["B", "E", "O"]) == [0, 1]
-
-
-def test_what_may_follow_what():
-    labels = ["B-X", "E-X", "O"]
-    assert LabelCoding("iob2", "iobes").allowed(labels) is None
-    found = LabelCoding("iob2", "iobes", constrained=True).allowed(labels)
-    for table, wanted in zip(found, allowed(labels, "iobes"), strict=True):
-        np.testing.assert_array_equal(table, wanted)

@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
-from seqtag.labels.coding import LabelCoding
 from seqtag.labels.lemmas import (
     EditScript,
     LemmaCoding,
@@ -115,15 +114,6 @@ def test_very_long_words_share_what_they_begin_with():
     assert scripts_of(form, "cd" * 3000) == ["=" + "cd" * 3000]
     assert scripts_of(form, form) == ["lower 0 0  "]
     assert scripts_of(form, form[:-1] + "cd") == ["lower 0 1  cd"]
-
-
-def test_the_coding_says_that_it_needs_forms():
-    coding = LemmaCoding()
-    assert coding.needs_forms and coding.changes_labels and not coding.is_local
-    assert coding.decode_alone("=be") == "=be"
-    assert coding.allowed(["=be"]) is None
-    assert not LabelCoding().needs_forms
-    assert coding.name != LabelCoding.name
 
 
 def test_scripts_edit_normal_forms_unless_lemmas_are_not_normal():

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
-from seqtag.labels import schemes
 from seqtag.labels.column import join_components, split_components
 from seqtag.labels.schemes import (
     SCHEMES,
@@ -260,26 +259,6 @@ def test_allowed_shapes():
     assert transition.tolist() == [[True, True, True], [False] * 3, [True, True, True]]
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_allowed_says_of_every_pair_what_valid_transition_says(scheme, monkeypatch):
-    letters = sorted({label[0] for label in ALPHABET[scheme]} - {"O"})
-    labels = [
-        "O",
-        *(x + kind for kind in ("", "-O", *(f"-T{i}" for i in range(9))) for x in letters),
-    ]
-    expected = [[valid_transition(a, b, scheme) for b in labels] for a in labels]
-    asked = []
-    rule = schemes._may_follow
-    monkeypatch.setattr(
-        schemes, "_may_follow", lambda *of, agree: asked.append(of) or rule(*of, agree=agree)
-    )
-    start, transition, stop = allowed(labels, scheme)
-    assert len(asked) == 2 * (1 + len(letters)) ** 2  # pairs of prefixes, not of labels
-    assert transition.tolist() == expected
-    assert start.tolist() == [valid_transition(None, label, scheme) for label in labels]
-    assert stop.tolist() == [valid_transition(label, None, scheme) for label in labels]
-
-
 def test_allowed_refuses_foreign_labels():
     with pytest.raises(LabelError) as caught:
         allowed(["O", "B-X", "L-X"], "iobes")
@@ -406,21 +385,4 @@ def test_split_parts_refuses_what_join_parts_cannot_make(label):
     assert str(caught.value) == (
         f'expected a label like "NOUN" or "NOUN|Case=Nom", found {label!r}; '
         "make such labels with join_components"
-    )
-
-
-@pytest.mark.parametrize("upos", ["", "NOUN|Case=Nom"])
-def test_join_parts_refuses_a_bad_part_of_speech(upos):
-    with pytest.raises(LabelError) as caught:
-        join_components(upos, "_")
-    assert str(caught.value) == (
-        f'expected UPOS without "|", found {upos!r}; check the UPOS column'
-    )
-
-
-def test_join_parts_refuses_empty_features():
-    with pytest.raises(LabelError) as caught:
-        join_components("NOUN", "")
-    assert str(caught.value) == (
-        "expected FEATS with 'NOUN', found an empty string; write \"_\" for no features"
     )

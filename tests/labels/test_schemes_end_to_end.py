@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from seqtag.corpus import sentence_of
@@ -14,16 +16,14 @@ from seqtag.training.train import train
 TEMPLATES = parse("form[0]\nform[-1]\nform[1]\nform[-1] + form[0]\nform[0] + form[1]\nlabel[-1]")
 PHRASES = ["the|NP old|NP man|NP", "dogs|NP", "has|VP been|VP", "ran|VP", "today|AP", "and|O"]
 IOB2 = []
-"""Sentences of all triples of phrases, chunks of a type next to each other among them."""
-for first in PHRASES:
-    for second in PHRASES:
-        for third in PHRASES:
-            rows = []
-            for phrase in (first, second, third):
-                for i, item in enumerate(phrase.split()):
-                    word, kind = item.split("|")
-                    rows.append((word, "O" if kind == "O" else f"{'I' if i else 'B'}-{kind}"))
-            IOB2.append(rows)
+"""Sentences of all pairs of phrases, chunks of a type next to each other among them."""
+for pair in product(PHRASES, repeat=2):
+    rows = []
+    for phrase in pair:
+        for i, item in enumerate(phrase.split()):
+            word, kind = item.split("|")
+            rows.append((word, "O" if kind == "O" else f"{'I' if i else 'B'}-{kind}"))
+    IOB2.append(rows)
 
 
 def written_in(scheme):
@@ -40,7 +40,7 @@ def written_in(scheme):
 def test_a_scheme_is_trained_decoded_and_converted_back(written, encoding):
     sentences = written_in(written)
     tagger = train(
-        sentences, label="chunk", templates=TEMPLATES, encoding=encoding, epochs=8, min_count=1
+        sentences, label="chunk", templates=TEMPLATES, encoding=encoding, epochs=20, min_count=1
     )
     assert tagger.label_scheme == written
     assert tagger.info["encoding"] == encoding
@@ -54,7 +54,7 @@ def test_a_scheme_is_trained_decoded_and_converted_back(written, encoding):
 @pytest.mark.parametrize("encoding", SCHEMES)
 @pytest.mark.parametrize("constrain", [True, False])
 def test_all_ways_of_tagging_write_the_scheme_of_the_file(encoding, constrain, tmp_path):
-    sentences = written_in("iob2")[::5]
+    sentences = written_in("iob2")[::2]
     tagger = train(
         sentences,
         label="chunk",

@@ -67,8 +67,3 @@ def test_two_models_of_one_column_are_refused(two):
     assert str(caught.value) == (
         "expected models of different columns in a file, found 2 for 'chunk'; leave one out"
     )
-
-
-def test_too_many_models_are_refused(two):
-    with pytest.raises(ModelFileError, match="from 1 to 100 models in a file, found 101"):
-        bundle.to_bytes([two[0]] * 101)

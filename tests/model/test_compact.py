@@ -73,11 +73,6 @@ def test_many_keys_of_48_bits_take_half_of_the_bytes(count, largest):
         assert size == 4 * count + -(-(count + 2**16) // 8)
 
 
-def test_types_are_widened_only():
-    stored = {"start": np.zeros(1, np.int64), "known": np.zeros(1, np.int8)}
-    assert same(unpacked(stored, wanted(stored)), stored)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -60,13 +60,6 @@ def test_similar_names_are_named():
     assert "did you mean" not in message("models/zzz")
 
 
-def test_the_command_line_says_the_same(capsys):
-    from seqtag.cli import main
-
-    assert main(["info", "french"]) == 1
-    assert capsys.readouterr().err.endswith(" s)\n")
-
-
 def test_a_folder_does_not_hide_an_embedded_model():
     loaded = repr(seqtag.load("en"))
     Path("en").mkdir()

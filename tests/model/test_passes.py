@@ -82,15 +82,3 @@ def test_a_first_pass_that_nobody_looks_at_is_refused(twice, other):
         assert str(error.value).startswith(
             "m.seqtag: expected a model with templates that use a column of its first pass (first"
         )
-
-
-def test_a_first_pass_that_says_a_column_twice_is_refused(twice):
-    first, second = twice.first[0], replace(twice, first=())
-    with pytest.raises(ModelFileError, match="use a column of its first pass"):
-        attach_first_pass([first, first, second], [[], [], [0, 1]], "m.seqtag")
-
-
-def test_models_of_a_first_pass_count(twice, monkeypatch):
-    monkeypatch.setattr(bundle, "MOST_PARTS", 1)
-    with pytest.raises(ModelFileError, match="expected from 1 to 1 models in a file, found 2"):
-        bundle.to_bytes([twice])

@@ -240,11 +240,3 @@ def test_words_of_tables_are_found_within_a_paragraph():
     found = columns_of(text, WORDS)
     columns = ["".join(found[name]) for table in ("one", "two") for name in text_columns(table)]
     assert columns == ["11201", "20010", "02000", "02002", "00000", "20020"]
-
-
-def test_long_words_are_found_up_to_a_length():
-    table = {"t": WordTable.of("t", [("a" * n, [""]) for n in (9, 12, 13)])}
-    assert set(columns_of("a" * 30, table)["covers:t"][:-1]) == {"8"}
-    assert set(columns_of("b" * 13, WORDS)["covers:one"][:-1]) == {"8"}
-    only_longer = {"t": WordTable.of("t", [("a" * 13, [""])])}
-    assert set(columns_of("a" * 30, only_longer)["covers:t"]) == {"0"}

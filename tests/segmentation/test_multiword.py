@@ -17,7 +17,7 @@ from seqtag.errors import ModelFileError
 from seqtag.features.language import load, parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
-from seqtag.model import bundle, container
+from seqtag.model import bundle
 from seqtag.segmentation import multiword
 from seqtag.segmentation.multiword import (
     COLUMNS,
@@ -191,13 +191,6 @@ def test_reference_backend_splits_the_same(monkeypatch):
     assert bundle.to_bytes([learned(*FRENCH)]) == bundle.to_bytes([model])
 
 
-def test_models_are_saved_and_read():
-    model = learned(*FRENCH)
-    [again] = bundle.models_of(container.from_bytes(bundle.to_bytes([model])))
-    text = "le fils des voisins va aux bois il mange des pommes"
-    assert split(again, text) == split(model, text) != text
-
-
 # ----------------------------------------------------------------- the splitter
 def test_many_sentences_at_once_are_split_as_each_alone():
     model = learned(*FRENCH)
@@ -211,13 +204,6 @@ def test_many_sentences_at_once_are_split_as_each_alone():
     assert split_tokens(splitter) == {}
 
 
-def test_tokens_are_numbered_in_order():
-    tokens = ["le", "goût", "des", "chats", "du", "voisin", "des", "pommes"]
-    found = split_tokens(Splitter(learned(*FRENCH)), tokens)
-    assert list(found) == sorted(found)
-    assert 4 in found
-
-
 def test_what_is_known_is_forgotten_when_it_is_much(monkeypatch):
     splitter = Splitter(learned(*TURKISH))
     monkeypatch.setattr(multiword, "MOST_BYTES", 0)
@@ -227,19 +213,6 @@ def test_what_is_known_is_forgotten_when_it_is_much(monkeypatch):
         tokens = [f"x{i}{j}" for j in range(7)]
         assert split_tokens(splitter, [*tokens, "evdeki"]) == {7: ("evde", "ki")}
         assert splitter._known is not known
-
-
-def test_memory_is_limited_in_bytes(monkeypatch):
-    """Long tokens of four bytes a character, all different, and few enough for a count."""
-    splitter = Splitter(learned(*TURKISH))
-    most = splitter._known.nbytes + 40_000
-    monkeypatch.setattr(multiword, "MOST_BYTES", most)
-    held = []
-    for i in range(0, 800, 10):
-        split_tokens(splitter, [f"{n:05d}" + "\U0001f600" * 90 for n in range(i, i + 10)])
-        held.append(splitter._known.nbytes)
-    assert sorted(held) != held
-    assert max(held) <= 2 * (most + 10 * 600)  # room is doubled
 
 
 @given(st.lists(st.sampled_from(["des", "le", "fils", "", "\ud800", "du"]), max_size=9))

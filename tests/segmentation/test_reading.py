@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.surface import surface_of
-from seqtag.errors import CorpusError
 from seqtag.segmentation import reading
 from seqtag.segmentation import reading as writing
 from seqtag.segmentation.paragraphs import SEPARATOR
@@ -136,22 +135,6 @@ def test_normalized_spaces(ranges):
         assert misc == ["TokenRange=1:4", "SpaceAfter=No|TokenRange=6:9", "TokenRange=9:10"]
     else:
         assert misc == ["_", "SpaceAfter=No", "_"]
-
-
-def test_nothing_gives_nothing():
-    assert conllu_of("") == conllu_of(" \n\t\n") == ""
-
-
-def test_unknown_paragraphs_are_refused():
-    with pytest.raises(CorpusError, match="expected paragraphs to be one of auto, blank, line, fo"):
-        segmented("a", paragraphs="chapter")
-
-
-def test_several_texts_are_numbered_through():
-    writer = ConlluWriter()
-    both = conllu_of("One. Two.", writer=writer) + conllu_of("Three.", writer=writer)
-    assert re.findall(r"sent_id = (\d)", both) == ["1", "2", "3"]
-    assert both.count("# newdoc") == 2
 
 
 def test_what_the_text_shows_is_said(caplog):

@@ -106,11 +106,6 @@ def test_paragraphs_end_sentences(plain):
     ]
 
 
-def test_how_white_space_looks_does_not_matter(plain):
-    one = sentences_of(plain, "Mr. Fox saw it. Did he?")
-    assert sentences_of(plain, "\tMr.\n\n Fox saw\u00a0it.\r\nDid he?  ") == one
-
-
 def test_no_spaces_between_tokens():
     chinese = learn([["_我们", "_爱", "_猫", "_。"], ["_猫", "_好", "_。"], ["_好", "_。"]] * 8)
     assert sentences_of(chinese, "我们爱猫。好。猫好。") == [
@@ -144,19 +139,6 @@ def test_ranges_are_one_token():
     ]
 
 
-def test_right_to_left_and_combining_characters():
-    hebrew = learn([["שָׁלוֹם", "לָךְ", "_."], ["לָךְ", "_!"]] * 8)
-    assert sentences_of(hebrew, "לָךְ! שָׁלוֹם לָךְ.") == [["לָךְ", "!"], ["שָׁלוֹם", "לָךְ", "."]]
-
-
-def test_composed_and_decomposed_text_is_the_same():
-    french = learn([["Été", "_."], ["Là", "_,", "été", "_!"]] * 8)
-    text = "Là, été! Été."
-    decomposed = "La\u0300, e\u0301te\u0301! E\u0301te\u0301."
-    assert [len(s) for s in sentences_of(french, text)] == [4, 2]
-    assert [len(s) for s in sentences_of(french, decomposed)] == [4, 2]
-
-
 @pytest.mark.parametrize("sign", ["👨\u200d👩\u200d👧", "👍🏽", "🇫🇷", "❤\ufe0f", "n\u0303"])
 def test_what_is_one_character_is_never_split(plain, sign):
     for text in (f"The {sign} cat{sign}{sign}.", sign):
@@ -168,10 +150,6 @@ def test_what_is_one_character_is_never_split(plain, sign):
             for k in range(1, len(sign))
         }
         assert not inside & ({*starts.tolist()} | {*ends.tolist()})
-
-
-def test_typographic_quotes_are_read_as_plain_ones(plain):
-    assert sentences_of(plain, "The cat can’t sleep.") == [["The", "cat", "can’t", "sleep", "."]]
 
 
 words = st.sampled_from(
@@ -252,13 +230,6 @@ def test_sentences_come_as_soon_as_they_are_certain(plain):
     assert sentences_of(plain, closed, final=False) == [["The", "cat", "can't", "sleep", "."]]
 
 
-def test_learning_twice_gives_the_same_model():
-    one, two = (learn(PLAIN).model.tensors() for _ in range(2))
-    assert {name: each.tobytes() for name, each in one.items()} == {
-        name: each.tobytes() for name, each in two.items()
-    }
-
-
 def test_attributes_of_tables_are_looked_up_by_hashes():
     table = WordTable.of("short", [("mr.", ["yes"]), ("dr.", ["yes"])], words="lower0")
     template = "lexicon(left, short)[0] + k2[0]"
@@ -300,7 +271,3 @@ def test_a_model_of_other_columns_is_no_segmenter():
     model = fit(problem, Schedule(1, 1, None, 1, None))
     with pytest.raises(ModelFileError, match="expected a model of tokens, found one of upos"):
         Segmenter(model, "en.seqtag")
-
-
-def test_the_columns_are_those_of_the_reference(plain):
-    assert set(plain.model.compiled.columns) <= set(columns_of("a"))

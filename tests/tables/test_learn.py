@@ -7,15 +7,13 @@ import io
 import lzma
 import random
 
-import numpy as np
 import pytest
 
 import seqtag
 from seqtag.corpus import ReadLimits, read
-from seqtag.engine import backend as backends
 from seqtag.errors import CorpusError, OptionError
 from seqtag.tables import learn as word_bigrams
-from seqtag.tables.learn import WordBigrams, cluster, learn_classes
+from seqtag.tables.learn import WordBigrams, learn_classes
 from seqtag.tables.lexicon import read_table
 from tests.strategies import each_backend, install
 
@@ -51,27 +49,6 @@ def test_the_classes_of_a_toy_grammar_are_found(backend, monkeypatch):
     assert len(found) == 9
 
 
-@each_backend
-def test_two_classes_part_words_that_take_turns(backend, monkeypatch):
-    install(backend, monkeypatch)
-    draw = random.Random(3)
-    text = [
-        [draw.choice(words) for words in (DETERMINERS, NOUNS) * draw.randint(1, 3)]
-        for _ in range(200)
-    ]
-    found = learn_classes(text, classes=2)
-    assert {frozenset(found.members(c)) for c in range(2)} == {
-        frozenset(DETERMINERS),
-        frozenset(NOUNS),
-    }
-
-
-def test_one_class_holds_all_frequent_words():
-    found = learn_classes(toy(), classes=1)
-    assert found.members(0) == found.words
-    assert found.passes[-1].moved == 0
-
-
 def test_a_pass_never_makes_the_text_harder_to_guess_and_the_last_ones_move_nothing():
     told = []
     found = learn_classes(toy(), classes=3, passes=6, on_pass=told.append)
@@ -100,25 +77,6 @@ def test_spellings_that_are_looked_up_as_one_are_one_word():
     found = learn_classes(text, classes=1, min_count=2)
     assert found.words == ["0000", "don't", "the"]
     assert [found.of(word) for word in ("tHe", "1066", "Don’t", "dog")] == ["0", "0", "0", "rare"]
-
-
-def test_rare_words_count_as_one_word():
-    counted = WordBigrams()
-    counted.add([["a", "x"], ["a", "y"], ["a", "z"]])
-    frequent = counted.frequent(2)
-    assert frequent.words == ["a"]
-    assert frequent.counts.tolist() == [3, 3, 3]  # a, the rare word, the boundary
-    ptr, after, counts = frequent.bigrams
-    assert ptr.tolist() == [0, 1, 2, 3]
-    assert after.tolist() == [1, 2, 0]
-    assert counts.tolist() == [3, 3, 3]
-
-
-def test_without_rare_words_their_class_is_empty():
-    counted = WordBigrams()
-    counted.add([["a"]])
-    assert counted.frequent(1).counts.tolist() == [1, 0, 1]
-    assert cluster(counted, 1, 1).classes.tolist() == [0]
 
 
 def test_words_that_no_table_can_hold_are_rare():
@@ -178,13 +136,6 @@ def test_several_sources_are_one_text(tmp_path):
     parts = learn_classes([tmp_path / "a.txt", stream, *last], classes=3, format="tokens")
     assert table_of(parts, tmp_path) == table_of(whole, tmp_path)
     assert (parts.tokens, parts.types) == (1500, 9)
-
-
-def test_many_sentences_of_lists_are_counted_piece_by_piece(monkeypatch):
-    monkeypatch.setattr(word_bigrams, "_SENTENCES", 7)
-    counted = WordBigrams()
-    counted.add(iter(toy()))
-    assert counted.tokens == 1500
 
 
 @each_backend
@@ -278,12 +229,6 @@ def test_sentences_that_are_none_are_refused(sentence):
     assert str(error.value) == f"expected sentences as lists of words, found {sentence!r}"
 
 
-def test_a_string_is_no_sentence():
-    with pytest.raises(TypeError) as error:
-        WordBigrams().add(["a b"])
-    assert str(error.value) == "expected sentences as lists of words, found 'a b'"
-
-
 def test_more_words_than_are_counted_are_refused(monkeypatch):
     monkeypatch.setattr(word_bigrams, "MAX_BIGRAMS", 10)
     with pytest.raises(CorpusError) as error:
@@ -292,19 +237,6 @@ def test_more_words_than_are_counted_are_refused(monkeypatch):
         "<stream>: expected at most 10 words and sentences to learn classes from, found more; use "
         "less text"
     )
-
-
-def test_native_scanners_are_in_use_where_there_are_any(monkeypatch):
-    """The tests above compare something with something else."""
-    if backends.WordScanner is None:
-        pytest.skip("the native kernel was not built")
-    called = []
-    monkeypatch.setattr(WordBigrams, "numbered", lambda *_: called.append(1) or iter([]))
-    counted = WordBigrams()
-    assert sum(counted.read(read(io.BytesIO(FILES["tokens"]), "tokens"))) == 1500
-    assert sum(counted.read(read(io.BytesIO(FILES["conllu"]), "conllu"))) == 1500
-    assert not called
-    assert isinstance(counted.frequent(1).counts, np.ndarray)
 
 
 def test_tables_of_classes_are_those_of_their_file(tmp_path):

@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.engine.keys import hash_string
 from seqtag.errors import TemplateError
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import load, parse
-from seqtag.features.templates import Term
 from seqtag.tables import table as word_tables
-from seqtag.tables.lexicon import preset_of, with_tables
+from seqtag.tables.lexicon import with_tables
 from seqtag.tables.table import WordTable
-from tests.strategies import each_backend, install, words
+from tests.strategies import each_backend, words
 
 CLASSES = WordTable.of(
     "c", [("the", ["1"]), ("cat", ["2"]), ("0", ["3"])], "lower0", absent="9", kind="class"
@@ -117,19 +115,10 @@ def test_how_tables_are_named(written, shown):
     assert parse(shown) == templates
 
 
-def test_a_column_may_be_called_as_an_attribute_that_names_its_table():
-    assert parse("class[0] + lexicon[-1]").columns == ["class", "lexicon"]
-
-
 @pytest.mark.parametrize("term", ["class()", "class(a, b, c)", "lexicon(a b)", "class(3)"])
 def test_a_table_needs_a_name(term):
     with pytest.raises(TemplateError, match=r"expected \w+\(TABLE\) or \w+\(COLUMN, TABLE\), with"):
         parse(f"{term}[0]")
-
-
-def test_a_term_needs_a_table():
-    with pytest.raises(TemplateError, match=r"for the table, found class\(\)"):
-        Term("class")
 
 
 @pytest.mark.parametrize(
@@ -189,10 +178,6 @@ def test_others_do_not(templates):
     assert with_tables(templates, [CLASSES]) == templates
 
 
-def test_the_preset_of_templates():
-    assert (preset_of(load("pos").at_order(1)), preset_of(parse("form[0]"))) == ("pos", None)
-
-
 # ----------------------------------------------------------------- what is refused
 def table(**changes) -> WordTable:
     parts = {
@@ -235,17 +220,3 @@ def test_too_much(monkeypatch):
     monkeypatch.setattr(word_tables, "MOST_VALUES", 1)
     with pytest.raises(TemplateError, match="at most 1 different values, found 2; leave some out"):
         WordTable.of("t", [("a", ["x"]), ("b", ["y"])])
-
-
-def test_no_such_way_to_look_up():
-    with pytest.raises(TemplateError, match="one of lower0, lower, form, found 'upper'"):
-        WordTable.of("t", [], "upper")
-
-
-@each_backend
-def test_any_side_makes_the_same_table(backend, monkeypatch):
-    install(backend, monkeypatch)
-    found = WordTable.of("t", [("b", ["x"]), ("a", ["y"])])
-    hashes = [hash_string("a"), hash_string("b")]
-    assert found.hashes.tolist() == sorted(hashes)
-    assert found.of_words(["a", "b"]) == ["y", "x"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import pytest
 
 from seqtag.errors import CorpusError
@@ -40,19 +38,10 @@ def test_a_list_of_ones_own(file):
     assert found == WordRows({}, [("Paris", ["city"]), ("Nice", ["city", "word"])])
 
 
-def test_a_compressed_list(tmp_path):
-    (tmp_path / "t.gz").write_bytes(gzip.compress(b"a\tb\n"))
-    assert read_word_table(tmp_path / "t.gz").rows == [("a", ["b"])]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "a\tb\nb\tc\rd\te\n",
-            r"t:2: expected lines that end with \n or \r\n, found a carriage return (\r) without \n; "
-            "convert the line ends of the file",
-        ),
+        ("a\tb\nb\tc\rd\te\n", "t:2: expected lines that end with \\n or \\r\\n, found a"),
         (
             "# sent_id = 1\n1-2" + "\tdu" + 8 * "\t_" + "\n1\tde" + 8 * "\t_" + "\n\n",
             "t: expected a table of words and values, found rows of CoNLL-U; convert the file "
@@ -60,14 +49,8 @@ def test_a_compressed_list(tmp_path):
         ),
         ("a\tb\nParis\n", "t:2: expected a word, a tab and its value, found 'Paris'"),
         (HEAD + "x\n", "t:5: expected a word, a tab and its value, or a comment, found 'x'"),
-        (
-            "a\tb\n\tb\n",
-            r"t:2: expected a word and its values with a tab between, found an empty one in '\t",
-        ),
-        (
-            "a\tb\na\t\n",
-            r"t:2: expected a word and its values with a tab between, found an empty one in 'a",
-        ),
+        ("a\tb\n\tb\n", "t:2: expected a word and its values with a tab between, found an empty"),
+        ("a\tb\na\t\n", "t:2: expected a word and its values with a tab between, found an empty"),
         ("# seqtag table 2\na\tb\n", "t:1: expected '# seqtag table 1', found '# seqtag table 2';"),
         (HEAD + "# name: x\n", "t:5: expected a header of at most 100 different keys, each with"),
         (HEAD, "t: expected a table of words, with a tab between word and value, found no word"),
@@ -82,12 +65,6 @@ def test_what_is_refused(file, text, message):
     with pytest.raises(CorpusError) as caught:
         read_word_table(path)
     assert str(caught.value).startswith(str(path.parent / message))
-
-
-def test_what_is_no_text(tmp_path):
-    (tmp_path / "t").write_bytes(b"a\tb\n\xff\tb\n")
-    with pytest.raises(CorpusError, match=r"t:2: expected UTF-8, found the byte 0xff"):
-        read_word_table(tmp_path / "t")
 
 
 def test_too_many_rows(file, monkeypatch):

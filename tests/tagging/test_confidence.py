@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
-import conllu
 import numpy as np
 import pytest
 
-import seqtag
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
@@ -118,11 +116,6 @@ def test_given_labels_or_none_for_each_sentence(taggers, given, scores):
     )
 
 
-def test_given_labels_of_a_sentence_without_words(taggers):
-    assert taggers["order 1"].tag([], []) == []
-    assert taggers["order 1"].tag_many([[], ["the"]], fixed_labels=[[], ["VB"]]) == [[], ["VB"]]
-
-
 def test_lemmas_are_given_as_lemmas():
     from seqtag.training.train import train
 
@@ -132,14 +125,6 @@ def test_lemmas_are_given_as_lemmas():
     assert len(tagger.tag(["dogs"], scores=True).margins) == 1
     assert tagger.nbest(["dogs"], 1)[0][1] == tagger.tag(["dogs"])
     assert tagger.explain(["dogs"], 0).label == tagger.tag(["dogs"])[0]
-
-
-def test_token_lists_are_filled_with_what_is_given(taggers):
-    [tokens] = conllu.parse("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tman\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
-    for token in tokens:
-        token["tag"] = None
-    assert taggers["order 1"].tag(tokens, ["VB", None])[0] == "VB"
-    assert tokens[0]["tag"] == "VB"
 
 
 def test_how_many_sequences(taggers):
@@ -270,17 +255,6 @@ def test_what_cannot_be_explained(taggers, token, rival, message):
     with pytest.raises(SeqtagError) as error:
         taggers["order 1"].explain(SENTENCE, token, rival)
     assert str(error.value) == message
-
-
-def test_an_unknown_rival_of_many_labels_is_refused_with_some():
-    from seqtag.training.train import train
-
-    with pytest.raises(SeqtagError) as error:
-        seqtag.load("en").tagger("xpos").explain(["Birds", "sing", "."], 1, "ZZZZ")
-    assert str(error.value).endswith("HYPH, IN, JJR, JJS, LS and 28 more")
-    with pytest.raises(SeqtagError) as error:  # labels are edit scripts
-        train(LEMMAS, label="lemma", epochs=4, min_count=1).explain(["dogs"], 0, "zzz")
-    assert str(error.value).endswith(", found 'zzz'")
 
 
 # ----------------------------------------------------------------- weights

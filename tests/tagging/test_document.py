@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 
 import pytest
 from hypothesis import given
@@ -75,18 +74,6 @@ def test_arrow_has_a_row_for_each_sentence_as_tables_of_texts_have(tagger):
             assert found[name].to_pylist() == [sentence[name] for sentence in sentences]
         assert found["text"].to_pylist() == ["the dog barks.", "a cat\t sees the  dog"]
         assert model.tag_text("").to_arrow() == found.slice(0, 0)
-
-
-def test_labels_without_a_column_are_a_list_in_arrow():
-    pytest.importorskip("pyarrow")
-    model = seqtag.train(WORDS, TAGS, epochs=5, min_count=1)
-    assert model.tag_text("the dog").to_arrow()["label"].to_pylist() == [["DET", "NOUN"]]
-
-
-def test_arrow_needs_pyarrow(tagger, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match=r"expected the package pyarrow.*\[arrow\]"):
-        tagger.tag_text("the dog").to_arrow()
 
 
 def test_sentences_are_made_when_they_are_used(tagger):

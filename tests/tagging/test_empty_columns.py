@@ -10,7 +10,6 @@ import pytest
 import seqtag
 from seqtag.corpus import read
 from seqtag.engine import backend
-from seqtag.evaluation import score
 from seqtag.tagging.streams import tag_text
 from tests.command_line import call, chunks, conllu, home  # noqa: F401  (fixtures)
 
@@ -35,13 +34,6 @@ def test_they_are_named_once(home, caplog, monkeypatch, native, empty):  # noqa:
         pass
     tagger.tag({"form": ["a", "b"], "pos": ["_", "_"] if empty else ["_", "X"]})
     assert caplog.text.count(EMPTY) == int(empty)
-
-
-def test_in_python(home, caplog):  # noqa: F811
-    caplog.set_level(logging.WARNING, "seqtag")
-    sentences = list(read(io.BytesIO(without_tags(chunks()).encode()), "conll2000"))
-    score(seqtag.load(home / "chunk.seqtag"), sentences)
-    assert caplog.text.count(EMPTY) == 1
 
 
 def test_the_commands(home, tmp_path, call):  # noqa: F811

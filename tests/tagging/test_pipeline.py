@@ -93,12 +93,6 @@ def test_a_sentence_has_the_text_where_it_stands(pipeline, text):
     assert sentence.text.startswith("Er")
 
 
-def test_long_documents_are_shown_in_part(pipeline):
-    html = pipeline("Er ist hier . " * 100)._repr_html_()
-    assert html.count("<tr") == 201
-    assert html.endswith("<p>and 200 words more</p>")
-
-
 def test_nothing_gives_an_empty_document(pipeline):
     for text in ("", " \n"):
         document = pipeline(text)
@@ -314,14 +308,6 @@ def test_parts_that_do_not_fit_are_refused_in_a_sentence(pipeline):
         )
 
 
-def test_labels_that_conllu_has_no_column_for_are_in_misc(pipeline):
-    names = Pipeline(changed(pipeline, "upos", column=LabelColumn("ner"))[:3])
-    document = names("Er ist.")
-    assert "\n1\tEr" + "\t_" * 7 + "\tNer=PRON\n" in str(document)
-    assert "\tSpaceAfter=No|Ner=AUX\n" in str(document)
-    assert document[0].text == "Er ist."
-
-
 def test_what_is_no_text_is_refused(pipeline):
     with pytest.raises(SeqtagError) as error:
         pipeline("a\ud800")
@@ -370,11 +356,6 @@ def test_what_is_no_list_of_words_is_refused(words):
             model.tag_words(words)
 
 
-def test_words_that_no_line_can_hold_are_refused():
-    with pytest.raises(CorpusError, match="a\\\\tb"):
-        seqtag.load("en").tag_words(["a\tb"])
-
-
 def test_a_tagger_of_several_columns_takes_no_list_of_words_alone():
     words, labels = [[("a", "X"), ("b", "Y")]], [["D", "N"]]
     tagger = seqtag.train(
@@ -396,16 +377,6 @@ def test_a_class_loads_what_it_is(tmp_path):
         "en: expected a model of one column, found a pipeline of tokens, words, upos, xpos, feats, "
         "lemma; use seqtag.load('en').tagger('upos')"
     )
-
-
-def test_a_pipeline_in_a_file_is_refused_with_a_tagger_of_it(tmp_path):
-    path = str(tmp_path / "p.seqtag")
-    pipeline = seqtag.load("en")
-    for parts, use in [("tokens,upos", f"({path!r}).tagger('upos')"), ("tokens", f"({path!r})")]:
-        pipeline.only(*parts.split(",")).save(path)
-        with pytest.raises(SeqtagError) as refused:
-            seqtag.Tagger.load(path)
-        assert str(refused.value).endswith(f"; use seqtag.load{use}")
 
 
 # ----------------------------------------------------------------- components

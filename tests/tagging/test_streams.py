@@ -54,11 +54,6 @@ def test_a_missing_column_is_an_error_with_a_remedy():
     )
 
 
-def test_text_without_taggers_is_the_text():
-    assert tagged_of("the  DT X\n\n", "conll2000").text() == "the  DT X\n\n"
-    assert tagged_of("the dog\n", "tokens").text("tokens") == "the dog\n"
-
-
 def test_text_puts_labels_under_the_names_of_the_file():
     tagged = tagged_of("the  OLD X\n\n", "conll2000", xpos=["DT"], chunk=["B-NP"])
     assert tagged.text() == "the  DT B-NP\n\n"
@@ -72,15 +67,6 @@ def test_tagged_output_holds_the_last_model_s_labels_and_upos_rather_than_xpos()
     assert tagged_of(conllu(["dog"]), xpos=["X"], upos=["U"]).text("tagged") == "dog/U\n"
 
 
-def test_labels_conllu_has_no_column_for():
-    data = conllu(["the dog"]).replace("\t_\n2", "\tSpaceAfter=No|Chunk=old\n2")
-    tagged = tagged_of(data, chunk=["B-NP", "I-NP"])
-    assert tagged.text("conllu") == data.replace("Chunk=old", "Chunk=B-NP").replace(
-        "\t_\n\n", "\tChunk=I-NP\n\n"
-    )
-    assert tagged.text() == tagged.text("conllu")
-
-
 def test_raw_text_has_no_room_for_labels():
     with pytest.raises(CorpusError, match=r"cannot store the column 'upos'; write another format"):
         tagged_of("the\n", "tokens", upos=["DET"]).text()
@@ -91,19 +77,6 @@ def test_one_model_feeds_the_next(home):
     words = io.BytesIO("".join(f"{sentence}\n" for sentence in SENTENCES).encode())
     texts = [tagged.text("conll2000") for tagged in tag_stream(taggers, read(words, "tokens"))]
     assert "".join(texts) == chunks()
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_blocks_and_threads_change_nothing(home, monkeypatch, threads):
-    monkeypatch.setattr("seqtag.tagging.streams._BATCH_SENTENCES", 2)
-    tagger = seqtag.load(home / "upos.seqtag")
-    data = conllu(labels=False).replace("\n\n", "\n\n\n# alone\n\n") + "\n\n"
-    stream = read(io.BytesIO(data.encode()))
-    found = list(tag_stream([tagger], stream, threads))
-    assert [t.filled.get("upos", []) for t in found if len(t)] == [
-        [upos for upos in sentence.column("upos")] for sentence in read(home / "train.conllu")
-    ]
-    assert "".join(tagged.sentence.raw for tagged in found) == data
 
 
 def test_long_sentences_are_tagged_few_at_once(home, monkeypatch):

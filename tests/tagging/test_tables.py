@@ -8,7 +8,7 @@ from itertools import chain
 from sys import getsizeof
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import seqtag
@@ -17,12 +17,10 @@ from seqtag.corpus.stream import LIMITS
 from seqtag.engine import backend as backends
 from seqtag.errors import SeqtagError
 from seqtag.features.language import parse
-from seqtag.parallel import in_order
 from seqtag.segmentation import reading
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.tagging import streams, tables
 from seqtag.tagging.streams import tag_text
-from seqtag.tagging.tables import TablePlan
 from tests.command_line import chunks, conllu
 from tests.segmentation.test_reading import TEXT, Contractions, Rules
 from tests.strategies import NATIVE
@@ -310,14 +308,6 @@ def test_a_new_column_survives_a_new_last_one():
     assert found == b"the DET D\ndog NOUN N\n"
 
 
-@pytest.mark.parametrize("last", ["upos", "xpos"])
-def test_both_tag_sets_have_a_column(last):
-    """Both could fill the column pos; the first model stands in front and behind."""
-    other = {"upos": "xpos", "xpos": "upos"}[last]
-    found = assert_same(b"the X\ndog X\n", [last, other, last], 3, columns=["form", "pos"])
-    assert found == b"the DT DET\ndog NN NOUN\n"
-
-
 def test_a_tagger_reads_the_labels_of_the_one_before():
     text = "".join(line.rsplit(" ", 1)[0] + "\n" if line else "\n" for line in chunks().split("\n"))
     data = text.replace("DT", "WRONG").replace("NN", "WRONG").encode()[:-1]
@@ -344,14 +334,6 @@ def test_two_taggers_are_one_after_the_other(file, names):
     first = assert_same(text.encode(), names[:1], 50, **options)
     second = assert_same(first, names[1:], 50, **options)
     assert assert_same(text.encode(), names, 50, **options) == second
-
-
-def test_a_column_of_the_file_is_nearer_than_the_alias_of_one_that_was_filled():
-    """To pos, xpos is nearer than upos, whoever wrote it."""
-    for filled, expected in (("upos", "xpos"), ("xpos", tables._Filled)):
-        sentences = read(io.BytesIO(conllu().encode()))
-        [source] = TablePlan([tagger(filled), tagger("shape")], sentences).sources[1]
-        assert source == expected or type(source) is expected
 
 
 def test_a_byte_order_mark_before_a_blank_line_hides_no_tab():
@@ -517,16 +499,3 @@ def test_a_worker_that_met_an_odd_block_goes_on():
     for text in (plain + odd + plain, odd + plain + odd, plain + odd + "cat _\nbarks _\nthe _\n"):
         for chunk in (7, 14, 20):
             assert_same(text.encode(), ["upos", "new"], chunk, columns=["form", "upos"])
-
-
-@given(st.lists(st.integers()), st.integers(1, 4))
-@example(list(range(40)), 3)
-def test_in_order(numbers, threads):
-    assert list(in_order(lambda n: n + 1, iter(numbers), threads)) == [n + 1 for n in numbers]
-
-
-def test_in_order_runs_ahead_a_little_only():
-    taken = []
-    results = in_order(str, (taken.append(n) or n for n in range(1000)), threads=2)
-    assert next(results) == "0"
-    assert len(taken) <= 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import conllu
 import numpy as np
@@ -19,7 +18,7 @@ from seqtag.features.language import parse
 from seqtag.model import container
 from seqtag.model.container import Contents
 from seqtag.model.model import Model
-from seqtag.tagging import runtime, workspace
+from seqtag.tagging import workspace
 from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
@@ -72,14 +71,6 @@ def test_many_sentences_are_tagged_like_each_on_any_number_of_threads(word_tagge
     for threads in (1, 2, 4):
         assert word_tagger.tag_many(batch, threads) == each
     assert word_tagger.tag_many(iter(batch)) == each
-
-
-def test_blocks_on_threads_keep_their_order(word_tagger, monkeypatch):
-    monkeypatch.setattr(runtime, "_BATCH_TOKENS", 10)
-    batch = [s.words[n % 3 :] for n in range(70) for s in TRAINING]
-    one_by_one = [word_tagger.tag(sentence) for sentence in batch]
-    for threads in (1, 2, 4):
-        assert word_tagger.tag_many(batch, threads) == one_by_one
 
 
 @each_backend
@@ -222,10 +213,6 @@ def test_a_token_list_is_read_as_its_file_is(conllu_file):
     assert encoder.number("feats", [feats], 4).tolist() == [0, 1, 2, 3]
 
 
-def test_an_empty_token_list(word_tagger):
-    assert word_tagger.tag(conllu.TokenList()) == []
-
-
 # ----------------------------------------------------------------- known words, memory, threads
 def test_known_words(word_tagger):
     known = word_tagger.known_words
@@ -253,19 +240,6 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     assert max(len(each.encoder) for each in made) < 21
 
 
-def test_a_workspace_that_starts_afresh_within_a_call_is_kept_for_the_next(monkeypatch):
-    fresh = trained()
-    batch = [[f"w{n}", "man"] for n in range(300)]
-    expected = fresh.tag_many(batch)
-    [used] = fresh._workspaces._idle
-    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 2 * used.nbytes)
-    monkeypatch.setattr(runtime, "_BATCH_TOKENS", 2)
-    fresh._workspaces.clear()
-    assert fresh.tag_many(batch) == expected
-    [last] = fresh._workspaces._idle
-    assert len(last.encoder) < len(used.encoder)
-
-
 def test_a_worker_that_knows_long_words_starts_afresh(monkeypatch):
     fresh = trained()
     monkeypatch.setattr(workspace, "TAGGERS_BYTES", 40_000_000)
@@ -276,19 +250,6 @@ def test_a_worker_that_knows_long_words_starts_afresh(monkeypatch):
         held.append(fresh._workspaces._idle[-1].nbytes)
     assert max(held) <= 10_000_000
     assert sorted(held) != held
-
-
-def test_many_threads_share_one_tagger(monkeypatch):
-    shared = trained()
-    shared.tag(["man"])
-    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 4 * shared._workspaces._idle[0].nbytes + 1000)
-    batch = [[f"w{n % 17}", *TRAINING[n % 6].words, f"v{n}"] for n in range(400)]
-    expected = [shared.tag(sentence) for sentence in batch]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(shared.tag, batch)) == expected
-        assert list(pool.map(lambda s: [w in shared.known_words for w in s], batch)) == [
-            [w[0] not in "wv" for w in s] for s in batch
-        ]
 
 
 # ----------------------------------------------------------------- what it says of itself
@@ -345,15 +306,6 @@ def test_saved_loaded_and_pickled_it_is_the_same(tmp_path, data, rich_tagger):
         assert again.read_bytes() == path.read_bytes()
 
 
-def test_a_file_that_is_no_model(tmp_path):
-    path = tmp_path / "a.seqtag"
-    path.write_bytes(b"")
-    with pytest.raises(ModelFileError, match="found an empty file"):
-        load(path)
-    with pytest.raises(FileNotFoundError):
-        load(tmp_path / "b.seqtag")
-
-
 def test_a_model_of_another_kind(tmp_path):
     path = tmp_path / "a.seqtag"
     container.save(path, {"parts": [{}]}, {"p0.w": np.zeros(1)})
@@ -380,12 +332,6 @@ def test_lemmas_are_made_from_forms(lemmatiser):
     ]
     assert Tagger(lemmatiser.model).tag(["wins"]) == ["win"]
     assert "=be" in lemmatiser.labels
-
-
-def test_lemmas_of_a_token_list_are_filled_in(lemmatiser):
-    [tokens] = conllu.parse("1\tcats" + "\t_" * 8 + "\n2\tis" + "\t_" * 8 + "\n\n")
-    assert lemmatiser.tag(tokens) == ["cat", "be"]
-    assert [token["lemma"] for token in tokens] == ["cat", "be"]
 
 
 def test_lemmas_are_scored_as_lemmas(lemmatiser):
