@@ -467,16 +467,16 @@ def test_readme_shows_the_picture_in_light_and_dark():
         assert (ROOT / "docs" / "benchmarks" / name).is_file()
 
 
-def test_options_are_shown_with_their_baseline():
+def test_options_are_shown_in_the_order_of_the_tasks():
     cost = {"score": 95.0, "mb": 1.5, "seconds": 2.0}
     found = {"VTB UPOS": {"default": cost}, "EWT UPOS": {"--classes": cost, "default": cost}}
     tried = {"found": found, "part": "test", "seeds": 5, "classes": 500, "version": "9.9"}
     lines = [line for line in options.page(tried).splitlines() if "95.00" in line]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells == [
-        ["EWT UPOS", "default", "95.00", "1.5 MB", "2.0 s", "95.51", "95.62"],
-        ["", "--classes", "95.00", "1.5 MB", "2.0 s", "", ""],
-        ["VTB UPOS", "default", "95.00", "1.5 MB", "2.0 s", "88.92", "89.24"],
+        ["EWT UPOS", "default", "95.00", "1.5 MB", "2.0 s"],
+        ["", "--classes", "95.00", "1.5 MB", "2.0 s"],
+        ["VTB UPOS", "default", "95.00", "1.5 MB", "2.0 s"],
     ]
 
 
