@@ -83,22 +83,6 @@ CORPORA = {
 }
 
 
-BEFORE = {
-    "EWT UPOS": (95.51, 95.62),
-    "EWT XPOS": (95.05, 95.20),
-    "IMST UPOS": (None, 93.44),
-    "IMST UPOS+FEATS": (84.37, 86.07),
-    "ArmTDP UPOS": (92.01, 92.64),
-    "ArmTDP UPOS+FEATS": (82.80, 83.34),
-    "VTB UPOS": (88.92, 89.24),
-    "Coptic UPOS": (96.17, 96.50),
-    "Cantonese UPOS": (None, 90.86),
-    "CoNLL-2000 chunks, F1": (94.15, 94.18),
-    "WNUT-17 names, F1": (19.5, 27.49),
-    "UNER Portuguese names, F1": (None, 76.0),
-}
-"""What the defaults of 0.1.0 and 0.2.0 reached, mean of seeds 1 to 5, on the same parts."""
-
 MORE_CLASSES = 200, 1000
 """How many classes two tables have that are tried together."""
 
@@ -124,7 +108,6 @@ python -m benchmarks.options --page
 - `--best`: five runs, and two passes if a trial finds them better.
 - *training*: the shortest training time of the seeds, on two cores that may have been running
   other work. Compare only rows of the same task.
-- *0.1.0*, *0.2.0*: the scores of the defaults of these versions on the same data.
 """
 
 CONCLUSION = """\
@@ -189,7 +172,6 @@ def page(results: dict[str, Any]) -> str:
     for name, tried in in_order(results["found"]):
         for option, cost in tried.items():
             first = option == next(iter(tried))
-            old = BEFORE.get(name, (None, None)) if first else (None, None)
             rows.append(
                 [
                     name + " (dev)" * ("names" in name) if first else "",
@@ -197,12 +179,9 @@ def page(results: dict[str, Any]) -> str:
                     f"{cost['score']:.2f}",
                     f"{cost['mb']:.1f} MB",
                     f"{cost['seconds']:.1f} s",
-                    *("" if score is None else f"{score:.2f}" for score in old),
                 ]
             )
-    shown = table(
-        [results["part"], "", "score", "model", "training", "0.1.0", "0.2.0"], rows, left=2
-    )
+    shown = table([results["part"], "", "score", "model", "training"], rows, left=2)
     return "\n".join(
         [
             INTRODUCTION.format(**results, more=" and ".join(f"{n:,}" for n in MORE_CLASSES)),

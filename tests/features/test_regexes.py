@@ -10,28 +10,34 @@ from seqtag.errors import TemplateError
 from seqtag.features.language import parse
 from seqtag.features.regexes import LONGEST_WORD, bounded
 
-SEVERAL = "a repetition of a pattern that matches in several ways"
+REPEATED = "a repeated group"
+REFERENCE = "a reference to a group"
 MANY = "too many repetitions one after another"
-OTHER = "a reference or atomic group"
 
 
 @pytest.mark.parametrize(
     ("regex", "found"),
     [
-        ("(a+)+$", SEVERAL),
-        ("(?:a*)*", SEVERAL),
-        ("(?:a?b)+", SEVERAL),
-        ("(?:a|aa)+$", SEVERAL),
-        ("((a{1,2}){2,3}){4}", SEVERAL),
-        (r"(?:\b){4000000000}", "a repetition of a pattern that can be empty"),
-        ("(?:)*", "a repetition of a pattern that can be empty"),
-        (r"(.*)\1", OTHER),
-        ("(a)?(?(1)b|c)", OTHER),
-        ("(?=a+)b", "a lookaround"),
-        ("(?<!a)b", "a lookaround"),
+        ("(a+)+$", REPEATED),
+        ("(?:a*)*", REPEATED),
+        ("(?:a?b)+", REPEATED),
+        ("(?:a|aa)+$", REPEATED),
+        ("((a{1,2}){2,3}){4}", REPEATED),
+        (r"(?:\b){4000000000}", REPEATED),
+        ("(?:)*", REPEATED),
+        ("(?:ab){,2}", REPEATED),
+        (r"(.*)\1", REFERENCE),
+        ("(a)?(?(1)b|c)", "a group that begins with (?("),
+        ("(?=a+)b", "a group that begins with (?="),
+        ("(?<!a)b", "a group that begins with (?<"),
+        ("(?#a)b", "a group that begins with (?#"),
+        ("(?x) a +", "a group that begins with (?x"),
         ("a?" * 27, MANY),
+        ("(a)?" * 27, MANY),
+        ("(a|b)" * 27, MANY),
         ("a*" * 8, MANY),
         ("(?m)^" + "a*" * 5, MANY),
+        ("^a|" + "a*" * 5, MANY),
         ("(?:a+|b)" * 5, MANY),
     ],
 )
@@ -74,21 +80,19 @@ def test_long_expressions_are_refused_before_they_are_read(regex):
     [
         (r"^\d+$", LONGEST_WORD),
         (r"[^\w\s]+", LONGEST_WORD),
-        ("(?i)^(?:[a-z]|-){2,5}x", LONGEST_WORD),
+        ("(?i)^[a-z-]{2,5}x", LONGEST_WORD),
         ("^(?:ab|cd|efg)$", LONGEST_WORD),
         (".?.?.?$", LONGEST_WORD),
-        ("(?:ab)+", LONGEST_WORD),
         ("^[A-Z]+[a-z]*$", LONGEST_WORD),
         ("[A-Z]+[a-z]*$", 400),
         ("^[A-Z]*[a-z]*?[0-9]*$", 400),
         ("^[A-Z]*[a-z]*[0-9]*-*$", 90),
-        # what is one way to match, in all the syntax there is
-        (r"(?:a|b|[c-e]|\d|\x41|\101|\N{DIGIT ONE}|\.|\n|[]]|[\]\b])+$", LONGEST_WORD),
-        ("(?:abc|abd)+$", LONGEST_WORD),
-        ("(?x) ^ (?: a | b )+ # a comment", LONGEST_WORD),
-        ("(?#comment)(?P<name>x{,3}){0}a{}b{,c", LONGEST_WORD),
+        (r"^(\d|\x41|\N{DIGIT ONE}|\.|\n|[]]|[\]\b])?$", LONGEST_WORD),
+        ("(?P<name>x{,3}){0}a{}b{,c", LONGEST_WORD),
         (r"(?i:\Aa*)(?-i:b*)(?s-i:[^]]{2,}?)\Z", 90),
-        (r"(?m)^a*b*|\bc", 400),
+        (r"(?m)^a*b*|\bc", 200),
+        (r"^a*b*|\bc", 200),
+        ("(?:st|nd|rd|th)?$", LONGEST_WORD),
     ],
 )
 def test_usual_expressions_see_as_much_of_a_word_as_they_may(regex, longest):
