@@ -233,8 +233,8 @@ class ReadOptions(LayoutOptions):
         >>> ReadOptions.taken_from(settings).comment, settings
         (';', {'epochs': 3})
         """
-        found = {name: options.pop(name) for name in LAYOUT_OPTIONS if name in options}
-        return cls(**others, **found)
+        names = [field.name for field in fields(cls) if field.name in options]
+        return cls(**{name: options.pop(name) for name in names} | others)
 
     def arguments(self) -> dict[str, Any]:
         """Return the options as keyword arguments, without those of the layout not given."""

@@ -23,7 +23,6 @@ from seqtag.corpus import (
     ReadOptions,
     Sentence,
     SentenceStream,
-    sentence_of,
     sentences_of,
 )
 from seqtag.corpus.column_files import MARK, counted
@@ -142,16 +141,6 @@ class TrainingData(NamedTuple):
     def with_columns(self, columns: Mapping[str, Column]) -> TrainingData:
         """Return the same sentences with more columns, or others of the same names."""
         return self._replace(columns={**self.columns, **columns})
-
-    def sentences(self, label: LabelColumn) -> list[Sentence]:
-        """Return the sentences with their columns and those of the label."""
-        columns = {name: column.values() for name, column in self.columns.items()}
-        columns |= label.split(self.labels.values())
-        ends = np.cumsum(self.lengths).tolist()
-        return [
-            sentence_of({name: values[end - n : end] for name, values in columns.items()})
-            for end, n in zip(ends, self.lengths.tolist(), strict=True)
-        ]
 
     def transitions(self) -> Counter[Transition]:
         """Return the counts of label bigrams.

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import product
+from itertools import compress, pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,8 +24,8 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.keys import keys
 from seqtag.errors import TemplateError
-from seqtag.evaluation.report import Report, evaluate_columns
-from seqtag.evaluation.scoring import origin_of, score
+from seqtag.evaluation.report import Report, evaluate, evaluate_columns
+from seqtag.evaluation.scoring import origin_of
 from seqtag.features.encoder import Column, Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.templates import TAG_COLUMNS, CompiledTemplates, TemplateSet
@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus import Sentence
-    from seqtag.evaluation.report import Words
     from seqtag.features.templates import CompiledTemplates
     from seqtag.labels.column import LabelColumn
     from seqtag.settings import Settings
@@ -336,44 +334,50 @@ def tag_dictionary_of(
 
 
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:
-    """Return the function that scores weights on a dev set."""
-    examples, mark = examples.select(problem.compiled.columns), examples.unlabeled
-    if mark is None and problem.coding.scheme is None:
-        return _judge_of_columns(problem, examples)
-    sentences = examples.sentences(problem.column)
-    if mark is not None:
-        return lambda cells: score_labeled(Tagger(problem.model(cells)), sentences, mark)
-    return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
+    """Return the function that scores weights on a dev set.
 
-
-def _judge_of_columns(problem: Problem, examples: TrainingData) -> Judge:
-    """Return `judge_of` for labels that are not chunk labels, which compares numbers."""
+    Words without a label do not count. Chunks are those of sentences in which every word has one.
+    """
     encoder = Encoder(problem.compiled, backend.hash_strings)
     columns = [examples.columns[name] for name in problem.compiled.columns]
     for name, column in zip(problem.compiled.columns, columns, strict=True):
         encoder.extend(name, 0, column.types)
     types = np.array([column.ids for column in columns], np.int32)
-    forms, gold = examples.columns.get("form"), examples.labels
+    ptr, known, labels = pointers(examples.lengths), examples.labeled(), examples.labels
+    spans = [*pairwise(ptr.tolist())]
+    chunked = problem.coding.scheme is not None
+    if chunked:
+        spans = [*compress(spans, np.logical_and.reduceat(known, ptr[:-1]).tolist())]
+    names = labels.values() if chunked else []
+    gold_chunks = [names[begin:end] for begin, end in spans]
+    gold = Column(labels.types, labels.ids[known])
+    lengths = np.add.reduceat(known.astype(np.int64), ptr[:-1])
 
     def judge(cells: Cells) -> Report:
         model = problem.model(cells)
         tagger = Tagger(model)
         workspace = tagger.new_workspace(encoder)
-        ids = tagger.decode_types(types, pointers(examples.lengths), workspace, forms=forms)
+        forms = examples.columns.get("form")
+        ids = tagger.decode_types(types, ptr, workspace, forms=forms)
+        facts: dict[str, Any] = {"task": tagger.label, "origin": origin_of(tagger.info)}
+        if chunked:
+            found = [[model.labels[i] for i in ids[begin:end].tolist()] for begin, end in spans]
+            written = map(model.coding.decode, found)
+            return evaluate(gold_chunks, written, scheme=tagger.label_scheme, **facts)
         predicted = Column(list(model.labels), ids)
         if model.coding.needs_forms and forms is not None:
-            pairs, which = np.unique(
-                forms.ids * np.int64(len(model.labels)) + ids, return_inverse=True
-            )
+            pairs = forms.ids * np.int64(len(model.labels)) + ids
+            pairs, which = np.unique(pairs, return_inverse=True)
             form, label = np.divmod(pairs, len(model.labels))
-            found = model.coding.decode(
-                [model.labels[i] for i in label.tolist()], [forms.types[i] for i in form.tolist()]
+            predicted = Column.of(
+                model.coding.decode(
+                    [model.labels[i] for i in label.tolist()],
+                    [forms.types[i] for i in form.tolist()],
+                )
             )
-            written = Column.of(found)
-            predicted = Column(written.types, written.ids[which.reshape(-1)])
-        return evaluate_columns(
-            gold, predicted, examples.lengths, task=tagger.label, origin=origin_of(tagger.info)
-        )
+            predicted = Column(predicted.types, predicted.ids[which.reshape(-1)])
+        predicted = Column(predicted.types, predicted.ids[known])
+        return evaluate_columns(gold, predicted, lengths, **facts)
 
     return judge
 
@@ -670,43 +674,3 @@ def learned_labels(
                 learned.add(coding.encode(context)[int(b is not None)])
         ids.append(number.setdefault((*sorted(learned),), len(number)))
     return LearnedLabels([*number], np.array(ids, np.int32)[which.reshape(-1)])
-
-
-class LabeledWords:
-    """A tagger restricted to the words whose gold labels are known.
-
-    Parameters
-    ----------
-    tagger
-        The tagger, which labels complete sentences.
-    mark
-        The mark of unlabeled words.
-    """
-
-    def __init__(self, tagger: Tagger, mark: str):
-        self._tagger, self._mark = tagger, mark
-        self.label, self.label_scheme = tagger.label, tagger.label_scheme
-        self.known_words: Words = tagger.known_words
-        self.info: Mapping[str, Any] = tagger.info
-
-    def gold(self, sentence: Sentence) -> list[str]:
-        """Return the known gold labels of a sentence."""
-        labels = self._tagger.model.column.of(sentence)
-        return [label for label in labels if label != self._mark]
-
-    def tag_many(self, sentences: Iterable[Sentence], threads: int = 1) -> list[list[str]]:
-        """Return the tagger's labels of the words that have a gold label."""
-        given, column = list(sentences), self._tagger.model.column
-        return [
-            [new for new, label in zip(found, column.of(each), strict=True) if label != self._mark]
-            for each, found in zip(given, self._tagger.tag_many(given, threads), strict=True)
-        ]
-
-
-def score_labeled(tagger: Tagger, sentences: Sequence[Sentence], mark: str) -> Report:
-    """Return a report on the words that have a label; chunks are of complete sentences only."""
-    if tagger.label_scheme is not None:
-        column = tagger.model.column
-        sentences = [sentence for sentence in sentences if mark not in column.of(sentence)]
-    labeled = LabeledWords(tagger, mark)
-    return score(labeled, sentences, gold=labeled.gold, words=False)

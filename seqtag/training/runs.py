@@ -92,14 +92,20 @@ class Schedule:
         If a number is out of range.
     """
 
-    seed: int
-    runs: int
-    patience: int | None
-    threads: int
-    on_epoch: Callable[[Epoch], None] | None
+    seed: int = 1
+    runs: int = 1
+    patience: int | None = None
+    threads: int = 1
+    on_epoch: Callable[[Epoch], None] | None = None
     shuffle: bool = True
     checkpoints: Stage | None = None
     stop: Stop = field(default_factory=Stop)
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> Schedule:
+        """Return the schedule that keyword arguments ask for, which lose what it takes."""
+        names = ("seed", "runs", "patience", "threads", "on_epoch", "shuffle")
+        return cls(**{name: options.pop(name) for name in names if name in options})
 
     def __post_init__(self) -> None:
         if self.seed < 0 or self.runs < 1 or (self.patience is not None and self.patience < 1):

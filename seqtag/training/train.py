@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 
-from seqtag.corpus import LIMITS, ReadOptions
+from seqtag.corpus import ReadOptions
 from seqtag.errors import CorpusError
 from seqtag.model.bundle import digest
 from seqtag.tables.lexicon import check_used, tables_of
@@ -59,7 +59,7 @@ _log = logging.getLogger("seqtag")
 
 
 class Options(TypedDict, total=False):
-    """Options of `train`, which documents them, and the settings, for type checkers."""
+    """Options of `train`, which documents them, and the settings: the only list of them."""
 
     templates: str | PathLike[str] | TemplateSet | None
     tables: Iterable[TableSource]
@@ -128,28 +128,7 @@ def train(
     *,
     dev: Any = None,
     label: str | Sequence[str] | None = None,
-    templates: str | PathLike[str] | TemplateSet | None = None,
-    tables: Iterable[TableSource] = (),
-    raw: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
-    seed: int = 1,
-    shuffle: bool = True,
-    runs: int = 1,
-    patience: int | None = None,
-    constrain: bool = True,
-    unlabeled: UnlabeledPolicy = "error",
-    unlabeled_mark: str = "_",
-    format: str = "auto",
-    columns: Sequence[str] | None = None,
-    limits: ReadLimits = LIMITS,
-    threads: int = 1,
-    on_epoch: Callable[[Epoch], None] | None = None,
-    on_component: Callable[[str], None] | None = None,
-    init: Loaded | str | PathLike[str] | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    checkpoint_every: float | None = None,
-    resume: bool = False,
-    quick: bool = False,
-    **settings: Any,
+    **options: Any,
 ) -> Tagger | Pipeline:
     r"""Train a tagger, or a pipeline, with the averaged structured perceptron.
 
@@ -269,31 +248,40 @@ def train(
     >>> train(sentences, labels, label="tag", epochs=3, min_count=1).tag(["the", "dog"])
     ['DT', 'NN']
     """
-    reading = ReadOptions.taken_from(settings, format=format, columns=columns, limits=limits)
-    policy = Unlabeled.of(unlabeled, unlabeled_mark)
+    reading = ReadOptions.taken_from(options)
+    schedule = Schedule.taken_from(options)
+    folder = checkpoints_in(
+        options.pop("checkpoint", None),
+        resume=options.pop("resume", False),
+        every=options.pop("checkpoint_every", None),
+    )
+    policy = Unlabeled.of(options.pop("unlabeled", "error"), options.pop("unlabeled_mark", "_"))
+    init, templates = options.pop("init", None), options.pop("templates", None)
     begin = None if init is None else loaded(init)
-    given_tables = tables_of(tables)
+    tables, raw = tables_of(options.pop("tables", ())), options.pop("raw", ())
     if raw:
-        given_tables.append(classes_of(raw, data, reading, threads, segmenter=train))
-    names = None if label is None else [label] if isinstance(label, str) else [*label]
+        tables.append(classes_of(raw, data, reading, schedule.threads, segmenter=train))
+    decide = usual if options.pop("quick", False) else choose
+    on_component = options.pop("on_component", None)
+    constrain = options.pop("constrain", True)
+    request = Request(templates, options, tables, begin, constrain)
+
+    names = [label] if isinstance(label, str) else None if label is None else [*label]
     is_pipeline = names is not None and (
         not isinstance(label, str) or label in (*TEXT_COMPONENTS, "all")
     )
-    if labels is not None and not is_pipeline:
-        name = (names or [default_label(begin) or "label"])[0]
-        data, dev, mark = from_lists(data, labels, dev, name, columns, policy.mark)
-        policy, names = policy._replace(mark=mark), [name]
     if is_pipeline:
         refused = {
             "labels": labels is not None,
             "templates": templates is not None,
             "unlabeled": policy != Unlabeled(),
-            "shuffle": not shuffle,
+            "shuffle": not schedule.shuffle,
         }
         _check_for_pipeline(refused, names)
-    schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
-    folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
-    request = Request(templates, settings, given_tables, begin, constrain)
+    elif labels is not None:
+        name = (names or [default_label(begin) or "label"])[0]
+        data, dev, mark = from_lists(data, labels, dev, name, reading.columns, policy.mark)
+        policy, names = policy._replace(mark=mark), [name]
     prepare = _for_pipeline if is_pipeline else _for_tagger
     with folder or nullcontext():
         with ExitStack() as files:
@@ -301,11 +289,10 @@ def train(
         learned = [str(candidates[0].column) for candidates in prepared.components]
         note_left_out(begin, learned)
         if folder:
-            facts = prepared.facts(request, {"runs": runs, "patience": patience})
-            stage = folder.stage(",".join(learned), facts)
-            schedule = replace(schedule, checkpoints=stage)
+            facts = prepared.facts(request, schedule)
+            schedule = replace(schedule, checkpoints=folder.stage(",".join(learned), facts))
         said = on_component if is_pipeline else None
-        models = train_tasks(*prepared, schedule, usual if quick else choose, said)
+        models = train_tasks(*prepared, schedule, decide, said)
     return Pipeline(models) if is_pipeline else Tagger(models[0])
 
 
@@ -325,7 +312,7 @@ class _Prepared(NamedTuple):
     treebank: Treebank
     dev: Treebank | None
 
-    def facts(self, request: Request, runs: Mapping[str, Any]) -> dict[str, Any]:
+    def facts(self, request: Request, schedule: Schedule) -> dict[str, Any]:
         """Return what the training depends on, though not each of its components."""
         facts = [
             each and {"sentences": len(each.words.lengths), "sha256": each.words.digest()}
@@ -341,7 +328,8 @@ class _Prepared(NamedTuple):
             ),
             **{f"table {table.name}": {"sha256": table.digest} for table in request.tables},
             **{name: value for name, value in request.settings.items() if value is not None},
-            **runs,
+            "runs": schedule.runs,
+            "patience": schedule.patience,
         }
 
 

@@ -115,28 +115,28 @@ def test_features_in_bundles_teach_the_same(monkeypatch, tmp_path, order):
     assert taught[0] == taught[1]
 
 
-@pytest.mark.parametrize("label", ["upos", "xpos", "upos+feats", "lemma"])
+@pytest.mark.parametrize("label", ["upos", "xpos", "upos+feats", "lemma", "chunk"])
 def test_columns_are_scored_as_sentences_are(label, sample_dir, monkeypatch):
     """A dev set is scored by numbers; the report is that of `score`."""
     seen = []
 
     def compare(problem, held_out):
-        judge, sentences = problem_module.judge_of(problem, held_out), held_out.sentences(column)
+        judge = problem_module.judge_of(problem, held_out)
 
         def both(cells):
             report = judge(cells)
             tagger = Tagger(problem.model(cells))
-            assert report == score(tagger, sentences, words=False)
-            assert [*report.confusion] == [*score(tagger, sentences, words=False).confusion]
+            assert report == score(tagger, dev, words=False)
+            assert [*report.confusion] == [*score(tagger, dev, words=False).confusion]
             seen.append(report.score)
             return report
 
         return both
 
-    column = LabelColumn(label)
     monkeypatch.setattr(training_runs, "judge_of", compare)
+    kind = "chunk.txt" if label == "chunk" else "conllu"
     data, dev = (
-        [*read(sample_dir / f"en-sample-{part}.conllu")][:300] for part in ("train", "dev")
+        [*read(sample_dir / f"en-sample-{part}.{kind}")][:300] for part in ("train", "dev")
     )
     train(data, dev=dev, label=label, epochs=2, quick=True)
     assert len(seen) >= 2
