@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from inspect import signature
 
 import pytest
 
 from seqtag.cli.train import command as train_command
+from seqtag.corpus import ReadOptions
 from seqtag.engine.arrays import RULES
 from seqtag.errors import TemplateError
 from seqtag.features.language import load, parse, preset_names, preset_text
@@ -80,6 +82,27 @@ def test_train_lists_the_settings():
     listed = str(train.__doc__).partition("**settings")[2].partition("Returns")[0]
     names = [setting.attribute for setting in SETTINGS.values()]
     assert re.findall(r"``(\w+)``", listed) == names
+
+
+def test_the_parameters_of_train_are_listed_once():
+    """Documentation, command line and estimator have no others than `Options`."""
+    doc = str(train.__doc__).partition("Parameters\n")[2].partition("Returns\n")[0]
+    names = re.findall(r"^    ([a-z_, ]+)$", doc, re.M)
+    documented = {name for line in names for name in line.split(", ")} - {"data", "labels", "dev"}
+    settings = {setting.attribute for setting in SETTINGS.values()}
+    assert documented - {"label"} == {*Options.__annotations__} - settings
+    reading = {field.name for field in fields(ReadOptions)}
+    tables = {"classes", "lexicon", "words"}
+    of_command = {"train", "dev", "label", "output", "best", "force", "as_json", "quiet"} | {
+        "attributes",
+        "strict",
+        "lenient",
+    }
+    on_command = {each.name for each in train_command.params} - of_command - tables - reading
+    assert on_command <= {*Options.__annotations__}
+    sklearn = pytest.importorskip("seqtag.integrations.sklearn")
+    own = {"order", "random_state", "verbose", "columns"}
+    assert {*signature(sklearn.SequencePerceptron).parameters} - own <= {*Options.__annotations__}
 
 
 def test_the_options_of_train_are_typed_as_the_settings():
