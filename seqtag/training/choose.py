@@ -20,7 +20,7 @@ from seqtag.labels.schemes import OUTSIDE
 from seqtag.segmentation.multiword import Splitter
 from seqtag.training.interruption import put_off
 from seqtag.training.loop import fit_task, jackknifed, labeled, usual
-from seqtag.training.problem import build_problem, judge_of, settled, tag_dictionary_of
+from seqtag.training.problem import DevJudge, build_problem, settled, tag_dictionary_of
 from seqtag.training.runs import train_run
 from seqtag.training.task import companions_in, in_one_pass, in_two_passes
 from seqtag.training.treebank import Treebank, examples_of
@@ -266,13 +266,13 @@ def _trial(tasks: Sequence[Task], parts: tuple[Treebank, Treebank], schedule: Sc
         settings = replace(problem.settings, tag_dictionary=value)
         words = tag_dictionary_of(problem.compiled, columns, gold, problem.labels, settings)
         problems[value] = replace(problem, settings=settings, tag_dictionary=words)
-        reports[value] = judge_of(problems[value], judged)(kept.cells)
+        reports[value] = DevJudge(problems[value], judged)(kept.cells)
     scores = {value: report.score for value, report in reports.items()}
     best = problems[max(scores, key=scores.__getitem__)]
 
     def judge(bias: float) -> Report:
         settings = replace(best.settings, recall_bias=bias)
-        return judge_of(replace(best, settings=settings), judged)(kept.cells)
+        return DevJudge(replace(best, settings=settings), judged)(kept.cells)
 
     return Trial(reports[values[0]].metric, tokens, scores, judge)
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("seqtag")
 
 Judge = Callable[[Cells], Report]
-"""Function that scores weights on the dev set."""
+"""Function that scores weights on a dev set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,53 +333,59 @@ def tag_dictionary_of(
     return merged_tag_dictionary(init, labels, found.often(1), often, before)
 
 
-def judge_of(problem: Problem, examples: TrainingData) -> Judge:
-    """Return the function that scores weights on a dev set.
+class DevJudge:
+    """Scores weights on a dev set.
 
     Words without a label do not count. Chunks are those of sentences in which every word has one.
-    """
-    encoder = Encoder(problem.compiled, backend.hash_strings)
-    columns = [examples.columns[name] for name in problem.compiled.columns]
-    for name, column in zip(problem.compiled.columns, columns, strict=True):
-        encoder.extend(name, 0, column.types)
-    types = np.array([column.ids for column in columns], np.int32)
-    ptr, known, labels = pointers(examples.lengths), examples.labeled(), examples.labels
-    spans = [*pairwise(ptr.tolist())]
-    chunked = problem.coding.scheme is not None
-    if chunked:
-        spans = [*compress(spans, np.logical_and.reduceat(known, ptr[:-1]).tolist())]
-    names = labels.values() if chunked else []
-    gold_chunks = [names[begin:end] for begin, end in spans]
-    gold = Column(labels.types, labels.ids[known])
-    lengths = np.add.reduceat(known.astype(np.int64), ptr[:-1])
 
-    def judge(cells: Cells) -> Report:
-        model = problem.model(cells)
+    Parameters
+    ----------
+    problem
+        The problem.
+    examples
+        The dev set, with the columns of the problem.
+    """
+
+    def __init__(self, problem: Problem, examples: TrainingData):
+        self._problem, self._forms = problem, examples.columns.get("form")
+        self._encoder = Encoder(problem.compiled, backend.hash_strings)
+        columns = [examples.columns[name] for name in problem.compiled.columns]
+        for name, column in zip(problem.compiled.columns, columns, strict=True):
+            self._encoder.extend(name, 0, column.types)
+        self._types = np.array([column.ids for column in columns], np.int32)
+        self._ptr, self._known = pointers(examples.lengths), examples.labeled()
+        self._gold = Column(examples.labels.types, examples.labels.ids[self._known])
+        self._lengths = np.add.reduceat(self._known.astype(np.int64), self._ptr[:-1])
+        complete = np.logical_and.reduceat(self._known, self._ptr[:-1]).tolist()
+        self._spans = [*compress(pairwise(self._ptr.tolist()), complete)]
+        names = examples.labels.values() if problem.coding.scheme else []
+        self._chunks = [names[begin:end] for begin, end in self._spans]
+
+    def __call__(self, cells: Cells) -> Report:
+        """Return the report on the labels that a model of these weights predicts."""
+        model = self._problem.model(cells)
         tagger = Tagger(model)
-        workspace = tagger.new_workspace(encoder)
-        forms = examples.columns.get("form")
-        ids = tagger.decode_types(types, ptr, workspace, forms=forms)
+        workspace = tagger.new_workspace(self._encoder)
+        ids = tagger.decode_types(self._types, self._ptr, workspace, forms=self._forms)
         facts: dict[str, Any] = {"task": tagger.label, "origin": origin_of(tagger.info)}
-        if chunked:
-            found = [[model.labels[i] for i in ids[begin:end].tolist()] for begin, end in spans]
+        if model.coding.scheme is not None:
+            found = [[model.labels[i] for i in ids[a:b].tolist()] for a, b in self._spans]
             written = map(model.coding.decode, found)
-            return evaluate(gold_chunks, written, scheme=tagger.label_scheme, **facts)
+            return evaluate(self._chunks, written, scheme=tagger.label_scheme, **facts)
         predicted = Column(list(model.labels), ids)
-        if model.coding.needs_forms and forms is not None:
-            pairs = forms.ids * np.int64(len(model.labels)) + ids
+        if model.coding.needs_forms and self._forms is not None:
+            pairs = self._forms.ids * np.int64(len(model.labels)) + ids
             pairs, which = np.unique(pairs, return_inverse=True)
             form, label = np.divmod(pairs, len(model.labels))
             predicted = Column.of(
                 model.coding.decode(
                     [model.labels[i] for i in label.tolist()],
-                    [forms.types[i] for i in form.tolist()],
+                    [self._forms.types[i] for i in form.tolist()],
                 )
             )
             predicted = Column(predicted.types, predicted.ids[which.reshape(-1)])
-        predicted = Column(predicted.types, predicted.ids[known])
-        return evaluate_columns(gold, predicted, lengths, **facts)
-
-    return judge
+        predicted = Column(predicted.types, predicted.ids[self._known])
+        return evaluate_columns(self._gold, predicted, self._lengths, **facts)
 
 
 def feature_digest(problem: Problem, held_out: TrainingData | None = None) -> str:

@@ -16,7 +16,7 @@ from seqtag.model.freeze import mean
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
 from seqtag.training.interruption import AtOnce, Stop, put_off
-from seqtag.training.problem import feature_digest, judge_of
+from seqtag.training.problem import DevJudge, feature_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -239,7 +239,7 @@ def fit(
     judge = None
     if held_out is not None:
         held_out = held_out.select(problem.compiled.columns)
-        judge = judge_of(problem, held_out)
+        judge = DevJudge(problem, held_out)
     if schedule.checkpoints:  # the weights depend on these facts
         origin, begin = problem.origin, problem.origin.get("init_sha256")
         tables = problem.compiled.tables
@@ -268,7 +268,7 @@ def fit(
     with put_off(schedule.stop):  # until the model is complete
         outcome = train_runs(problem, schedule, judge, learner)
         cells = mean([run.cells for run in outcome.kept])
-        model = problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
+        model = problem.model(cells, outcome.provenance(schedule, judge(cells) if judge else None))
     if schedule.stop.requested() and not model.interrupted:
         return replace(model, training={**model.training, "interrupted": True})
     return model

@@ -101,13 +101,13 @@ def test_labels_seen_in_training_are_of_models_that_did_not_see_the_sentence(mon
 def test_dev_sentences_are_seen_with_the_labels_of_the_whole_first_model(monkeypatch):
     """Words that one fold never met would be wrong there; the dev score is that of the file."""
     judged = []
-    judge = runs.judge_of
+    judge = runs.DevJudge
 
     def spy(problem, held_out):
         judged.append(held_out.columns)
         return judge(problem, held_out)
 
-    monkeypatch.setattr(runs, "judge_of", spy)
+    monkeypatch.setattr(runs, "DevJudge", spy)
     dev = treebank(["the dogs sees", "old cat"])
     tagger = train(treebank(), label="upos", dev=dev, passes=2)
     first, _, second = judged

@@ -11,7 +11,6 @@ from seqtag.errors import LabelError, TemplateError
 from seqtag.evaluation.scoring import score
 from seqtag.features import index
 from seqtag.features.language import parse
-from seqtag.labels.column import LabelColumn
 from seqtag.tagging.tagger import Tagger
 from seqtag.training import problem as problem_module
 from seqtag.training import runs as training_runs
@@ -121,7 +120,7 @@ def test_columns_are_scored_as_sentences_are(label, sample_dir, monkeypatch):
     seen = []
 
     def compare(problem, held_out):
-        judge = problem_module.judge_of(problem, held_out)
+        judge = problem_module.DevJudge(problem, held_out)
 
         def both(cells):
             report = judge(cells)
@@ -133,7 +132,7 @@ def test_columns_are_scored_as_sentences_are(label, sample_dir, monkeypatch):
 
         return both
 
-    monkeypatch.setattr(training_runs, "judge_of", compare)
+    monkeypatch.setattr(training_runs, "DevJudge", compare)
     kind = "chunk.txt" if label == "chunk" else "conllu"
     data, dev = (
         [*read(sample_dir / f"en-sample-{part}.{kind}")][:300] for part in ("train", "dev")
