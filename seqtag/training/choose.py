@@ -145,37 +145,12 @@ def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -
         If a trial is interrupted.
     """
     cut = holdout_split(treebank.words.lengths)
-    if cut is None or treebank.words.pieces is not None:
+    if cut is None:
         return usual(candidates, treebank, schedule)
-    candidates = [
-        task if task.reads_text else settled(*examples_of(task, treebank))[0] for task in candidates
-    ]
     parts = treebank.where(cut.training), treebank.where(cut.held_out)
     schedule = replace(schedule, runs=1, patience=None, on_epoch=None, checkpoints=None)
     measured: dict[str, dict[str, Any]] = {}
-    biased = _has_recall_bias(candidates[0], treebank)
-    if len(candidates) > 1 or biased or _has_tag_dictionary(candidates[0]):
-        lists = {each.name: in_one_pass(each) for each in candidates}
-        trials = _trials(lists, parts, schedule, may_end_early=len(candidates) == 1 and not biased)
-        if not trials:  # all multiword tokens are held out
-            return usual(candidates, treebank, schedule)
-        name = max(trials, key=lambda name: trials[name].score)
-        task = next(each for each in candidates if each.name == name)
-        trial = trials[name]
-        values: dict[str, Any] = {}
-        if len(trials) > 1:
-            scores = {name: each.score for name, each in trials.items()}
-            measured["templates"] = trial.facts(scores)
-        if _has_tag_dictionary(task):
-            values["tag_dictionary"] = trial.best
-            measured["tag_dictionary"] = trial.facts(trial.values)
-        if biased and trial.judge is not None:
-            values["recall_bias"], scores = _choose_recall_bias(trial.judge)
-            measured["recall_bias"] = trial.facts(scores)
-        task = task.setting(**values)
-    else:
-        task = candidates[0]
-    task = task.without_auto()
+    task = _by_trial(candidates, treebank, parts, schedule, measured).without_auto()
     passes = {1: in_one_pass(task)}
     if task.settings.passes != 1:
         passes[2] = in_two_passes(task, companions_in(task, treebank.annotated))
@@ -185,24 +160,55 @@ def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -
         scores = {name: trial.score for name, trial in trials.items()}
         number = max(scores, key=scores.__getitem__)
         measured["passes"] = trials[number].facts(scores)
-    for name, facts in measured.items():
-        _log_choice(name, {"templates": task.name, "passes": number}.get(name), task, facts)
     *hidden, shown = passes[number]
     breaks = shown.column.name == "tokens" and "form" in shown.columns  # after words, not signs
-    shown = shown.setting(passes=number)
-    return [*hidden, replace(shown, chosen=measured, scores_lengths=breaks)]
+    shown = replace(shown.setting(passes=number), chosen=measured, scores_lengths=breaks)
+    for name, facts in measured.items():
+        _log.info(
+            "%s %s, by %s on %s tokens held out of the training data (%s)",
+            name.replace("_", "-"),
+            shown.name if name == "templates" else getattr(shown.settings, name),
+            facts["metric"],
+            f"{facts['tokens']:,}",
+            ", ".join(f"{value}: {100 * score:.2f}" for value, score in facts["scores"].items()),
+        )
+    return [*hidden, shown]
 
 
-def _log_choice(name: str, choice: Any, task: Task, facts: Mapping[str, Any]) -> None:
-    """Log the values tried, their scores, and the choice."""
-    _log.info(
-        "%s %s, by %s on %s tokens held out of the training data (%s)",
-        name.replace("_", "-"),
-        getattr(task.settings, name, choice) if choice is None else choice,
-        facts["metric"],
-        f"{facts['tokens']:,}",
-        ", ".join(f"{value}: {100 * score:.2f}" for value, score in facts["scores"].items()),
-    )
+def _by_trial(
+    candidates: Sequence[Task],
+    treebank: Treebank,
+    parts: tuple[Treebank, Treebank],
+    schedule: Schedule,
+    measured: dict[str, dict[str, Any]],
+) -> Task:
+    """Return the best candidate with the best values; `measured` gets what was measured."""
+    settings, tries_words = candidates[0].settings, _has_tag_dictionary(candidates[0])
+    if len(candidates) == 1 and not tries_words and settings.recall_bias != "auto":
+        return candidates[0]
+    candidates = [  # on all sentences: the parts may have fewer labels
+        task if task.reads_text else settled(*examples_of(task, treebank))[0] for task in candidates
+    ]
+    biased = _has_recall_bias(candidates[0], treebank)
+    if len(candidates) == 1 and not tries_words and not biased:
+        return candidates[0]
+    lists = {each.name: in_one_pass(each) for each in candidates}
+    trials = _trials(lists, parts, schedule, may_end_early=len(candidates) == 1 and not biased)
+    if not trials:  # all multiword tokens are held out
+        return candidates[0]
+    name = max(trials, key=lambda name: trials[name].score)
+    task = next(each for each in candidates if each.name == name)
+    trial = trials[name]
+    if len(trials) > 1:
+        measured["templates"] = trial.facts({name: each.score for name, each in trials.items()})
+    if _has_tag_dictionary(task):
+        task = task.setting(tag_dictionary=trial.best)
+        measured["tag_dictionary"] = trial.facts(trial.values)
+    if biased and trial.judge is not None:
+        bias, scores = _choose_recall_bias(trial.judge)
+        task = task.setting(recall_bias=bias)
+        measured["recall_bias"] = trial.facts(scores)
+    return task
 
 
 def _trials(
