@@ -140,7 +140,7 @@ classifiers.linear
 classifiers.perceptrons classifiers.sigmoid
 classifiers
 integrations.conllu integrations.nltk
-integrations.crfsuite integrations.items
+integrations.items
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations

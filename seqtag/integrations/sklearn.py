@@ -29,8 +29,6 @@ from seqtag.features.encoder import Column
 from seqtag.features.items import is_items
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
-from seqtag.integrations.crfsuite import NAMES as CRFSUITE
-from seqtag.integrations.crfsuite import accepts_crfsuite, translated
 from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
@@ -115,10 +113,6 @@ class SequencePerceptron(BaseEstimator):
 
     Notes
     -----
-    Arguments of ``sklearn_crfsuite.CRF`` are accepted if they mean something to a perceptron:
-    ``max_iterations`` is `epochs`, ``min_freq`` is `min_count`, ``algorithm`` ``ap`` or ``pa`` is
-    `update`, and ``all_possible_transitions`` is always true. Others, such as ``c1``, are refused.
-
     The estimator is not a scikit-learn classifier, which has one label per sample: built-in scorers
     such as ``"accuracy"`` do not apply. `score` is what ``cross_val_score`` and the searches
     use by default; `chunk_f1_scorer` and `token_accuracy_scorer` are for ``scoring=``.
@@ -139,7 +133,6 @@ class SequencePerceptron(BaseEstimator):
     _online: Any
     _tagger: Any
 
-    @accepts_crfsuite
     def __init__(
         self,
         *,
@@ -184,13 +177,6 @@ class SequencePerceptron(BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.verbose = verbose
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; arguments of ``sklearn_crfsuite.CRF`` as in the constructor."""
-        others = {name: value for name, value in params.items() if name in CRFSUITE}
-        own = {name: value for name, value in params.items() if name not in CRFSUITE}
-        found: Self = super().set_params(**own, **translated(others, own, ()))
-        return found
 
     # ----------------------------------------------------------------- learning
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
