@@ -55,13 +55,12 @@ from seqtag.training.warm_start import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
     from seqtag.corpus import Sentence
-    from seqtag.evaluation.report import Words
     from seqtag.features.templates import CompiledTemplates
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
@@ -852,7 +851,7 @@ class LabeledWords:
     def __init__(self, tagger: Tagger, mark: str):
         self._tagger, self._mark = tagger, mark
         self.label, self.label_scheme = tagger.label, tagger.label_scheme
-        self.known_words: Words = tagger.known_words
+        self.known_words: Container[str] = tagger.known_words
         self.info: Mapping[str, Any] = tagger.info
 
     def gold(self, sentence: Sentence) -> list[str]:
