@@ -303,12 +303,7 @@ class SequencePerceptron(BaseEstimator):
         CorpusError
             If the tokens differ in kind from those in training.
         """
-        tagger = self.tagger_
-        sentences = [list(sentence) for sentence in X]
-        if isinstance(tagger, ItemTagger):
-            found = tagger.tag_many(sentences)
-        else:
-            found = tagger.tag_many(_with_columns(sentences, self._columns))
+        found = self.tagger_.tag_many(self._given(X))
         labels = np.empty(len(found), object)
         for i, each in enumerate(found):  # one by one: of equal lengths numpy would make a matrix
             labels[i] = each
@@ -391,7 +386,7 @@ class SequencePerceptron(BaseEstimator):
             )
             raise SeqtagError(msg)
         names: list[str] = self.classes_.tolist()
-        found = self._leads([list(sentence) for sentence in X])
+        found = self._leads(X)
         result = np.empty(len(found), object)
         for i, (labels, leads) in enumerate(found):
             best = self._columns_of(labels)
@@ -440,19 +435,19 @@ class SequencePerceptron(BaseEstimator):
         w:cat    0.489655 -0.489655   +0.979311
         sum      0.489655 -0.489655   +0.979311
         """
-        tagger = self.tagger_
-        if isinstance(tagger, ItemTagger):
-            return tagger.explain(list(sentence), token, rival)
-        [named] = _with_columns([list(sentence)], self._columns)
-        return tagger.explain(named, token, rival)
+        [given] = self._given([sentence])
+        return self.tagger_.explain(given, token, rival)
 
-    def _leads(self, sentences: list[Any]) -> list[tuple[list[str], NDArray[np.float64]]]:
+    def _given(self, X: Any) -> list[Any]:
+        """Return sentences as the model takes them: dicts as they are, others with columns."""
+        sentences = [list(sentence) for sentence in X]
+        if isinstance(self.tagger_, ItemTagger):
+            return sentences
+        return list(_with_columns(sentences, self._columns))
+
+    def _leads(self, X: Any) -> list[tuple[list[str], NDArray[np.float64]]]:
         """Return for each sentence its labels and their leads over `classes_`."""
-        tagger = self.tagger_
-        names = self.classes_.tolist()
-        if isinstance(tagger, ItemTagger):
-            return tagger.leads(sentences, names)
-        return tagger._leads(_with_columns(sentences, self._columns), names)
+        return self.tagger_.leads(self._given(X), self.classes_.tolist())
 
     def _columns_of(self, labels: Sequence[str]) -> NDArray[np.int64]:
         """Return the places of labels in `classes_`."""
