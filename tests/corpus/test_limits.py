@@ -164,7 +164,7 @@ def test_a_long_line_of_raw_text_is_read_sentence_by_sentence():
             asked.append(len(text))
             return splitter.span_tokenize(text)
 
-    ends = text_format._sentence_ends("Go on. Stop now. " * 5000, 0, Splitter())
+    ends = text_format._sentence_ends("Go on. Stop now. " * 5000, Splitter())
     assert next(ends) == 6
     assert len(asked) == 1
 
