@@ -53,9 +53,9 @@ def entry(dtype: object, shape: object, *offsets: object) -> dict:
     return {"dtype": dtype, "shape": shape, "data_offsets": list(offsets)}
 
 
-def refused(data: bytes, **options: bool) -> str:
+def refused(data: bytes) -> str:
     """The message with which `data` is refused."""
     with pytest.raises(ModelFileError) as caught:
-        from_bytes(data, source="m.seqtag", **options)
+        from_bytes(data, source="m.seqtag")
     assert caught.value.source == "m.seqtag"
     return str(caught.value)

@@ -17,7 +17,6 @@ is a mistake in training, whatever is predicted.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -97,7 +96,7 @@ class _Data(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Perceptron(LinearClassifier, ABC):
+class Perceptron(LinearClassifier):
     """Perceptron trained by the tagger's trainer: a mistake moves x between two rows of weights.
 
     Parameters
@@ -135,7 +134,6 @@ class Perceptron(LinearClassifier, ABC):
     step: float = 1.0
     cost: Any = None
     patience: int = 5
-
     _runs: tuple[Run, ...] = field(init=False)
 
     def fit(
@@ -213,16 +211,12 @@ class Perceptron(LinearClassifier, ABC):
         return w[:, 1] if K == 2 else w
 
     # ----------------------------------------------------------------- for subclasses
-    @abstractmethod
     def _learn(self, data: _Data) -> None:
         """Run the trainer and set the weights."""
+        self._report(self._run(data, len(self.classes_)))
 
     def _run(
-        self,
-        data: _Data,
-        K: int,
-        average: bool = False,
-        read_out: Callable[[UpdateLog, int], None] | None = None,
+        self, data: _Data, K: int, read_out: Callable[[UpdateLog, int], None] | None = None
     ) -> Run:
         """Run the trainer; `read_out` gets the updates and the examples visited before a scoring.
 
@@ -276,7 +270,7 @@ class Perceptron(LinearClassifier, ABC):
                 step=self.step,
                 cost=cost,
                 ties_are_mistakes=self.ties_are_mistakes,
-                average=average,
+                average=getattr(self, "average", False),  # a parameter of some
                 until_right=self.until_converged,
                 patience=self.patience,
             ),
@@ -355,9 +349,6 @@ class BinaryPerceptron(Perceptron):
 
     average: bool = False
 
-    def _learn(self, data: _Data) -> None:
-        self._report(self._run(data, 2, self.average))
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassPerceptron(Perceptron):
@@ -397,7 +388,7 @@ class MulticlassPerceptron(Perceptron):
     def _learn(self, data: _Data) -> None:
         K = len(self.classes_)
         if not self.one_vs_all or K == 2:
-            self._report(self._run(data, K, self.average))
+            super()._learn(data)
             return
         if data.held_out is not None or self.cost is not None:
             msg = "expected no validation set and no cost with one_vs_all=True, found one"
@@ -406,7 +397,7 @@ class MulticlassPerceptron(Perceptron):
         for k in range(K):
             before = data.before and data.before[k : k + 1]
             one = data._replace(y=(data.y == k).astype(np.int32), before=before)
-            runs.append(self._run(one, 2, self.average))
+            runs.append(self._run(one, 2))
         self._runs = tuple(runs)
         self._weights = np.stack([run.weights[1] for run in runs])
         for name in ("mistakes_", "history_"):  # of an earlier fit
@@ -471,7 +462,7 @@ class VotedPerceptron(Perceptron):
             vectors = wrong.followed_by(new) if wrong else new
             self._voters = Voters(vectors, mistakes, seen, self.step)
 
-        run = self._run(data, 2, read_out=read_out)
+        run = self._run(data, 2, read_out)
         read_out(run.mistakes, run.kept)
         self._report(run)
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from seqtag.corpus import conllu, json_lines, table, text, write
 from seqtag.corpus.conllu import ConlluSentence
-from seqtag.corpus.sentence import Sentence, bad_value, into_misc, split_key, with_values
+from seqtag.corpus.sentence import (
+    Sentence,
+    bad_value,
+    check_length,
+    into_misc,
+    split_key,
+    with_values,
+)
 from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 
@@ -395,12 +402,7 @@ def _check_values(columns: Mapping[str, Sequence[str]], excluded: str, format: s
     """Refuse columns of different lengths, and values that would be read back differently."""
     count = len(columns["form"])
     for name, values in columns.items():
-        if len(values) != count:
-            msg = (
-                f"expected {count} values in the column {name!r}, one per word, "
-                f"found {len(values)}; give one value per word"
-            )
-            raise CorpusError(msg)
+        check_length(name, values, count)
         bad = bad_value(values, excluded)
         if bad is not None:
             msg = (

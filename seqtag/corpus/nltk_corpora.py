@@ -6,13 +6,13 @@ all files if there are none; ``nltk:conll2000/test.txt`` are the files whose nam
 
 from __future__ import annotations
 
-import io
 import logging
 import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.sentence import bad_value
+from seqtag.corpus.stream import NamedBytes
 from seqtag.errors import CorpusError, did_you_mean
 
 if TYPE_CHECKING:
@@ -27,15 +27,7 @@ _SHOWN = 5  # files that a message names
 _log = logging.getLogger("seqtag")
 
 
-class NamedText(io.BytesIO):
-    """Column file in memory."""
-
-    def __init__(self, data: bytes, name: str):
-        super().__init__(data)
-        self.name = name
-
-
-def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
+def open_nltk(name: str) -> tuple[NamedBytes, tuple[str, ...]]:
     """Return the sentences of a corpus, tab-separated, and the names of the columns.
 
     The columns are form, pos and chunk, or form and pos. A word without a label in the
@@ -66,7 +58,7 @@ def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
             f"({error}); download the corpus again"
         )
         raise CorpusError(msg, source=name) from error
-    return NamedText(text.encode(), name), columns
+    return NamedBytes(text.encode(), name), columns
 
 
 def _reader(corpus: str, name: str) -> Any:

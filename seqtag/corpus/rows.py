@@ -198,7 +198,7 @@ class _Rows:
         mark = layout.sentences
         self._mark = names.index(mark) if mark in names else -1
         self._line_mark = mark if mark not in ("blank", "restart", "punctuation", *names) else ""
-        self._header_due, self._head = layout.header, ""
+        self._head = ""  # the line that names the columns
         self._last = ""  # value that marks the sentence
         self._last_id = -1
         self._ended = False  # whether the last word ends a sentence
@@ -213,12 +213,11 @@ class _Rows:
 
     def finish(self) -> Iterator[Sentence]:
         """Yield the sentence that has been read with all lines so far, if there is anything."""
-        self._keep_asides()
+        self._keep()
         yield from self._end()
 
     def _end(self) -> Iterator[Sentence]:
-        if self._texts:
-            raw = "".join(self._texts)
+        if raw := "".join(self._texts):
             rows = self._rows
             if self._error is not None:
                 self._stream.warnings.pass_over(self._error)
@@ -232,30 +231,22 @@ class _Rows:
         layout, start = self._layout, start_of(text)
         line = text[start:]
         has_rows = bool(self._rows) or self._error is not None
-        if not line.strip(_BLANK):
-            self._keep_asides()
-            self._keep(text)
-            if has_rows:
-                yield from self.finish()
-            return
-        if self._is_mark(line):
-            closes = line.startswith("</") or self._line_mark[:1] not in "<#;/%"
+        is_blank = not line.strip(_BLANK)
+        if is_blank or self._is_mark(line):
+            closes = is_blank or line.startswith("</") or self._line_mark[:1] not in "<#;/%"
             if has_rows and not closes:
                 yield from self._end()
-            self._keep_asides()
             self._keep(text)
             if has_rows and closes:
-                yield from self.finish()
+                yield from self._end()
             return
         if self._is_comment(line, first=not has_rows or layout.sentences != "blank"):
             if layout.format == "conllu-plus":
                 check_columns(line, number, layout.columns, self._source)
             self._asides.append(text)
             return
-        if self._header_due or (layout.header and line.strip() == self._head):
-            if self._header_due:
-                self._header_due, self._head = False, line.strip()
-            self._keep_asides()
+        if layout.header and self._head in ("", line.strip()):
+            self._head = line.strip()
             self._keep(text)
             self._header = self._size - len(text) + len(text.rstrip("\r\n"))
             return
@@ -264,24 +255,19 @@ class _Rows:
         if self._fits(values, line, number):
             if self._begins(values) and self._rows:
                 yield from self._end()
-            self._keep_asides()
+            self._keep()
             if self._id < 0 or not NO_WORD.fullmatch(values[self._id]):
                 at = self._size + start
                 self._rows.append([(a + at, b + at) for a, b in spans])
                 if len(self._rows) > self._stream.limits.sentence:
                     raise self._stream.limits.too_long(self._source, self._line)
-        self._keep_asides()
         self._keep(text)
 
-    def _keep_asides(self) -> None:
-        """Keep comments, which are before the row that follows them, or end the file."""
-        for text in self._asides:
-            self._keep(text)
+    def _keep(self, text: str = "") -> None:
+        """Keep a line, and the comments before it."""
+        self._texts += (*self._asides, text)
+        self._size += sum(map(len, self._asides)) + len(text)
         self._asides.clear()
-
-    def _keep(self, text: str) -> None:
-        self._texts.append(text)
-        self._size += len(text)
 
     def _is_mark(self, line: str) -> bool:
         mark = self._line_mark
@@ -318,10 +304,7 @@ class _Rows:
     def _fits(self, values: Sequence[str], line: str, number: int) -> bool:
         layout, width = self._layout, len(self._layout.columns)
         if "\r" in line.removesuffix("\n").removesuffix("\r") or line.endswith("\r"):
-            self._error = self._error or CorpusError(LONE_RETURN, source=self._source, line=number)
-            if self._stream.limits.mode != "lenient":
-                raise self._error
-            return False
+            return self._refuse(LONE_RETURN, number)
         if (len(values) == width or (layout.ragged and len(values) > width)) and values[self._form]:
             return True
         found = f"{len(values)} ({shorten(line.strip())})"
@@ -329,8 +312,12 @@ class _Rows:
         if len(values) == width:
             found = f"an empty field in {shorten(line.strip())}"
             msg = f"expected a value in the column 'form', found {found}"
-        msg += "; complete the line, or name its mark with --comment if it is a comment"
-        self._error = self._error or CorpusError(msg, source=self._source, line=number)
+        advice = "complete the line, or name its mark with --comment if it is a comment"
+        return self._refuse(f"{msg}; {advice}", number)
+
+    def _refuse(self, message: str, line: int) -> bool:
+        """Return False for a line that does not fit, or raise the error."""
+        self._error = self._error or CorpusError(message, source=self._source, line=line)
         if self._stream.limits.mode != "lenient":
             raise self._error
         return False

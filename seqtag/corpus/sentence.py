@@ -138,12 +138,7 @@ class Sentence(ABC):
 
     def _check(self, name: str, values: Sequence[str], forbidden: str) -> None:
         """Refuse values for a column that would be read back differently."""
-        if len(values) != len(self):
-            msg = (
-                f"expected {len(self)} values for the column {name!r}, one per word,"
-                f" found {len(values)}"
-            )
-            raise CorpusError(msg, source=self.source, line=self.line)
+        check_length(name, values, len(self), self.source, self.line)
         bad = bad_value(values, forbidden)
         if bad is not None:
             msg = (
@@ -151,6 +146,18 @@ class Sentence(ABC):
                 f"separator or line break, found {values[bad]!r}; change this value"
             )
             raise CorpusError(msg, source=self.source, line=self.line_of(bad))
+
+
+def check_length(
+    name: str, values: Sequence[str], count: int, source: str | None = None, line: int | None = None
+) -> None:
+    """Refuse a column with another number of values than there are words."""
+    if len(values) != count:
+        msg = (
+            f"expected {count} values in the column {name!r}, one per word, found {len(values)}; "
+            "give one value per word"
+        )
+        raise CorpusError(msg, source=source, line=line)
 
 
 def bad_value(values: Sequence[str], forbidden: str) -> int | None:
@@ -406,12 +413,7 @@ def sentence_of(
             raise CorpusError(msg, source=source, line=line)
         values[name] = list(given)
         count = len(values[name]) if count is None else count
-        if len(values[name]) != count:
-            msg = (
-                f"expected {count} values in the column {name!r}, one per word, "
-                f"found {len(values[name])}; give one value per word"
-            )
-            raise CorpusError(msg, source=source, line=line)
+        check_length(name, values[name], count, source, line)
         for word, value in enumerate(values[name], 1):
             if not isinstance(value, str):
                 msg = (

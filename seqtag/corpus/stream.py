@@ -179,6 +179,14 @@ class BlockSource(NamedTuple):
         return self.read
 
 
+class NamedBytes(io.BytesIO):
+    """File in memory with a name."""
+
+    def __init__(self, data: bytes, name: str):
+        super().__init__(data)
+        self.name = name
+
+
 class TextBytes(io.BytesIO):
     """Bytes of a text, for which compression and UTF-16 are not detected."""
 
@@ -489,13 +497,7 @@ class Held:
 
     def again(self) -> BinaryIO:
         """Return the contents as a file of the same name."""
-        file = _NamedBytes(self._bytes)
-        file.name = self._name
-        return file
-
-
-class _NamedBytes(io.BytesIO):
-    name = ""
+        return NamedBytes(self._bytes, self._name)
 
 
 def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:

@@ -80,7 +80,7 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
             yield SpanSentence(raw, source, line, {"form": [], "misc": []}, [], {})
             continue
         begin = 0
-        for end in _sentence_ends(text, 0, splitter):
+        for end in _sentence_ends(text, splitter):
             piece = text[begin:end]
             spans = word_spans(piece, tokenizer)
             glued = [b < len(piece) and not piece[b].isspace() for _, b in spans]
@@ -94,13 +94,13 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
             begin = end
 
 
-def _sentence_ends(text: str, start: int, splitter: Any) -> Iterator[int]:
+def _sentence_ends(text: str, splitter: Any) -> Iterator[int]:
     """Yield where sentences end; white space after a sentence opens the next.
 
     They come piece by piece, so that a reader with a time limit may stop within a long line.
     """
     end = 0
-    for a, b in pieces_of(text, start):
+    for a, b in _pieces_of(text):
         for _, stop in splitter.span_tokenize(text[a:b]):
             if end:
                 yield end
@@ -108,12 +108,9 @@ def _sentence_ends(text: str, start: int, splitter: Any) -> Iterator[int]:
     yield len(text)
 
 
-def pieces_of(text: str, start: int) -> Iterator[Span]:
-    """Split a very long line at spaces, because NLTK fails on it.
-
-    >>> list(pieces_of("ab cd", 0))
-    [(0, 5)]
-    """
+def _pieces_of(text: str) -> Iterator[Span]:
+    """Split a very long line at spaces, because NLTK fails on it."""
+    start = 0
     while len(text) - start > _LONG_LINE:
         cut = text.rfind(" ", start, start + _LONG_LINE) + 1
         if cut <= start:  # one long word

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from seqtag.labels.schemes import (
 from seqtag.labels.spelling import describe_odd, odd_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,14 +35,6 @@ if TYPE_CHECKING:
     from seqtag.features.encoder import Column
 
 _MOST_CONFUSIONS = 20  # that a notebook shows
-
-
-class Words(Protocol):
-    """Collection that supports ``word in words``: a set, or ``tagger.known_words``."""
-
-    def __contains__(self, word: str, /) -> bool:
-        """Return whether the word is in it."""
-        ...
 
 
 class Origin(NamedTuple):
@@ -359,7 +351,7 @@ def evaluate(
     predicted: Iterable[Sequence[str]],
     *,
     words: Iterable[Sequence[str]] | None = None,
-    known: Words | None = None,
+    known: Container[str] | None = None,
     scheme: str | None = "auto",
     task: str = "label",
     origin: Origin | None = None,
@@ -374,7 +366,8 @@ def evaluate(
     words
         Words of the same sentences, for `Report.errors` and for `known`.
     known
-        Words seen in training. If given, accuracy is also reported for known and unknown words.
+        Words seen in training, such as ``tagger.known_words``. If given, accuracy is also reported
+        for known and unknown words.
     scheme
         One of `seqtag.labels.schemes.SCHEMES`; None scores labels only and no chunks; "auto"
         detects it from the gold labels (`seqtag.labels.schemes.detect_scheme`).

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.evaluation.reliability import Reliability
-from seqtag.evaluation.report import Origin, Report, Words, evaluate
+from seqtag.evaluation.report import Origin, Report, evaluate
 from seqtag.labels.column import HasColumns, LabelColumn
 from seqtag.labels.spelling import with_outside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 _DIGITS = 8  # of the digest of training data
 
@@ -31,7 +31,7 @@ class Labeler(Protocol):
         ...
 
     @property
-    def known_words(self) -> Words:
+    def known_words(self) -> Container[str]:
         """Words of its training data."""
         ...
 

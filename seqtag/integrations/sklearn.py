@@ -29,8 +29,6 @@ from seqtag.features.encoder import Column
 from seqtag.features.items import is_items
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
-from seqtag.integrations.crfsuite import NAMES as CRFSUITE
-from seqtag.integrations.crfsuite import accepts_crfsuite, translated
 from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
@@ -115,10 +113,6 @@ class SequencePerceptron(BaseEstimator):
 
     Notes
     -----
-    Arguments of ``sklearn_crfsuite.CRF`` are accepted if they mean something to a perceptron:
-    ``max_iterations`` is `epochs`, ``min_freq`` is `min_count`, ``algorithm`` ``ap`` or ``pa`` is
-    `update`, and ``all_possible_transitions`` is always true. Others, such as ``c1``, are refused.
-
     The estimator is not a scikit-learn classifier, which has one label per sample: built-in scorers
     such as ``"accuracy"`` do not apply. `score` is what ``cross_val_score`` and the searches
     use by default; `chunk_f1_scorer` and `token_accuracy_scorer` are for ``scoring=``.
@@ -139,7 +133,6 @@ class SequencePerceptron(BaseEstimator):
     _online: Any
     _tagger: Any
 
-    @accepts_crfsuite
     def __init__(
         self,
         *,
@@ -184,13 +177,6 @@ class SequencePerceptron(BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.verbose = verbose
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; arguments of ``sklearn_crfsuite.CRF`` as in the constructor."""
-        others = {name: value for name, value in params.items() if name in CRFSUITE}
-        own = {name: value for name, value in params.items() if name not in CRFSUITE}
-        found: Self = super().set_params(**own, **translated(others, own, ()))
-        return found
 
     # ----------------------------------------------------------------- learning
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
@@ -317,12 +303,7 @@ class SequencePerceptron(BaseEstimator):
         CorpusError
             If the tokens differ in kind from those in training.
         """
-        tagger = self.tagger_
-        sentences = [list(sentence) for sentence in X]
-        if isinstance(tagger, ItemTagger):
-            found = tagger.tag_many(sentences)
-        else:
-            found = tagger.tag_many(_with_columns(sentences, self._columns))
+        found = self.tagger_.tag_many(self._given(X))
         labels = np.empty(len(found), object)
         for i, each in enumerate(found):  # one by one: of equal lengths numpy would make a matrix
             labels[i] = each
@@ -405,7 +386,7 @@ class SequencePerceptron(BaseEstimator):
             )
             raise SeqtagError(msg)
         names: list[str] = self.classes_.tolist()
-        found = self._leads([list(sentence) for sentence in X])
+        found = self._leads(X)
         result = np.empty(len(found), object)
         for i, (labels, leads) in enumerate(found):
             best = self._columns_of(labels)
@@ -454,19 +435,19 @@ class SequencePerceptron(BaseEstimator):
         w:cat    0.489655 -0.489655   +0.979311
         sum      0.489655 -0.489655   +0.979311
         """
-        tagger = self.tagger_
-        if isinstance(tagger, ItemTagger):
-            return tagger.explain(list(sentence), token, rival)
-        [named] = _with_columns([list(sentence)], self._columns)
-        return tagger.explain(named, token, rival)
+        [given] = self._given([sentence])
+        return self.tagger_.explain(given, token, rival)
 
-    def _leads(self, sentences: list[Any]) -> list[tuple[list[str], NDArray[np.float64]]]:
+    def _given(self, X: Any) -> list[Any]:
+        """Return sentences as the model takes them: dicts as they are, others with columns."""
+        sentences = [list(sentence) for sentence in X]
+        if isinstance(self.tagger_, ItemTagger):
+            return sentences
+        return list(_with_columns(sentences, self._columns))
+
+    def _leads(self, X: Any) -> list[tuple[list[str], NDArray[np.float64]]]:
         """Return for each sentence its labels and their leads over `classes_`."""
-        tagger = self.tagger_
-        names = self.classes_.tolist()
-        if isinstance(tagger, ItemTagger):
-            return tagger.leads(sentences, names)
-        return tagger._leads(_with_columns(sentences, self._columns), names)
+        return self.tagger_.leads(self._given(X), self.classes_.tolist())
 
     def _columns_of(self, labels: Sequence[str]) -> NDArray[np.int64]:
         """Return the places of labels in `classes_`."""

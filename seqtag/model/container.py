@@ -493,7 +493,7 @@ def save(
     return len(data)
 
 
-def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
+def load(path: str | os.PathLike[str]) -> Contents:
     """Load a model file; its arrays are read-only views of the bytes.
 
     The file is read once, not beyond what its header announces, and all checks and arrays use
@@ -503,10 +503,6 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
     ----------
     path
         A file written by `save`.
-    verify
-        Read all data once, compare the checksum, and refuse NaN and infinity.  Turn it off where
-        the same file has been verified already, as in the workers of a pool; the structure of
-        the file is checked in any case.
 
     Returns
     -------
@@ -527,7 +523,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
     """
     with located(os.fspath(path)):
         data = _read(path)
-    return from_bytes(data, source=os.fspath(path), verify=verify)
+    return from_bytes(data, source=os.fspath(path))
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
@@ -648,9 +644,7 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
     return b"".join([len(text).to_bytes(8, "little"), text, *pieces.values()])
 
 
-def from_bytes(
-    data: bytes | bytearray | memoryview, *, source: str = "<bytes>", verify: bool = True
-) -> Contents:
+def from_bytes(data: bytes | bytearray | memoryview, *, source: str = "<bytes>") -> Contents:
     """Decode what `to_bytes` made; the arrays are read-only views of `data`.
 
     Parameters
@@ -659,8 +653,11 @@ def from_bytes(
         The contents of a model file.
     source
         The name of `data` in error messages.
-    verify
-        As in `load`; so are the values returned, and the ModelFileError raised.
+
+    Raises
+    ------
+    ModelFileError
+        As `load`.
 
     Examples
     --------
@@ -692,14 +689,13 @@ the file is damaged, copy or save it again
         for name, entry in entries.items():
             dtype, begin = DTYPES[entry["dtype"]], entry["data_offsets"][0]
             tensors[name] = np.ndarray(entry["shape"], dtype, buffer=body, offset=begin)
-        if verify:
-            pieces = {name: body[slice(*entry["data_offsets"])] for name, entry in entries.items()}
-            found = _checksum(about.signed, entries, pieces)
-            if found != about.sha256:
-                msg = f"expected the checksum {show(about.sha256)}, found {found!r}"
-                raise damaged(msg)
-            for name, array in tensors.items():
-                _check_finite(name, array)
+        pieces = {name: body[slice(*entry["data_offsets"])] for name, entry in entries.items()}
+        found = _checksum(about.signed, entries, pieces)
+        if found != about.sha256:
+            msg = f"expected the checksum {show(about.sha256)}, found {found!r}"
+            raise damaged(msg)
+        for name, array in tensors.items():
+            _check_finite(name, array)
     return Contents(about.config, tensors, about.writer)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
 
 _log = logging.getLogger("seqtag")
-
-_Context = TypeVar("_Context")
 
 _BATCH_CHARACTERS = 1 << 18  # of the texts that are annotated at once
 _TEXT_COLUMNS = ("id", "form", "misc")  # columns that describe the text
@@ -227,35 +224,14 @@ class Pipeline:
         [document] = self.pipe([text], paragraphs=paragraphs)
         return document
 
-    @overload
     def pipe(
         self,
         texts: Iterable[str],
         *,
-        batch_size: int = ...,
-        threads: int = ...,
-        as_tuples: Literal[False] = ...,
-        paragraphs: str = ...,
-    ) -> Iterator[Document]: ...
-    @overload
-    def pipe(
-        self,
-        texts: Iterable[tuple[str, _Context]],
-        *,
-        batch_size: int = ...,
-        threads: int = ...,
-        as_tuples: Literal[True],
-        paragraphs: str = ...,
-    ) -> Iterator[tuple[Document, _Context]]: ...
-    def pipe(
-        self,
-        texts: Iterable[Any],
-        *,
         batch_size: int = 1000,
         threads: int = 1,
-        as_tuples: bool = False,
         paragraphs: str = "auto",
-    ) -> Iterator[Any]:
+    ) -> Iterator[Document]:
         """Yield many texts as documents, in order; equal to those of `tag_text`, but much faster.
 
         Texts are read as they are needed, a few batches ahead at most, so memory use is bounded.
@@ -269,9 +245,6 @@ class Pipeline:
             Number of texts to annotate at once; fewer if they are long.
         threads
             Threads to annotate batches on.
-        as_tuples
-            True if `texts` are pairs of a text and anything else; pairs of the document and the
-            other are yielded.
         paragraphs
             As for `tag_text`.
 
@@ -288,9 +261,6 @@ class Pipeline:
         >>> texts = ["It flies.", "", "They fly. Why?"]
         >>> [len(document) for document in seqtag.load("en").pipe(texts)]
         [1, 0, 2]
-        >>> pairs = seqtag.load("en").pipe([("It flies.", 7)], as_tuples=True)
-        >>> [(document.text, number) for document, number in pairs]
-        [('It flies.', 7)]
         """
         self._checked_segmenter()
         check_threads(threads)
@@ -301,17 +271,9 @@ class Pipeline:
         if batch_size < 1:
             msg = f"expected a batch_size of 1 or more, found {batch_size}"
             raise ValueError(msg)
-        contexts: deque[Any] = deque()
-
-        def without_contexts() -> Iterator[str]:
-            for text, context in texts:
-                contexts.append(context)
-                yield text
-
-        batches = _batches(without_contexts() if as_tuples else texts, batch_size)
+        batches = _batches(texts, batch_size)
         done = in_order(partial(self._documents, paragraphs=paragraphs), batches, threads)
-        documents = (document for batch in done for document in batch)
-        return ((each, contexts.popleft()) for each in documents) if as_tuples else documents
+        return (document for batch in done for document in batch)
 
     def _documents(self, texts: Sequence[str], paragraphs: str) -> list[Document]:
         """Return the texts of a batch as documents."""
@@ -393,35 +355,15 @@ class Pipeline:
         """Yield the annotated sentences of a text, as CoNLL-U has them; see `tag_text`."""
         return sentences_in(str(self.tag_text(text, paragraphs=paragraphs)))
 
-    def segmented(
-        self,
-        stream: SentenceStream,
-        *,
-        paragraphs: str = "auto",
-        flush: bool | None = None,
-        writer: ConlluWriter | None = None,
-        continues: bool = False,
-        threads: int = 1,
-        presegmented: bool = False,
-    ) -> SegmentedText:
-        """Return an open text as CoNLL-U without annotation; see `SegmentedText`.
+    def segmented(self, stream: SentenceStream, **options: Any) -> SegmentedText:
+        """Return an open text as CoNLL-U without annotation, with options of `SegmentedText`.
 
         Raises
         ------
         SeqtagError
             If the pipeline has no segmenter.
         """
-        return SegmentedText(
-            stream,
-            self._checked_segmenter(),
-            self.splitter,
-            paragraphs=paragraphs,
-            flush=flush,
-            writer=writer,
-            continues=continues,
-            threads=threads,
-            presegmented=presegmented,
-        )
+        return SegmentedText(stream, self._checked_segmenter(), self.splitter, **options)
 
     def _checked_segmenter(self) -> Segmenter:
         if self.segmenter is None:

@@ -409,7 +409,7 @@ class ModelRuntime:
                 batch.types, hashes, ptr, self._groups, buffers, batch.allowed
             )
 
-    def _leads(
+    def leads(
         self, sentences: Iterable[AnySentence], labels: Sequence[str]
     ) -> list[tuple[list[str], NDArray[np.float64]]]:
         """Return for each sentence its labels, and by how much they lead over others.

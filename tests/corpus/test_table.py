@@ -281,7 +281,7 @@ def test_column_messages():
 def test_replace_messages():
     [s] = sentences("# c\n" + row(1) + "\n" + row(2))
     for values, expected in [
-        ({"upos": ["A"]}, ":1: expected 2 values for the column 'upos', one per word, found 1"),
+        ({"upos": ["A"]}, ":1: expected 2 values in the column 'upos', one per word, found 1"),
         ({"ner": ["A", "B"]}, ":1: expected one of the columns id, form, lemma"),
         ({"upos": ["A", ""]}, ":3: expected a value for the column 'upos' that is not empty"),
         (

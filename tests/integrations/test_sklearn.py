@@ -14,7 +14,6 @@ import seqtag
 from seqtag.errors import (
     CorpusError,
     LabelError,
-    OptionError,
     SeqtagError,
     install_hint,
 )
@@ -394,37 +393,26 @@ def test_importing_it_without_scikit_learn_names_the_extra():
     assert done.stdout == f"seqtag.integrations.sklearn needs scikit-learn; {hint}\n"
 
 
-# ----------------------------------------------------------------- as in sklearn-crfsuite
-def test_arguments_of_crfsuite_are_translated():
-    model = SequencePerceptron(
-        algorithm="ap", max_iterations=3, min_freq=1.5, all_possible_transitions=True, c1=None
-    )
-    assert (model.update, model.epochs, model.min_count) == ("perceptron", 3, 2)
-    assert clone(model).get_params() == model.get_params()
-    assert clone(model).set_params(max_iterations=4, order=0).epochs == 4
-    search = GridSearchCV(SequencePerceptron(), {"max_iterations": [1, 2]}, cv=2)
-    assert search.fit(DATA["words"], Y).best_params_["max_iterations"] in (1, 2)
+def test_the_settings_of_training_are_parameters():
+    """Each setting is one, None by default, which leaves it to the templates."""
+    parameters = inspect.signature(SequencePerceptron).parameters
+    for setting in SETTINGS.values():
+        assert parameters[setting.attribute].default is None
+    others = {*parameters} - {setting.attribute for setting in SETTINGS.values()}
+    assert others == {
+        "templates",
+        "columns",
+        "order",
+        "constrain",
+        "runs",
+        "patience",
+        "shuffle",
+        "random_state",
+        "verbose",
+    }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kind", "message"),
-    [
-        (
-            {"algorithm": "lbfgs", "c1": 0.1, "c2": 0.2, "max_iterations": 100},
-            OptionError,
-            'found those of a CRF: algorithm=\'lbfgs\' (expected "ap" or "pa", as training is that '
-            "of an averaged perceptron); c1=0.1, c2=0.2 (belongs to the training of a CRF); leave",
-        ),
-        ({"all_possible_states": False}, OptionError, "all_possible_states=False (it is always"),
-        ({"epochs": 2, "max_iterations": 3}, OptionError, "expected one value of epochs, found"),
-        ({"max_iteration": 3}, TypeError, "expected arguments of SequencePerceptron, found"),
-    ],
-)
-def test_arguments_of_crfsuite_that_are_refused(arguments, kind, message):
-    with pytest.raises(kind, match=re.escape(message)):
-        SequencePerceptron(**arguments)
-
-
+# ----------------------------------------------------------------- scores of labels
 @pytest.mark.parametrize("kind", DATA)
 @pytest.mark.parametrize("how", [{}, {"order": 0}, {"order": 2, "encoding": "iobes"}])
 def test_marginals_are_calibrated(kind, how):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -20,8 +21,7 @@ def test_every_truncation_is_refused():
     data = to_bytes(CONFIG, tiny())
     for size in range(len(data)):
         refused(data[:size])
-        refused(data[:size], verify=False)
-    refused(data + b"\0", verify=False)
+    refused(data + b"\0")
 
 
 def test_single_bit_flips_are_refused_or_harmless():
@@ -45,12 +45,10 @@ def test_mutations_never_crash(data):
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(raw) - 1))
         raw[at : at + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
-    for verify in (True, False):
-        try:
-            config, tensors, *_ = from_bytes(bytes(raw), verify=verify)
-        except ModelFileError:
-            continue
-        assert not verify or (config == CONFIG and same(tensors, tiny()))
+    with suppress(ModelFileError):
+        config, tensors, *_ = from_bytes(bytes(raw))
+        assert config == CONFIG
+        assert same(tensors, tiny())
 
 
 HOSTILE = {
@@ -88,7 +86,7 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_headers(case):
     data, message = HOSTILE[case]
-    assert message in refused(data, verify=False)
+    assert message in refused(data)
     assert refused(data).startswith("m.seqtag: ")
 
 
@@ -127,12 +125,12 @@ FIELDS = [
 
 @pytest.mark.parametrize(("changes", "message"), FIELDS)
 def test_metadata_fields(changes, message):
-    assert message in refused(craft({"__metadata__": metadata(**changes)}), verify=False)
+    assert message in refused(craft({"__metadata__": metadata(**changes)}))
 
 
 def test_other_metadata_are_ignored():
     data = craft({"__metadata__": metadata(more=1, config={"a": 1})})
-    assert from_bytes(data, verify=False)[:2] == ({"a": 1}, {})
+    assert "expected the checksum" in refused(data)  # which is that of other metadata
 
 
 ENTRIES = [
@@ -164,14 +162,13 @@ ENTRIES = [
 @pytest.mark.parametrize(("entries", "size", "message"), ENTRIES)
 def test_tensor_entries(entries, size, message):
     data = craft({"__metadata__": metadata()} | entries, bytes(size))
-    assert message in refused(data, verify=False)
+    assert message in refused(data)
 
 
 def test_damaged_data_is_found_by_the_checksum_alone():
     data = to_bytes({}, {"w": np.zeros(100, np.int8)})
     damaged = data[:-1] + b"\x01"
     assert "expected the checksum '" in refused(damaged)
-    assert from_bytes(damaged, verify=False)[1]["w"][-1] == 1
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

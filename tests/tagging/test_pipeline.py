@@ -173,15 +173,6 @@ def test_documents_come_before_the_error_of_a_later_text(pipeline, threads):
         assert list(documents) == []
 
 
-def test_pairs_keep_what_belongs_to_a_text(pipeline):
-    pairs = [("Er ist.", 1), ("", None), ("Wer?", "x")]
-    for threads in (1, 2):
-        found = pipeline.pipe(iter(pairs), batch_size=2, threads=threads, as_tuples=True)
-        assert [(document.text, context) for document, context in found] == pairs
-    assert list(pipeline.pipe([])) == []
-    assert list(pipeline.pipe([], as_tuples=True)) == []
-
-
 def test_pipe_refuses_wrong_arguments_at_once(pipeline):
     for options, error in (
         ({"batch_size": 0}, ValueError),
