@@ -103,7 +103,7 @@ def attribute_names() -> list[str]:
     Examples
     --------
     >>> attribute_names()[:4]
-    ['class', 'flags', 'form', 'has_digit']
+    ['class', 'flags', 'form', 'length']
     """
     return sorted([*_REGISTRY, *TABLE_ATTRIBUTES])
 
@@ -197,7 +197,7 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
     --------
     >>> resolve("suffix", (3,))("Walking")
     'ing'
-    >>> resolve("short_shape")("McDonald-2000")
+    >>> resolve("outline")("McDonald-2000")
     'XxXx-d'
     """
     function = _REGISTRY.get(name)

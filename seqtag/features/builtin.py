@@ -74,20 +74,12 @@ def character_class(char: str) -> str:
     return "d" if char.isdecimal() else char
 
 
-@attribute("short_shape")
-def _short_shape(word: str) -> str:
-    """The shape with runs of one character written once: Walking-1999 -> Xx-d."""
-    if word.isascii() and word.isalpha() and word.islower():
-        return "x"  # the usual case
-    return "".join(char for char, _ in groupby(_shape(word)))
-
-
 @attribute("outline")
 def _outline(word: str) -> str:
-    """The short shape with symbols as their Unicode category (Sc for £, Sm for ∈), without marks.
+    """The shape with runs of one character written once: Walking-1999 -> Xx-d.
 
-    Accents and joiners belong to their base characters. The characters < > ^ ` | ~ stay: plain text
-    uses them as punctuation.
+    Symbols are their Unicode category (Sc for £, Sm for ∈), except < > ^ ` | ~, which plain text
+    uses as punctuation. Accents and joiners belong to their base characters.
     """
     if word.isascii() and word.isalpha() and word.islower():
         return "x"  # the usual case
@@ -103,61 +95,29 @@ def character_kind(char: str) -> str:
     return "" if category[0] == "M" or category == "Cf" else character_class(char)
 
 
-@attribute("is_title")
-def _is_title(word: str) -> str:
-    """1 if the word begins with an upper-case letter, else 0."""
-    return _bit(word[:1].isupper())
-
-
-@attribute("is_upper")
-def _is_upper(word: str) -> str:
-    """1 if the word has upper-case letters and no lower-case ones, else 0."""
-    return _bit(word.isupper())
-
-
-@attribute("has_digit")
-def _has_digit(word: str) -> str:
-    """1 if a decimal digit is in the word, else 0."""
-    return _bit(any(map(str.isdecimal, word)))
-
-
-@attribute("has_hyphen")
-def _has_hyphen(word: str) -> str:
-    """1 if a hyphen-minus is in the word, else 0."""
-    return _bit("-" in word)
-
-
-@attribute("is_alpha")
-def _is_alpha(word: str) -> str:
-    """1 if the word is made of letters only, else 0."""
-    return _bit(word.isalpha())
-
-
-@attribute("has_inner_upper")
-def _has_inner_upper(word: str) -> str:
-    """1 if there is an upper-case letter after the first character, else 0."""
-    return _bit(any(map(str.isupper, word[1:])))
-
-
-@attribute("is_punct")
-def _is_punct(word: str) -> str:
-    """1 if the word is made of punctuation and symbols only (an emoji is a symbol), else 0."""
-    return _bit(word != "" and all(unicodedata.category(char)[0] in "PS" for char in word))
-
-
 def _bit(condition: bool) -> str:
     return "1" if condition else "0"
 
 
-_FLAGS = (_is_title, _is_upper, _has_digit, _has_hyphen, _is_alpha, _has_inner_upper)
-
-
 @attribute("flags")
 def _flags(word: str) -> str:
-    """Six bits in one: is_title is_upper has_digit has_hyphen is_alpha has_inner_upper."""
+    """Six digits, 1 or 0 each: whether the word is written in a certain way.
+
+    It begins with an upper-case letter; has upper-case letters and no lower-case ones; has a
+    decimal digit; has a hyphen-minus; is made of letters only; has an upper-case letter after the
+    first character.
+    """
     if word.isalpha() and word.islower():
         return "000010"  # the usual case
-    return "".join(flag(word) for flag in _FLAGS)
+    flags = (
+        word[:1].isupper(),
+        word.isupper(),
+        any(map(str.isdecimal, word)),
+        "-" in word,
+        word.isalpha(),
+        any(map(str.isupper, word[1:])),
+    )
+    return "".join(map(_bit, flags))
 
 
 @attribute("match")
@@ -183,23 +143,6 @@ def _test(word: str, regex: str) -> str:
 def _length(word: str) -> str:
     """The number of characters, from 0 to 9; 9 also for longer words."""
     return str(min(len(word), 9))
-
-
-_SEPARATORS = re.compile("[ _'/.-]")
-
-
-@attribute("part")
-def _part(word: str, n: int) -> str | None:
-    """Part n of the lower-cased word between spaces and the signs _ - ' / and full stops.
-
-    part(1) is the first, part(-1) the last: known in well-known. Parts that are empty do not count;
-    None if there is no such part, or if the word has no more than one.
-    """
-    if n == 0:
-        msg = "part expects a number other than 0 (1 is the first part, -1 the last), found 0"
-        raise TemplateError(msg)
-    parts = list(filter(None, _SEPARATORS.split(word.lower())))
-    return parts[n - (n > 0)] if len(parts) > 1 and abs(n) <= len(parts) else None
 
 
 _VOWELS = frozenset(

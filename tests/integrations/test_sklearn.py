@@ -393,25 +393,6 @@ def test_importing_it_without_scikit_learn_names_the_extra():
     assert done.stdout == f"seqtag.integrations.sklearn needs scikit-learn; {hint}\n"
 
 
-def test_the_settings_of_training_are_parameters():
-    """Each setting is one, None by default, which leaves it to the templates."""
-    parameters = inspect.signature(SequencePerceptron).parameters
-    for setting in SETTINGS.values():
-        assert parameters[setting.attribute].default is None
-    others = {*parameters} - {setting.attribute for setting in SETTINGS.values()}
-    assert others == {
-        "templates",
-        "columns",
-        "order",
-        "constrain",
-        "runs",
-        "patience",
-        "shuffle",
-        "random_state",
-        "verbose",
-    }
-
-
 # ----------------------------------------------------------------- scores of labels
 @pytest.mark.parametrize("kind", DATA)
 @pytest.mark.parametrize("how", [{}, {"order": 0}, {"order": 2, "encoding": "iobes"}])

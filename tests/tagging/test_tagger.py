@@ -318,7 +318,7 @@ def test_a_model_of_another_kind(tmp_path):
 @pytest.fixture(scope="module")
 def lemmatiser():
     data = corpus("Dogs dog, cats cat, barks bark, is be, PARIS Paris; sees see", "form lemma")
-    templates = parse("form[0]\nsuffix(1)[0]\nshort_shape[0]")
+    templates = parse("form[0]\nsuffix(1)[0]\noutline[0]")
     return train(data, label="lemma", templates=templates, epochs=8)
 
 
