@@ -32,7 +32,7 @@ from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     Found = dict[str, Any]
 

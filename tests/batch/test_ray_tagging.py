@@ -23,7 +23,7 @@ from seqtag.batch import split
 from seqtag.batch.files import Models, tag_file
 from seqtag.batch.jobs import Job
 from seqtag.batch.ledger import BatchReport, Failure, Ledger, read_report
-from seqtag.batch.ray_tagging import AttemptError, Step, WorkerOptions, attempt, tag_files
+from seqtag.batch.ray_tagging import AttemptError, Step, attempt, tag_files
 from seqtag.batch.storage import facts_of_all, remove
 from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
@@ -210,9 +210,9 @@ def test_a_worker_that_takes_too_long_ends(place):
         "from seqtag.batch.ray_tagging import *; from seqtag.batch.files import Models\n"
         "from seqtag.batch import ray_tagging; from seqtag.batch.jobs import Job\n"
         "from seqtag.tagging import TagOptions\n"
-        "models, how = Models.of('my.seqtag'), WorkerOptions(TagOptions(), limit=0.5)\n"
+        "models, how = Models.of('my.seqtag'), {'options': TagOptions()}\n"
         "ray_tagging._models[models.digests] = models\n"
-        "attempt([(Step(Job('pipe', 'out'), 0), None)], models.digests, [], how)\n"
+        "attempt([(Step(Job('pipe', 'out'), 0), None)], models.digests, [], 0.5, how)\n"
     )
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, timeout=60)
@@ -248,7 +248,7 @@ def test_what_may_go_better_is_tried_again(monkeypatch, error, message):
 
     monkeypatch.setattr(tagging, "tag_file", fail)
     monkeypatch.setitem(tagging._models, (), None)
-    found = attempt([(Step(Job("a", "b"), 0), None)], (), [], WorkerOptions(TagOptions()))
+    found = attempt([(Step(Job("a", "b"), 0), None)], (), [], 0, {})
     assert found == [AttemptError(message, retry=True)]
 
 
