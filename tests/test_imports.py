@@ -118,11 +118,9 @@ training.online
 training.selection
 training
 batch.storage batch.mixing
-batch.ledger
-batch.rows
-batch.ray_cluster
+batch.ledger batch.ray_cluster
 batch.files batch.parameter_mixing batch.jobs
-batch.split batch.annotation
+batch.split batch.rows
 batch.ray_tagging batch.ray_training
 batch
 report.analysis report.segmentation
