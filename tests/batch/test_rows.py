@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import seqtag
-from seqtag.batch import annotate
+from seqtag.batch import SeqtagBatch, annotate
 from seqtag.batch.rows import RowTagger, arrow
 from seqtag.errors import CorpusError, OptionError, SeqtagError, install_hint
 from seqtag.tagging.pipeline import Chain
@@ -137,3 +139,68 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch):
         "in.parquet: expected the package pyarrow for tables of Arrow, found none; "
         + install_hint("ray")
     )
+
+
+# ----------------------------------------------------------------- batches of other kinds
+TOKENS = [["the", "dog", "barks"], None, [], ["a", "cat"]]
+
+
+@pytest.fixture
+def labels(home) -> list:
+    tagger = seqtag.load(home / "upos.seqtag")
+    return [None if tokens is None else tagger.tag(tokens) for tokens in TOKENS]
+
+
+@pytest.fixture
+def batch(home) -> SeqtagBatch:
+    """One that has travelled."""
+    return pickle.loads(pickle.dumps(SeqtagBatch(home / "upos.seqtag")))
+
+
+def test_lists(batch, labels):
+    given = {"id": [1, 2, 3, 4], "tokens": TOKENS}
+    assert batch(given) == given | {"upos": labels}
+    assert "upos" not in given
+    assert batch({"id": [], "tokens": []}) == {"id": [], "tokens": [], "upos": []}
+    assert batch({"tokens": [None]})["upos"] == [None]
+
+
+def test_arrays_of_arrays(batch, labels):
+    tokens = np.empty(4, object)
+    tokens[:] = [None if each is None else np.array(each, object) for each in TOKENS]
+    given = {"id": np.arange(4), "tokens": tokens}
+    found = batch(given)
+    assert found["upos"] == labels
+    assert found["id"] is given["id"]
+
+
+def test_frames_and_tables(batch, labels):
+    pd = pytest.importorskip("pandas", reason="needs pandas: pip install -e '.[dev]'")
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install -e '.[ray]'")
+    frame = batch(pd.DataFrame({"id": [1, 2, 3, 4], "tokens": TOKENS}, index=[9, 8, 7, 6]))
+    assert frame["upos"].tolist() == labels
+    assert frame.index.tolist() == [9, 8, 7, 6]
+    table = batch(pa.table({"id": [1, 2, 3, 4], "tokens": TOKENS}))
+    assert table["upos"].to_pylist() == labels
+    assert table.column_names == ["id", "tokens", "upos"]
+
+
+def test_texts():
+    batch = SeqtagBatch("en", TagOptions(only=["upos"], field="body"))
+    found = batch({"body": ["It works.", None]})
+    assert [each["upos"] for each in found["sentences"][0]] == [["PRON", "VERB", "PUNCT"]]
+    assert found["sentences"][1] is None
+    batch = SeqtagBatch("en")
+    assert batch({"text": [None]}) == {"text": [None], "sentences": [None]}
+
+
+def test_other_columns_that_a_model_looks_at(home):
+    batch = SeqtagBatch(home / "chunk.seqtag")
+    given = {"tokens": [["the", "dog"]], "xpos": [["DT", "NN"]]}
+    words = [("the", "DT"), ("dog", "NN")]
+    assert batch(given)["chunk"] == [seqtag.load(home / "chunk.seqtag").tag(words)]
+
+
+def test_batches_without_texts_or_tokens(batch):
+    with pytest.raises(CorpusError, match="<batch>: expected a field tokens or text, found id"):
+        batch({"id": [1]})
