@@ -439,7 +439,7 @@ core equals the next largest bound ({what}).
 ## Small files
 
 A million and a hundred million files of {small:,} words each, on 1,000 cores. Files share a task
-until it has {most} files or {seconds:g} seconds of work.
+until it has {most} files or 5 MB, which are about {seconds:g} seconds of work.
 
 {small_table}
 {small_text}{beside}"""

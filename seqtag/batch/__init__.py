@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from seqtag.lazy import names_of
 
 if TYPE_CHECKING:
-    from seqtag.batch.annotation import SeqtagBatch, annotate
     from seqtag.batch.files import tag_file
     from seqtag.batch.ledger import FileResult, Ledger
     from seqtag.batch.parameter_mixing import train_shards
+    from seqtag.batch.rows import SeqtagBatch, annotate
 
 __all__ = ["FileResult", "Ledger", "SeqtagBatch", "annotate", "tag_file", "train_shards"]
 
@@ -19,8 +19,8 @@ __getattr__ = names_of(
     {
         "FileResult": "seqtag.batch.ledger",
         "Ledger": "seqtag.batch.ledger",
-        "SeqtagBatch": "seqtag.batch.annotation",
-        "annotate": "seqtag.batch.annotation",
+        "SeqtagBatch": "seqtag.batch.rows",
+        "annotate": "seqtag.batch.rows",
         "tag_file": "seqtag.batch.files",
         "train_shards": "seqtag.batch.parameter_mixing",
     },

@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from seqtag.batch.ledger import FileResult
-from seqtag.batch.rows import RowTagger, row_format
 from seqtag.batch.storage import (
     digest_of,
     digesting,
@@ -173,9 +172,8 @@ def tag_file(
     Parameters
     ----------
     source
-        A file in any format that ``seqtag tag`` reads, or one of rows: JSON Lines (``.jsonl``,
-        ``.ndjson``) or Parquet (``.parquet``), with a field of texts or of lists of tokens. A path,
-        or an address for fsspec, as ``s3://crawl/part-1.txt``. Compression is detected.
+        A file in any format that ``seqtag tag`` reads. A path, or an address for fsspec, as
+        ``s3://crawl/part-1.txt``. Compression is detected. For tables, see `seqtag.batch.annotate`.
     target
         Path or address of the output. Its folder is made. The ending of the name decides about
         compression. A store gets the output in parts while it is written.
@@ -311,20 +309,9 @@ def _write(
 ) -> tuple[str, TagCounts, str]:
     """Write the tagged file; return the format, counts and digest of the input."""
     counts = TagCounts()
-    format = part.head.format if part else row_format(source, options.format)
-    if format == "parquet":  # read from its end
-        rows = RowTagger(chain, options, threads)
-        with open_file(source) as file:
-            rows.parquet(file, out, source)
-        return format, rows.counts, digest_of(source)
     begin, end = (part.start, part.end) if part else (0, None)
     with digesting(source, begin, end) as digested, _lines_of_file(source, begin):
         file = cast("Any", digested)
-        if format == "jsonl":
-            rows = RowTagger(chain, options, threads)
-            for piece in rows.json_lines(file, begin):
-                out.write(piece)
-            return format, rows.counts, digested.digest()
         reading = chain.reading(options.reading)
         if part is None:
             stream = reading.open(file)

@@ -172,16 +172,15 @@ def jobs_of(
         if target in taken:
             msg = (
                 f"expected a different output name for each file, found {target} for "
-                f"{taken[target]} "
-                f"and {source}; keep their folders with --base, or tag them in separate runs"
+                f"{taken[target]} and {source}; keep their folders with --base, or tag them in "
+                "separate runs"
             )
             raise OptionError(msg)
         taken[target] = source
         if _absolute(target) in inputs:
             msg = (
                 f"expected an output folder other than that of the input, found {folder} for "
-                f"{source}; "
-                "choose another; no file was changed"
+                f"{source}; choose another; no file was changed"
             )
             raise OptionError(msg)
         jobs.append(Job(source, target))
@@ -236,9 +235,8 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
 
 def _relative_path(name: str, base: str | None) -> str:
     """Return the path of a file below a folder; its name if the folder is None."""
-    path = name.partition("://")[2] if is_address(name) else name
     if base is None:
-        return PurePosixPath(path).name if is_address(name) else Path(path).name
+        return (PurePosixPath if is_address(name) else Path)(name).name
     inside = name
     if is_address(name) and is_address(base):
         inside = name.removeprefix(base.rstrip("/") + "/")

@@ -23,7 +23,7 @@ from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from seqtag.batch.files import Models, Range
     from seqtag.batch.jobs import Job
@@ -71,27 +71,6 @@ class Step(NamedTuple):
     attempt: int = 1
 
 
-class WorkerOptions(NamedTuple):
-    """What all tasks of a run have in common.
-
-    Attributes
-    ----------
-    tagging
-        How to read, tag and write.
-    threads
-        Threads of a task.
-    verify
-        Whether to compare outputs with their digests.
-    limit
-        Seconds that a step may take; 0 to tell by its size.
-    """
-
-    tagging: TagOptions
-    threads: int = 1
-    verify: bool = False
-    limit: float = 0.0
-
-
 class AttemptError(NamedTuple):
     """The error of an attempt, and whether another attempt is worthwhile."""
 
@@ -119,18 +98,31 @@ def attempt(
     items: Sequence[tuple[Step, FileResult | None]],
     digests: tuple[str, ...],
     box: Sequence[Any],
-    how: WorkerOptions,
+    limit: float,
+    how: Mapping[str, Any],
 ) -> list[FileResult | AttemptError]:
-    """Do one attempt at steps of files, each with the last result for its output."""
+    """Do one attempt at steps of files, on a worker.
+
+    Parameters
+    ----------
+    items
+        The steps, each with the last result for its output.
+    digests, box
+        The digests of the models, and a reference to the models, which is fetched once.
+    limit
+        Seconds that a step may take; 0 to tell by its size.
+    how
+        Arguments of `seqtag.tag_file` that all steps have in common.
+    """
     results: list[FileResult | AttemptError] = []
     for step, before in items:
         # A process that takes too long ends; its log has the stacks of its threads.
-        seconds = how.limit or _PATIENCE + step.bytes / _SLOWEST
+        seconds = limit or _PATIENCE + step.bytes / _SLOWEST
         faulthandler.dump_traceback_later(seconds, exit=True, file=2)
         try:
             if digests not in _models:  # inside a list a reference stays one until here
                 _models[digests] = require_ray().get(box[0])
-            results.append(_do(step, before, _models[digests], how))
+            results.append(_do(step, before, {"model": _models[digests], **how}))
         except Exception as error:
             results.append(AttemptError.of(error))
         finally:
@@ -138,27 +130,19 @@ def attempt(
     return results
 
 
-def _do(step: Step, before: FileResult | None, models: Models, how: WorkerOptions) -> FileResult:
+def _do(step: Step, before: FileResult | None, how: Mapping[str, Any]) -> FileResult:
     """Do a step of a file."""
-    (source, target), options = step.job, how.tagging
-
-    def tag(part: Range | None, before: FileResult | None, *, verify: bool) -> FileResult:
-        name = part_of(target, part) if part else target
-        return tag_file(
-            *(source, name, models, options),
-            threads=how.threads,
-            part=part,
-            before=before,
-            verify=verify,
-            tidy=False,
-        )
-
+    (source, target), part = step.job, step.part
     if step.parts is None:
-        return tag(step.part, before, verify=how.verify)
-    # An attempt that was lost may have removed parts.
-    done = [tag(part, result, verify=False) for part, result in step.parts.items()]
+        name = part_of(target, part) if part else target
+        return tag_file(source, name, part=part, before=before, tidy=False, **how)
+    done = [  # an attempt that was lost may have removed parts
+        tag_file(source, part_of(target, part), part=part, before=result, tidy=False, **how)
+        for part, result in step.parts.items()
+    ]
+    common = {name: how[name] for name in ("model", "options")}
     return join_parts(
-        source, target, models, options, [*step.parts], done, before=before, tidy=False
+        source, target, parts=[*step.parts], results=done, before=before, tidy=False, **common
     )
 
 
@@ -248,7 +232,7 @@ def tag_files(
     given_up: set[Job] = set()
     memory = min(_MEMORY, *(int(node.get("memory", 0)) for node in _nodes(ray)))
     task = ray.remote(attempt).options(num_cpus=threads, memory=memory, max_retries=0)
-    how, box = WorkerOptions(options, threads, verify, time_limit), [ray.put(models)]
+    how, box = {"options": options, "threads": threads, "verify": verify}, [ray.put(models)]
 
     def record(entry: Entry) -> None:
         report.count(entry)
@@ -280,7 +264,7 @@ def tag_files(
             before = ledger.get(part_of(target, step.part) if step.part else target)
             job = step.job._replace(source=_absolute(source), target=_absolute(target))
             items.append((step._replace(job=job), before))
-        pending[task.remote(items, models.digests, box, how)] = steps
+        pending[task.remote(items, models.digests, box, time_limit, how)] = steps
 
     def finish(step: Step, outcome: FileResult | AttemptError) -> None:
         """Record the outcome of an attempt; queue what follows from it."""
@@ -384,9 +368,8 @@ def tag_files(
     return report
 
 
-def _grouped(steps: Iterable[Step], workers: int) -> Iterator[list[Step]]:
+def _grouped(steps: Sequence[Step], workers: int) -> Iterator[list[Step]]:
     """Put small files together, so that a task takes some seconds; the last tasks are smaller."""
-    steps = list(steps)
     left = sum(step.bytes for step in steps)
     group: list[Step] = []
     size = 0

@@ -1,4 +1,4 @@
-"""Rows with a text or tokens: JSON Lines, Parquet, tables in memory; labels become further fields.
+"""Tables with texts or tokens: those of Ray Data, Spark, Hugging Face, Arrow, pandas, and lists.
 
 A row stays a row, in its place and with all its fields. Tokens get a list of labels in a field for
 each column that is filled; a text gets the field ``sentences``, with tokens and labels of each.
@@ -7,49 +7,33 @@ each column that is filled; a text gets the field ``sentences``, with tokens and
 from __future__ import annotations
 
 import json
-from collections import Counter
+import os
+from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from seqtag.corpus import LIMITS, read, sentence_of
+from seqtag.batch.files import Models
+from seqtag.corpus import read, sentence_of
 from seqtag.corpus.datasets import names_in_schema, with_names
 from seqtag.corpus.sentence import find_column
-from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
+from seqtag.corpus.stream import TextBytes
 from seqtag.errors import CorpusError, OptionError, install_hint
-from seqtag.storage import strict_json
 from seqtag.tagging.document import encoded, sentence_fields
-from seqtag.tagging.streams import TagCounts, names_filled, tag_stream
+from seqtag.tagging.streams import TagOptions, names_filled, tag_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import BinaryIO
 
+    from seqtag.batch.files import AnyModel
     from seqtag.corpus import Sentence
     from seqtag.tagging.pipeline import Chain
-    from seqtag.tagging.streams import TagOptions
 
 SENTENCES = "sentences"
 """The field that rows of texts get."""
 
-_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-_PACKED = (".gz", ".bz2", ".xz", ".zst")
-_BATCH_ROWS = 1000
 _FIELDS = ("tokens", "text")  # the defaults of `TagOptions.field`
-
-
-def row_format(name: str, format: str) -> str | None:
-    """Return the format of a file of rows, ``jsonl`` or ``parquet``; None for other files.
-
-    Examples
-    --------
-    >>> row_format("part-1.jsonl.gz", "auto"), row_format("part-1.txt", "auto")
-    ('jsonl', None)
-    """
-    if format != "auto":
-        return format if format in _ENDINGS.values() else None
-    for packed in _PACKED:
-        name = name.removesuffix(packed)
-    return next((found for ending, found in _ENDINGS.items() if name.endswith(ending)), None)
+_BATCH_ROWS = 1000
 
 
 class RowTagger:
@@ -63,11 +47,6 @@ class RowTagger:
         How to tag; `TagOptions.field` names the field of texts or tokens.
     threads
         Threads to decode on.
-
-    Attributes
-    ----------
-    counts : TagCounts
-        Number of sentences and tokens tagged so far.
 
     Raises
     ------
@@ -89,9 +68,8 @@ class RowTagger:
     def __init__(self, chain: Chain, options: TagOptions, threads: int = 1):
         if options.to is not None or options.token_ranges:
             found = "--token-ranges" if options.token_ranges else f"--to {options.to}"
-            msg = f"expected rows to stay rows, found {found}; leave it out for files of rows"
+            msg = f"expected rows to stay rows, found {found}; leave it out for tables"
             raise OptionError(msg)
-        self.counts = TagCounts()
         self._chain, self._options, self._threads = chain, options, threads
         self._needed: list[str] = []  # columns besides the tokens that rows must have
         filled: set[str] = set()
@@ -121,7 +99,7 @@ class RowTagger:
                 return name
         msg = (
             f"expected a field {' or '.join(wanted)}, found {', '.join(fields) or 'none'}; name "
-            "the field of texts or tokens with --field"
+            "the field of texts or tokens with TagOptions(field=...)"
         )
         raise CorpusError(msg, source=source, line=line)
 
@@ -132,7 +110,7 @@ class RowTagger:
         return [field, *sorted(map(str, known))]
 
     def tag(
-        self, rows: Sequence[Mapping[str, Any]], source: str = "<rows>", first: int = 1
+        self, rows: Sequence[Mapping[str, Any]], source: str = "<rows>"
     ) -> list[dict[str, Any]]:
         """Return the fields that each row gets; none if its text or tokens are missing.
 
@@ -140,8 +118,8 @@ class RowTagger:
         ----------
         rows
             Rows by field. Tokens are a list of strings.
-        source, first
-            Name of the rows in messages, and the number of the first.
+        source
+            Name of the rows in messages.
 
         Raises
         ------
@@ -150,7 +128,7 @@ class RowTagger:
         """
         sentences: list[Sentence] = []
         kinds: list[tuple[type, int]] = []  # for each row the type of its field, and its sentences
-        for line, row in enumerate(rows, first):
+        for line, row in enumerate(rows, 1):
             value = row[self.field_of(row, source, line)]
             found: list[Sentence] = []
             if isinstance(value, str):
@@ -176,7 +154,6 @@ class RowTagger:
         results: list[dict[str, Any]] = []
         for kind, count in kinds:
             tagged = [next(every) for _ in range(count)]
-            self.counts.add(sum(map(bool, map(len, tagged))), sum(map(len, tagged)))
             if kind is str:
                 results.append({SENTENCES: [json.loads(each.text("jsonl")) for each in tagged]})
             elif kind is type(None):
@@ -186,59 +163,6 @@ class RowTagger:
             else:
                 results.append({name: [] for name in self.names})
         return results
-
-    # ----------------------------------------------------------------- JSON Lines
-    def json_lines(self, file: BinaryIO, offset: int = 0) -> Iterator[bytes]:
-        """Yield the lines of an open file of JSON objects, with their new fields.
-
-        `offset` is the number of bytes of the file before these.
-
-        Raises
-        ------
-        CorpusError
-            If a line is not an object; or as `tag`.
-        """
-        stream = ByteStream(file, LIMITS, offset)
-        missing = {self._options.field or _FIELDS[0]: None}  # of a blank line
-        for block in stream.blocks(after_last_line):
-            lines = block.text.removesuffix("\n").split("\n")
-            for start in range(0, len(lines), _BATCH_ROWS):
-                first = block.line + start
-                batch = lines[start : start + _BATCH_ROWS]
-                rows = [_object(line, stream.name, n) for n, line in enumerate(batch, first)]
-                given = [missing if row is None else row for row in rows]
-                added = self.tag(given, stream.name, first)
-                yield b"".join(
-                    b"\n" if row is None else _line(row | fields)
-                    for row, fields in zip(rows, added, strict=True)
-                )
-
-    # ----------------------------------------------------------------- Parquet
-    def parquet(self, file: BinaryIO, out: Any, source: str) -> None:
-        """Write the rows of an open Parquet file, with their new columns.
-
-        Raises
-        ------
-        CorpusError
-            If pyarrow is missing, or the file is not Parquet; or as `tag`.
-        """
-        pa, pq = arrow(source), import_module("pyarrow.parquet")
-        try:
-            table = pq.ParquetFile(file)
-        except pa.ArrowException as error:
-            msg = f"expected a file of Parquet, found something else: {error}"
-            raise CorpusError(msg, source=source) from None
-        names = table.schema_arrow.names
-        twice = next((name for name, count in Counter(names).items() if count > 1), None)
-        if twice is not None:
-            msg = f"expected distinct column names, found {twice!r:.60} twice; rename one"
-            raise CorpusError(msg, source=source)
-        schema = self.arrow_table(table.schema_arrow.empty_table(), source).schema
-        first = 1
-        with pq.ParquetWriter(out, schema) as writer:
-            for batch in table.iter_batches(_BATCH_ROWS):
-                writer.write_table(self.arrow_table(pa.Table.from_batches([batch]), source, first))
-                first += batch.num_rows
 
     def _arrow_fields(self, field: Any, source: str) -> list[Any]:
         """Return the fields of Arrow that rows with this field get.
@@ -260,17 +184,18 @@ class RowTagger:
         msg = f"expected texts or lists of tokens in {field.name}, found {kind}; name another field"
         raise CorpusError(msg, source=source)
 
-    def arrow_table(self, table: Any, source: str = "<table>", first: int = 1) -> Any:
+    def arrow_table(self, table: Any, source: str = "<table>") -> Any:
         """Return a table of Arrow with its new columns."""
         pa = arrow(source)
         field = self.field_of(table.schema.names, source)
+        added = self._arrow_fields(table.schema.field(field), source)
         rows = table.select(self.columns_of(table.schema.names, field)).to_pylist()
         for name, names in names_in_schema(table.schema.metadata).items():
             for row in rows:
                 if isinstance(row.get(name), list):
                     row[name] = with_names(row[name], names)
-        found = self.tag(rows, source, first)
-        for new in self._arrow_fields(table.schema.field(field), source):
+        found = self.tag(rows, source)
+        for new in added:
             values = pa.array([row.get(new.name) for row in found], new.type)
             at = table.schema.get_field_index(new.name)
             if at < 0:
@@ -291,10 +216,7 @@ def arrow(source: str) -> Any:
     try:
         return import_module("pyarrow")
     except ImportError:
-        msg = (
-            "expected the package pyarrow for tables of Arrow and Parquet, found none; "
-            f"{install_hint('ray')}"
-        )
+        msg = f"expected the package pyarrow for tables of Arrow, found none; {install_hint('ray')}"
         raise CorpusError(msg, source=source) from None
 
 
@@ -305,29 +227,149 @@ def _is_text(pa: Any, kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _object(line: str, source: str, number: int) -> dict[str, Any] | None:
-    """Return the object on a line; None if the line is blank."""
-    if not line.strip():
-        return None
-    try:
-        found = strict_json.loads(line.removeprefix("\ufeff"), constants=True)
-    except strict_json.DuplicateKeyError as error:
-        msg = f"expected different fields, found {error.key!r:.60} twice; rename one"
-        raise CorpusError(msg, source=source, line=number) from None
-    except strict_json.NotFiniteError as error:
-        msg = f"expected numbers below 1.8e308, found {error.number:.40}; write it as a string"
-        raise CorpusError(msg, source=source, line=number) from None
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        msg = f"expected an object of JSON on each line, found {line!r:.40}"
-        raise CorpusError(msg, source=source, line=number)
-    return found
+def annotate(
+    dataset: Any,
+    model: AnyModel | Sequence[AnyModel],
+    options: TagOptions | None = None,
+    *,
+    threads: int = 1,
+) -> Any:
+    """Return a dataset with the columns that a model fills; what it is computed on stays.
+
+    A row with tokens gets a list of labels for each column that the model fills, one with a text
+    the column ``sentences``. Rows keep their fields.
+
+    Parameters
+    ----------
+    dataset
+        A dataset of Ray Data, a data frame of Spark (its ``mapInArrow`` is called), a dataset of
+        Hugging Face, a table of Arrow, a frame of pandas, or a list or array for each column. On
+        Ray Data and Spark nothing is tagged before the result is used, and each process loads the
+        model once.
+    model
+        A model by path, address or name, which must be the same on all machines; a loaded model,
+        which travels with the job; or several.
+    options
+        Tagging options; `TagOptions.field` names the column of texts or tokens (None: ``tokens``,
+        or ``text``).
+    threads
+        Threads to decode on, in each process.
+
+    Raises
+    ------
+    ModelFileError, OSError
+        As `seqtag.load`; at once, even if nothing is tagged yet.
+    CorpusError
+        If there is no column of texts or tokens, or another type in it.
+
+    Examples
+    --------
+    >>> from seqtag.tagging import TagOptions
+    >>> annotate({"id": [7], "tokens": [["It", "works"]]}, "en", TagOptions(only=["upos"]))
+    {'id': [7], 'tokens': [['It', 'works']], 'upos': [['PRON', 'VERB']]}
+    """
+    several = cast("Sequence[AnyModel]", model if isinstance(model, list | tuple) else [model])
+    Models.of(several)
+    given = [_absolute(each) for each in several]
+    batch = SeqtagBatch(given, options, threads)
+    if hasattr(dataset, "mapInArrow"):
+        types = import_module("pyspark.sql.pandas.types")
+        schema = batch.schema(types.to_arrow_schema(dataset.schema))
+        return dataset.mapInArrow(batch.record_batches, types.from_arrow_schema(schema))
+    engine = type(dataset).__module__.partition(".")[0]
+    if engine == "ray":
+        return dataset.map_batches(
+            batch, batch_format="pyarrow", batch_size=_BATCH_ROWS, num_cpus=threads
+        )
+    return dataset.map(batch, batched=True) if engine == "datasets" else batch(dataset)
 
 
-def _line(row: Mapping[str, Any]) -> bytes:
-    """Return a row as a line of JSON."""
-    try:
-        return (json.dumps(row, ensure_ascii=False) + "\n").encode()
-    except UnicodeEncodeError:  # half a pair of surrogates, which JSON can write and UTF-8 cannot
-        return (json.dumps(row) + "\n").encode()
+def _absolute(model: AnyModel) -> AnyModel:
+    """Return the absolute path of the file of a model, as workers have other working folders."""
+    if isinstance(model, str | os.PathLike) and Path(model).is_file():
+        return Path(model).absolute()
+    return model
+
+
+class SeqtagBatch:
+    """Function of batches, for engines that `annotate` does not know.
+
+    The model is loaded at the first batch, once in each process; its name is pickled.
+
+    Parameters
+    ----------
+    model, options, threads
+        As in `annotate`.
+
+    Examples
+    --------
+    >>> from seqtag.tagging import TagOptions
+    >>> batch = SeqtagBatch("en", TagOptions(only=["upos"]))
+    >>> batch({"id": [7], "tokens": [["It", "works"]]})
+    {'id': [7], 'tokens': [['It', 'works']], 'upos': [['PRON', 'VERB']]}
+    """
+
+    def __init__(
+        self,
+        model: AnyModel | Sequence[AnyModel],
+        options: TagOptions | None = None,
+        threads: int = 1,
+    ):
+        self._model, self._options, self._threads = model, options or TagOptions(), threads
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SeqtagBatch, (self._model, self._options, self._threads)
+
+    @cached_property
+    def _tagger(self) -> RowTagger:
+        chain = Models.of(self._model).chain(self._options.only)
+        return RowTagger(chain, self._options, self._threads)
+
+    def schema(self, given: Any) -> Any:
+        """Return the schema of Arrow that tables of a schema get.
+
+        Raises
+        ------
+        CorpusError
+            If there is no column of texts or tokens, or another type in it.
+        """
+        return self._tagger.arrow_table(given.empty_table(), "<schema>").schema
+
+    def record_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield record batches of Arrow with their new columns, for ``mapInArrow`` of Spark."""
+        table = arrow("<batch>").Table
+        for batch in batches:
+            for start in range(0, len(batch), _BATCH_ROWS):
+                part = batch.slice(start, _BATCH_ROWS)
+                yield from self._tagger.arrow_table(table.from_batches([part])).to_batches()
+
+    def __call__(self, batch: Any) -> Any:
+        """Return the batch with its new columns.
+
+        Parameters
+        ----------
+        batch
+            A table of Arrow, a frame of pandas, or a list or array for each column.
+
+        Raises
+        ------
+        CorpusError
+            If there is no column of texts or tokens, or another type in it.
+        """
+        if hasattr(batch, "column_names"):
+            return self._tagger.arrow_table(batch)
+        is_frame = hasattr(batch, "assign")
+        names = list(batch)
+        field = self._tagger.field_of(names, "<batch>")
+        columns = {
+            name: [each.tolist() if hasattr(each, "tolist") else each for each in batch[name]]
+            for name in self._tagger.columns_of(names, field)
+        }
+        count = len(batch) if is_frame else len(columns[field])
+        rows = [{name: values[i] for name, values in columns.items()} for i in range(count)]
+        found = self._tagger.tag(rows, "<batch>")
+        kinds = {type(value) for value in columns[field]} - {type(None)}
+        is_text = str in kinds or (not kinds and field == "text")
+        added = [SENTENCES] if is_text else self._tagger.names
+        new = {name: [row.get(name) for row in found] for name in added}
+        return batch.assign(**new) if is_frame else {**batch, **new}

@@ -20,7 +20,6 @@ from math import ceil
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from seqtag.batch.files import Head, Models, Range, find_change, range_facts, recipe_of
-from seqtag.batch.rows import row_format
 from seqtag.batch.storage import digesting, facts_of, open_file, open_output, remove
 from seqtag.corpus.formats import FORMATS, joined, renumbered
 from seqtag.errors import CorpusError, OptionError
@@ -74,8 +73,8 @@ def cut_file(
     Returns
     -------
     Ranges
-        The parts, or none and the reason: the file is not larger, compressed, Parquet, or has no
-        place where it could be cut.
+        The parts, or none and the reason: the file is not larger, compressed, or has no place
+        where it could be cut.
 
     Raises
     ------
@@ -107,24 +106,19 @@ def cut_file(
         msg = f"expected a size of one byte or more for ranges, found {size}"
         raise OptionError(msg)
     name, options = os.fspath(source), options or TagOptions()
-    total, format = range_facts(name).bytes, row_format(name, options.format)
+    total = range_facts(name).bytes
     if total <= size:
         return Ranges([], "no larger than a chunk")
-    if format == "parquet":
-        return Ranges([], "Parquet, which is read in row groups")
     if options.token_ranges:
         return Ranges([], "--token-ranges counts characters from the start of the file")
     with open_file(name) as file:
         if compression_of(file.read(_LOOK)) is not None:
             return Ranges([], "compressed")
         file.seek(0)
-        head, first = Head("jsonl"), 0
-        if format != "jsonl":
-            chain = Models.of(model).chain(options.only)
-            found = _head_of(file, chain, options)
-            if isinstance(found, str):
-                return Ranges([], found)
-            head, first = found
+        found = _head_of(file, Models.of(model).chain(options.only), options)
+        if isinstance(found, str):
+            return Ranges([], found)
+        head, first = found
         borders, count = [0], ceil(total / size)
         for number in range(1, count):
             wanted = max(number * total // count, first)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from seqtag.batch.ledger import BatchReport, Entry
     from seqtag.corpus import ReadLimits
 
-_ROWS = ("jsonl", "parquet")
 _EVERY = 30.0  # seconds between two lines about the progress
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
@@ -60,22 +59,15 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
 @option(
     "--format",
     "format",
-    type=Choice([*READABLE, *_ROWS]),
+    type=Choice(READABLE),
     default="auto",
     metavar="FORMAT",
-    help="Format of the files: conllu, columns, text, tokens, ..., or of rows: jsonl, parquet.",
-    shown="rows by file name, others detected for each file",
+    help="Format of the files: conllu, columns, text, tokens, ...",
+    shown="detected for each file",
     group=INPUT,
 )
 @columns_option
 @layout_options
-@option(
-    "--field",
-    help="Field of rows that contains the text or the tokens.",
-    shown="tokens, or text",
-    metavar="NAME",
-    group=ADVANCED,
-)
 @tagging_options
 @option(
     "--base",
@@ -147,7 +139,6 @@ def command(
     workers: int | None,
     format: str,
     columns: tuple[str, ...] | None,
-    field: str | None,
     base: str | None,
     suffix: str | None,
     attempts: int,
@@ -172,14 +163,13 @@ def command(
     \b
     Examples:
       seqtag cluster tag -m en crawl/*.txt.gz --format text -o tagged
-      seqtag cluster tag -m en --base crawl "crawl/**/*.parquet" -o tagged
+      seqtag cluster tag -m en --base crawl "crawl/**/*.conllu" -o tagged
       seqtag cluster tag -m en @files.txt -o s3://tagged --ledger tagged.jsonl
     """
     from seqtag.batch.files import Models
     from seqtag.batch.jobs import files_of, jobs_of, open_ledger
     from seqtag.batch.ray_cluster import connected, require_ray
     from seqtag.batch.ray_tagging import tag_files
-    from seqtag.batch.rows import RowTagger, row_format
     from seqtag.model.embedded import DEFAULT_MODELS
     from seqtag.tagging.streams import TagOptions
 
@@ -189,7 +179,6 @@ def command(
         options = TagOptions(
             format="columns" if columns and format == "auto" else format,
             columns=columns,
-            field=field,
             max_sentence=limits.sentence,
             **tagging,
         )
@@ -198,9 +187,7 @@ def command(
         jobs = jobs_of(files_of(inputs), folder, base=base, suffix=suffix)
         names = models or DEFAULT_MODELS
         loaded = Models.of(list(names))
-        chain = loaded.chain(options.only)
-        if any(row_format(job.source, options.format) for job in jobs):
-            RowTagger(chain, options)  # which refuses options that rows do not have
+        loaded.chain(options.only)  # which refuses options that do not fit
         record = open_ledger(ledger, folder, jobs)
     shown = time.monotonic()
     with record, connected(address, workers) as ray, notes.bar("file", len(jobs)) as bar:

@@ -102,19 +102,6 @@ def test_a_touched_input_is_digested_once(place, model, monkeypatch):
     assert (tag(model, before).status, read) == ("skipped", ["in.conllu"])
 
 
-def test_a_damaged_output_of_the_same_size_is_noticed_when_asked(place, model):
-    before = tag(model)
-    data = Path("out/in.conllu").read_bytes()
-    Path("out/in.conllu").write_bytes(data.replace(b"NOUN", b"VERB"))
-    assert tag(model, before).status == "skipped"
-    options = TagOptions()
-    again = tag_file("in.conllu", "out/in.conllu", model, options, before=before, verify=True)
-    assert (again.status, again.reason) == ("tagged", "output")
-    assert Path("out/in.conllu").read_bytes() == data
-    again = tag_file("in.conllu", "out/in.conllu", model, options, before=again, verify=True)
-    assert again.status == "skipped"
-
-
 def test_a_change_as_long_and_as_old_as_a_fresh_input_is_noticed(place, model):
     os.utime("in.conllu")  # just now
     result = tag(model)
@@ -231,12 +218,3 @@ def test_what_cannot_be_done_is_said(place, model):
     with pytest.raises(SeqtagError, match="expected one of the components upos, found 'xpos'"):
         tag(model, only=["xpos"])
     assert names(".") == ["in.conllu"]
-
-
-@linux
-def test_names_that_are_no_utf_8(place, model):
-    odd = os.fsdecode(b"\xff.conllu")
-    Path("in.conllu").rename(odd)
-    result = tag_file(odd, f"out/{odd}", model)
-    assert (result.reason, result.source) == ("new", odd)
-    assert tag_file(odd, f"out/{odd}", model, before=result).status == "skipped"

@@ -116,12 +116,3 @@ def test_nothing_is_lost_with_the_process(path):
     assert process.exitcode == -signal.SIGKILL
     with Ledger(path, "out/") as ledger:
         assert len([*ledger]) == 1002
-
-
-@linux
-def test_names_that_are_no_utf_8(path):
-    odd = os.fsdecode(b"\xff")
-    with Ledger(path, "out/") as ledger:
-        ledger.add(result(odd))
-    with Ledger(path, "out/") as ledger:
-        assert ledger.get(f"out/{odd}") == result(odd)

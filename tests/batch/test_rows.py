@@ -1,18 +1,20 @@
-"""Rows stay rows: JSON Lines, Parquet, tables."""
+"""Rows stay rows: they get further fields."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import seqtag
-from seqtag.batch.files import tag_file
-from seqtag.batch.rows import RowTagger, row_format
+from seqtag.batch import SeqtagBatch, annotate
+from seqtag.batch.rows import RowTagger, arrow
 from seqtag.errors import CorpusError, OptionError, SeqtagError, install_hint
 from seqtag.tagging.pipeline import Chain
 from seqtag.tagging.streams import TagOptions
@@ -26,65 +28,28 @@ ROWS = [
 ]
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def write(name: str, rows: list) -> None:
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def read(name: str) -> list:
-    return [json.loads(line) for line in Path(name).read_text("utf-8").split("\n")[:-1]]
-
-
 def rows_of(model, rows, **options) -> list:
     return RowTagger(Chain([seqtag.load(model)]), TagOptions(**options)).tag(rows)
 
 
-def test_rows_of_tokens_keep_their_place_and_fields(place, home):
-    write("in.jsonl", ROWS)
-    result = tag_file("in.jsonl", "out.jsonl", home / "upos.seqtag")
-    assert (result.format, result.sentences, result.tokens) == ("jsonl", 2, 6)
+def test_rows_of_tokens(home):
     labels = seqtag.load(home / "upos.seqtag").tag(ROWS[3]["tokens"])
-    assert read("out.jsonl") == [
-        ROWS[0] | {"upos": ["DET", "NOUN", "VERB"]},
-        ROWS[1],
-        ROWS[2] | {"upos": []},
-        ROWS[3] | {"upos": labels},
+    assert rows_of(home / "upos.seqtag", ROWS) == [
+        {"upos": ["DET", "NOUN", "VERB"]},
+        {},
+        {"upos": []},
+        {"upos": labels},
     ]
 
 
-def test_rows_of_texts_get_sentences_as_the_command_line_writes_them(place, call):
+def test_rows_of_texts_get_sentences_as_the_command_line_writes_them(tmp_path, call):
     texts = ["They aren't here.  Why?", "", "Time flies."]
-    write("in.jsonl", [{"url": str(i), "text": text} for i, text in enumerate(texts)])
-    result = tag_file("in.jsonl", "out.jsonl", "en", TagOptions(only=["upos"]))
-    found = read("out.jsonl")
-    assert [row["url"] for row in found] == ["0", "1", "2"]
-    assert [row["text"] for row in found] == texts
-    for text, row in zip(texts, found, strict=True):
-        Path("one.txt").write_text(text)
-        one = call(
-            "tag", "-m", "en", "--only", "upos", "--format", "text", "--to", "jsonl", "one.txt"
-        )
-        assert row["sentences"] == [json.loads(line) for line in one.out.splitlines()]
-    assert (result.sentences, result.tokens) == (3, 10)
-
-
-def test_blank_lines_compression_and_odd_values(place, home):
-    lines = ['{"body": ["a"], "n": 12345678901234567890, "odd": "\\ud800"}', "", '{"body": null}']
-    Path("in.ndjson.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    tag_file("in.ndjson.gz", "out.jsonl", home / "upos.seqtag", TagOptions(field="body"))
-    assert Path("out.jsonl").read_text().split("\n") == [
-        lines[0][:-1] + ', "upos": ["DET"]}',
-        *lines[1:],
-        "",
-    ]
-    Path("blank.jsonl").write_text("\n\n")
-    assert tag_file("blank.jsonl", "out.jsonl", home / "upos.seqtag").tokens == 0
-    assert Path("out.jsonl").read_text() == "\n\n"
+    found = annotate({"text": texts}, "en", TagOptions(only=["upos"]))["sentences"]
+    for text, sentences in zip(texts, found, strict=True):
+        (tmp_path / "one.txt").write_text(text)
+        tag = ("tag", "-m", "en", "--only", "upos", "--format", "text", "--to", "jsonl")
+        one = call(*tag, tmp_path / "one.txt")
+        assert sentences == [json.loads(line) for line in one.out.splitlines()]
 
 
 def test_other_columns_of_tokens_are_looked_at(home):
@@ -124,44 +89,6 @@ def test_rows_with_something_else(home, rows, message):
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("line", ["[1]", "word", "{", "[" * 100_000])
-def test_lines_that_are_no_objects(place, home, line):
-    Path("in.jsonl").write_text('{"tokens": []}\n' + line)
-    with pytest.raises(CorpusError) as error:
-        tag_file("in.jsonl", "out.jsonl", home / "upos.seqtag")
-    assert str(error.value).startswith(
-        "in.jsonl:2: expected an object of JSON on each line, found '" + line[:20]
-    )
-    assert not Path("out.jsonl").exists()
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            '{"tokens": ["a"], "tokens": ["b"]}',
-            "expected different fields, found 'tokens' twice; rename one",
-        ),
-        ('{"tokens": [], "x": {"y": 1, "y": 2}}', "expected different fields, found 'y' twice; re"),
-        (  # found at once, however many there are
-            json.dumps({"tokens": []} | dict.fromkeys(map(str, range(300_000))))[:-1] + ', "9": 0}',
-            "expected different fields, found '9' twice; rename one",
-        ),
-        (
-            '{"tokens": [], "x": -1e400}',
-            "expected numbers below 1.8e308, found -1e400; write it as a string",
-        ),
-    ],
-    ids=["field", "inner field", "many fields", "number"],
-)
-def test_lines_that_would_not_come_out_whole(place, home, line, message):
-    Path("in.jsonl").write_text('{"tokens": []}\n' + line)
-    with pytest.raises(CorpusError) as error:
-        tag_file("in.jsonl", "out.jsonl", home / "upos.seqtag")
-    assert str(error.value).startswith(f"in.jsonl:2: {message}")
-    assert not Path("out.jsonl").exists()
-
-
 def test_rows_have_no_other_format(home):
     chain = Chain([seqtag.load(home / "upos.seqtag")])
     for options, found in (({"to": "conllu"}, "--to conllu"), ({"token_ranges": True}, "--token")):
@@ -169,95 +96,111 @@ def test_rows_have_no_other_format(home):
             RowTagger(chain, TagOptions(**options))
 
 
-def test_formats_by_name():
-    assert row_format("a/b.ndjson.zst", "auto") == "jsonl"
-    assert row_format("b.parquet", "auto") == row_format("b", "parquet") == "parquet"
-    assert row_format("b.jsonl", "text") is None is row_format("b.conllu", "auto")
-
-
-# ----------------------------------------------------------------- Parquet
+# ----------------------------------------------------------------- Arrow
 @pytest.fixture
-def arrow(place):
-    pytest.importorskip("pyarrow", reason="needs pyarrow: pip install -e '.[ray]'")
-    import pyarrow
-    import pyarrow.parquet
-
-    return pyarrow
+def pa():
+    return pytest.importorskip("pyarrow", reason="needs pyarrow: pip install -e '.[ray]'")
 
 
-def test_parquet_of_tokens(arrow, home):
-    table = arrow.table(
-        {
-            "id": [row["id"] for row in ROWS] * 800,  # several batches
-            "tokens": [row["tokens"] for row in ROWS] * 800,
-        }
-    ).replace_schema_metadata({"made": "here"})
-    arrow.parquet.write_table(table, "in.parquet", row_group_size=700)
-    result = tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
-    assert (result.format, result.tokens) == ("parquet", 6 * 800)
-    found = arrow.parquet.read_table("out.parquet")
+def test_tables_of_tokens_and_of_texts(pa, home):
+    table = pa.table({"id": [7, 3, 5, 4], "tokens": [row["tokens"] for row in ROWS]})
+    found = annotate(table.replace_schema_metadata({"made": "here"}), home / "upos.seqtag")
     assert found.select(["id", "tokens"]).equals(table)
     assert found.schema.metadata[b"made"] == b"here"
-    write("in.jsonl", [{"tokens": row["tokens"]} for row in ROWS])
-    tag_file("in.jsonl", "out.jsonl", home / "upos.seqtag")
-    assert found["upos"].to_pylist() == [row.get("upos") for row in read("out.jsonl")] * 800
-    again = tag_file("in.parquet", "out.parquet", home / "upos.seqtag", before=result)
-    assert again.status == "skipped"
-
-
-def test_parquet_of_texts(arrow):
-    table = arrow.table({"text": ["It works. Really?", None, ""], "upos": ["a", "b", "c"]})
-    arrow.parquet.write_table(table, "in.parquet")
-    tag_file("in.parquet", "out.parquet", "en", TagOptions(only=["upos"]))
-    found = arrow.parquet.read_table("out.parquet")
+    rows = rows_of(home / "upos.seqtag", ROWS)
+    assert found["upos"].to_pylist() == [row.get("upos") for row in rows]
+    table = pa.table({"text": ["It works. Really?", None, ""], "upos": ["a", "b", "c"]})
+    found = annotate(table, "en", TagOptions(only=["upos"]))
     assert found.column_names == ["text", "upos", "sentences"]
-    assert found["sentences"].to_pylist() == [
-        [
-            {
-                "text": "It works.",
-                "tokens": ["It", "works", "."],
-                "upos": ["PRON", "VERB", "PUNCT"],
-            },
-            {"text": "Really?", "tokens": ["Really", "?"], "upos": ["ADV", "PUNCT"]},
-        ],
-        None,
-        [],
+    sentences = [
+        {"text": "It works.", "tokens": ["It", "works", "."], "upos": ["PRON", "VERB", "PUNCT"]},
+        {"text": "Really?", "tokens": ["Really", "?"], "upos": ["ADV", "PUNCT"]},
     ]
+    assert found["sentences"].to_pylist() == [sentences, None, []]
 
 
-def test_a_column_of_labels_is_replaced_where_it_stands(arrow, home):
-    table = arrow.table({"upos": [["_"]], "tokens": [["the"]]})
-    arrow.parquet.write_table(table, "in.parquet")
-    tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
-    found = arrow.parquet.read_table("out.parquet")
+def test_a_column_of_labels_is_replaced_where_it_stands(pa, home):
+    found = annotate(pa.table({"upos": [["_"]], "tokens": [["the"]]}), home / "upos.seqtag")
     assert found.to_pylist() == [{"upos": ["DET"], "tokens": ["the"]}]
     assert found.column_names == ["upos", "tokens"]
 
 
-def test_parquet_that_is_none_or_has_something_else(arrow, home):
-    Path("in.parquet").write_text("no table at all")
-    with pytest.raises(CorpusError, match=r"^in.parquet: expected a file of Parquet, found some"):
-        tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
-    for values, found in (([1], "int64"), ([[1]], "list<")):
-        arrow.parquet.write_table(arrow.table({"tokens": values}), "in.parquet")
-        with pytest.raises(CorpusError, match=f"texts or lists of tokens in tokens, found {found}"):
-            tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
-    twice = arrow.Table.from_arrays(2 * [arrow.array([["a"]])], names=["tokens", "tokens"])
-    arrow.parquet.write_table(twice, "in.parquet")
-    with pytest.raises(CorpusError, match=r"column names, found 'tokens' twice; rename one$"):
-        tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
-    arrow.parquet.write_table(arrow.table({"id": [1]}), "in.parquet")
-    with pytest.raises(CorpusError, match=r"^in.parquet: expected a field body, found id"):
-        tag_file("in.parquet", "out.parquet", home / "upos.seqtag", TagOptions(field="body"))
-    assert not Path("out.parquet").exists()
+@pytest.mark.parametrize(("values", "found"), [([1], "int64"), ([[1]], "list<")])
+def test_tables_with_something_else(pa, home, values, found):
+    with pytest.raises(CorpusError, match=f"texts or lists of tokens in tokens, found {found}"):
+        annotate(pa.table({"tokens": values}), home / "upos.seqtag")
 
 
-def test_without_pyarrow_the_extra_is_named(place, home, monkeypatch):
+def test_without_pyarrow_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    Path("in.parquet").write_text("")
     with pytest.raises(CorpusError) as error:
-        tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
+        arrow("in.parquet")
     assert str(error.value) == (
-        "in.parquet: expected the package pyarrow for tables of Arrow and Parquet, found none; "
+        "in.parquet: expected the package pyarrow for tables of Arrow, found none; "
         + install_hint("ray")
     )
+
+
+# ----------------------------------------------------------------- batches of other kinds
+TOKENS = [["the", "dog", "barks"], None, [], ["a", "cat"]]
+
+
+@pytest.fixture
+def labels(home) -> list:
+    tagger = seqtag.load(home / "upos.seqtag")
+    return [None if tokens is None else tagger.tag(tokens) for tokens in TOKENS]
+
+
+@pytest.fixture
+def batch(home) -> SeqtagBatch:
+    """One that has travelled."""
+    return pickle.loads(pickle.dumps(SeqtagBatch(home / "upos.seqtag")))
+
+
+def test_lists(batch, labels):
+    given = {"id": [1, 2, 3, 4], "tokens": TOKENS}
+    assert batch(given) == given | {"upos": labels}
+    assert "upos" not in given
+    assert batch({"id": [], "tokens": []}) == {"id": [], "tokens": [], "upos": []}
+    assert batch({"tokens": [None]})["upos"] == [None]
+
+
+def test_arrays_of_arrays(batch, labels):
+    tokens = np.empty(4, object)
+    tokens[:] = [None if each is None else np.array(each, object) for each in TOKENS]
+    given = {"id": np.arange(4), "tokens": tokens}
+    found = batch(given)
+    assert found["upos"] == labels
+    assert found["id"] is given["id"]
+
+
+def test_frames_and_tables(batch, labels):
+    pd = pytest.importorskip("pandas", reason="needs pandas: pip install -e '.[dev]'")
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install -e '.[ray]'")
+    frame = batch(pd.DataFrame({"id": [1, 2, 3, 4], "tokens": TOKENS}, index=[9, 8, 7, 6]))
+    assert frame["upos"].tolist() == labels
+    assert frame.index.tolist() == [9, 8, 7, 6]
+    table = batch(pa.table({"id": [1, 2, 3, 4], "tokens": TOKENS}))
+    assert table["upos"].to_pylist() == labels
+    assert table.column_names == ["id", "tokens", "upos"]
+
+
+def test_texts():
+    batch = SeqtagBatch("en", TagOptions(only=["upos"], field="body"))
+    found = batch({"body": ["It works.", None]})
+    assert [each["upos"] for each in found["sentences"][0]] == [["PRON", "VERB", "PUNCT"]]
+    assert found["sentences"][1] is None
+    batch = SeqtagBatch("en")
+    assert batch({"text": [None]}) == {"text": [None], "sentences": [None]}
+
+
+def test_other_columns_that_a_model_looks_at(home):
+    batch = SeqtagBatch(home / "chunk.seqtag")
+    given = {"tokens": [["the", "dog"]], "xpos": [["DT", "NN"]]}
+    words = [("the", "DT"), ("dog", "NN")]
+    assert batch(given)["chunk"] == [seqtag.load(home / "chunk.seqtag").tag(words)]
+
+
+def test_batches_without_texts_or_tokens(batch):
+    with pytest.raises(CorpusError, match="<batch>: expected a field tokens or text, found id"):
+        batch({"id": [1]})
