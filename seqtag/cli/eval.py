@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
+from seqtag.cli.base import Command, in_advanced, in_output, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
@@ -39,11 +39,7 @@ FAILED = 3
 
 @click.command("eval", cls=Command)
 @click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="GOLD [PREDICTED]",
-    shell_complete=complete_files,
+    "files", nargs=-1, required=True, metavar="GOLD [PREDICTED]", shell_complete=complete_files
 )
 @option(
     "-m", "--model", shell_complete=complete_models, help="Model to score on GOLD.", metavar="MODEL"
@@ -68,37 +64,29 @@ FAILED = 3
     help="Let the model segment the raw text of GOLD, and score as with --aligned.",
 )
 @reading_options
-@option(
+@in_output(
     "--confusion",
     type=click.IntRange(0),
     default=0,
     metavar="N",
     help="Show the N most frequent confusions.",
-    group=OUTPUT,
 )
-@option(
+@in_output(
     "--errors",
     type=click.IntRange(0),
     default=0,
     metavar="N",
     help="Show the N most frequent errors by word.",
-    group=OUTPUT,
 )
-@option(
-    "--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.", group=OUTPUT
-)
-@option(
+@in_output("--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.")
+@in_advanced(
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="X",
     help="Exit with 3 if the score is under X percent.",
-    group=ADVANCED,
 )
-@option(
-    "--ci",
-    is_flag=True,
-    help="Show 95% intervals of the scores (bootstrap over sentences).",
-    group=OUTPUT,
+@in_output(
+    "--ci", is_flag=True, help="Show 95% intervals of the scores (bootstrap over sentences)."
 )
 @sampling_options
 @json_option

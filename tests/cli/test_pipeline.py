@@ -71,7 +71,6 @@ def test_raw_text_becomes_conllu(call):
     assert done.out.decode().replace("\t", " ") == CONLLU
     assert not any("paragraph" in note for note in done.notes)  # each line is between blank ones
     assert call("tag", "-m", "all.seqtag", "text.txt", "--threads", 2).out == done.out
-    assert call("tag", "-m", "all.seqtag", "text.txt", "--flush").out == done.out
     assert call("tag", "-m", "all.seqtag", "text.txt", "--to", "conllu").out == done.out
 
 
