@@ -83,17 +83,6 @@ def test_usage(home, folder, call):
     model = home / "upos.seqtag"
     (folder / "empty").write_bytes(b"")
     for code, args, message in (
-        (2, ("gold.txt", "-", "-"), 'expected "-" (standard input) once, found it again'),
-        (
-            2,
-            ("gold.conllu", model, "b.conllu", "--raw"),
-            "expected two models with --raw, found a file; use --aligned for files",
-        ),
-        (
-            2,
-            ("gold.conllu", model, "b.conllu", "--aligned"),
-            "expected two files with --aligned, found a model; use --raw for models",
-        ),
         (
             1,
             ("gold.conllu", model, "en", "--label", "misc"),

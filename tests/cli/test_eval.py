@@ -128,24 +128,6 @@ def test_files_of_other_words(folder, call):
         assert (done.code, done.out, done.err) == (1, b"", f"seqtag: {message}{again}")
 
 
-def test_usage(home, folder, call):
-    model = ("-m", home / "upos.seqtag")
-    for args, message in (
-        ((), "Missing argument 'GOLD [PREDICTED]'."),
-        (("gold.txt",), "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
-        ((*model, "gold.txt", "gold.txt"), "expected GOLD with -m MODEL, found 2 files"),
-        (("-", "-"), 'expected "-" (standard input) once, found it again'),
-        (("a", "b", "--fail-under", "nan"), "expected a percentage for --fail-under, found nan"),
-        (("a", "b", "--fail-under", "101"), "101.0 is not in the range 0<=x<=100"),
-        (("a", "b", "--errors", "-1"), "-1 is not in the range x>=0"),
-        (("a", "b", "--ci", "--conlleval"), "expected --ci or --conlleval, found both"),
-    ):
-        done = call("eval", *args)
-        assert (done.code, done.out) == (2, b"")
-        assert done.err.startswith("seqtag: ") and message in done.err
-        assert done.err.endswith("(see seqtag eval --help)\n") and done.err.count("\n") == 1
-
-
 def test_penn_tags_are_not_scored_as_universal_ones(home, call, tmp_path):
     (tmp_path / "penn.txt").write_text("The DT\ncat NN\n")
     done = call("eval", "-m", home / "upos.seqtag", tmp_path / "penn.txt", "--columns", "form,pos")
@@ -236,19 +218,6 @@ def test_aligned_files_of_other_texts(folder, call):
             "none.conllu none.conllu --aligned",
             1,
             "none.conllu: expected sentences to score, found none",
-        ),
-        ("gold.conllu --raw", 2, "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
-        ("gold.conllu gold.conllu --raw", 2, "expected -m MODEL with --raw, found none"),
-        (
-            "gold.conllu -m x.seqtag --aligned",
-            2,
-            "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, found neither",
-        ),
-        (
-            "gold.conllu gold.conllu --aligned --conlleval",
-            2,
-            "expected texts of the same words for --confusion, --errors and --conlleval, found "
-            "--aligned; leave one out",
         ),
     ],
 )

@@ -129,14 +129,6 @@ def test_the_training_data(folder, call):
 
 
 # -------------------------------------------------------------------------------- training
-def test_two_labels(folder, call):
-    both = ("--label", "upos", "--label", "xpos")
-    for command in (("train", "train.conllu", "-o", "x"), ("eval", "other.conllu", "other.conllu")):
-        done = call(*command, *both)
-        assert done.code == 2
-        assert "expected --label once, found it 2 times; for a pipeline of several" in done.err
-
-
 def test_lemmas_that_are_not_there_are_named_with_their_file(folder, call):
     (folder / "none.conllu").write_text("1\tcats\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n")
     for label in ("lemma", "upos,lemma"):
