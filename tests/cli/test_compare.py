@@ -79,26 +79,6 @@ def test_texts_cut_otherwise(folder, call):
     assert next(iter(json.loads(pipeline.out)["differences"])) == "words"
 
 
-def test_usage(home, folder, call):
-    model = home / "upos.seqtag"
-    (folder / "empty").write_bytes(b"")
-    for code, args, message in (
-        (
-            1,
-            ("gold.conllu", model, "en", "--label", "misc"),
-            "en: expected a component that labels words, one of tokens, words, upos, xpos, feats, "
-            "lemma, "
-            "found 'misc'",
-        ),
-        (1, ("gold.conllu", "no.conllu", "b.conllu"), "no.conllu: No such file"),
-        (1, ("empty", model, model), "empty: expected sentences to score, found none"),
-        (1, ("gold.conllu", "a.conllu", "gold.txt", "--label", "chunk"), "expected one of"),
-    ):
-        done = call("compare", *args)
-        assert (done.code, done.out) == (code, b""), args
-        assert message in done.err and done.err.count("\n") == 1
-
-
 # --------------------------------------------------------------------------- eval --ci
 def test_intervals_of_a_model_and_of_files(home, folder, call):
     done = call("eval", "gold.conllu", "a.conllu", "--ci")

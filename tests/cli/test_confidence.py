@@ -112,14 +112,6 @@ def test_chunks_are_kept_as_they_are_written(home, call, tmp_path):
     assert [line.split()[2] for line in done.out.decode().split("\n")[:3]] == labels
 
 
-def test_probabilities_of_a_model_without_calibration(home, call, tmp_path):
-    path = tmp_path / "in.conllu"
-    path.write_text(TEXT)
-    done = call("tag", "-m", home / "upos.seqtag", path, "--probability")
-    assert done.code == 1
-    assert "expected a calibrated model of upos, found one without calibration" in done.err
-
-
 # ----------------------------------------------------------------- calibrate, eval
 def test_eval_shows_how_calibrated_scores_fit(home, call, calibrated):
     gold = home / "train.conllu"
@@ -195,15 +187,6 @@ def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     rival = call("explain", "-m", model, "the dog", "--token", "2", "--rival", "VERB", "--json")
     assert json.loads(rival.out)[0]["rival"] == "VERB"
     assert call("explain", "-m", model, "", "--json").out == b"[]\n"
-
-
-def test_explain_refuses_a_word_that_no_sentence_has(home, call):
-    done = call("explain", "-m", home / "upos.seqtag", "the dog", "--token", "3")
-    assert done.code == 1
-    assert done.err == (
-        "seqtag: the text: expected a sentence of 3 words or more, found none; "
-        "choose a smaller --token\n"
-    )
 
 
 def test_explain_runs_the_parts_before(home, call, tmp_path):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
+import shlex
 
 import pytest
 
@@ -82,47 +82,83 @@ def test_bad_files(folder, call, name, message):
     ]
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["empty"], "empty: expected sentences to learn from, found none"),
-        (["blank"], "blank: expected sentences to learn from, found none"),
-        (["train.txt", "--dev", "empty"], "empty: expected sentences to learn from, found none"),
-        (["raw.txt"], "raw.txt: expected a column of labels, found the columns form, misc only"),
-        (
-            ["hole.txt"],
-            'hole.txt:2: expected a label in the column label, found "_" (not annotated)',
-        ),
-        (
-            ["train.conllu", "--label", "chunk"],
-            "train.conllu: expected one of the columns lemma, upos, xpos, feats, head, deprel, "
-            "deps, misc "
-            "for labels, found 'chunk'; choose one of these with --label, or name the columns with",
-        ),
-        (
-            ["train.conllu", "--dev", "train.txt"],
-            "train.txt: expected a dev set with the columns of the training data, found one "
-            "without upos "
-            "(it has form, pos, chunk); give one in the same format",
-        ),
-        (["train.conllu", "train.txt"], "train.txt: expected the columns id, form, lemma, "),
-        (["train.txt", "--columns", "form,form,x"], "expected different column names"),
-        (["train.txt", "--columns", "form,pos"], "train.txt:1: expected 2 columns, found 3"),
-        (
-            ["train.txt", "--format", "conllu"],
-            "train.txt:1: expected 10 tab-separated columns, found",
-        ),
-        (
-            ["train.txt", "--templates", "nope"],
-            "found neither of the name 'nope'; presets are chunk, ",
-        ),
-        (["train.txt", "--templates", "folder"], "folder: Is a directory; name a file"),
-        (["train.txt", "--templates", "posx"], "posx:2: unknown column 'posx' in \"posx[0]\""),
-    ],
-)
-def test_training_refuses(folder, call, args, message):
+REFUSED = [
+    ("train empty -o new", "empty: expected sentences to learn from, found none"),
+    ("train blank -o new", "blank: expected sentences to learn from, found none"),
+    ("train train.txt --dev empty -o new", "empty: expected sentences to learn from, found none"),
+    ("train raw.txt -o new", "raw.txt: expected a column of labels, found the columns form, misc"),
+    ("train hole.txt -o new", 'hole.txt:2: expected a label in the column label, found "_" (not'),
+    (
+        "train train.conllu --label chunk -o new",
+        "train.conllu: expected one of the columns lemma, upos, xpos, feats, head, deprel, deps, "
+        "misc for labels, found 'chunk'; choose one of these with --label, or name the columns with",
+    ),
+    (
+        "train train.conllu --dev train.txt -o new",
+        "train.txt: expected a dev set with the columns of the training data, found one without "
+        "upos (it has form, pos, chunk); give one in the same format",
+    ),
+    ("train train.conllu train.txt -o new", "train.txt: expected the columns id, form, lemma, "),
+    ("train train.txt --columns form,form,x -o new", "expected different column names"),
+    ("train train.txt --columns form,pos -o new", "train.txt:1: expected 2 columns, found 3"),
+    ("train train.txt --format conllu -o new", "train.txt:1: expected 10 tab-separated columns"),
+    ("train train.txt --templates nope -o new", "found neither of the name 'nope'; presets are ch"),
+    ("train train.txt --templates folder -o new", "folder: Is a directory; name a file"),
+    ("train train.txt --templates posx -o new", "posx:2: unknown column 'posx' in \"posx[0]\""),
+    (
+        "train train.conllu --init none -o new",
+        "none: No such file or directory; embedded models: e",
+    ),
+    (
+        "train train.conllu --init upos.seqtag --label xpos -o new",
+        "expected a column that the model to continue from labels (upos), found xpos",
+    ),
+    (
+        "tag -m chunk.seqtag raw.txt",
+        "raw.txt:1: the model needs the column pos, found form, misc; name the columns with "
+        "--columns, or run a model that fills it first, as in -m en -m",
+    ),
+    ("tag -m chunk.seqtag train.conllu --to conll2000 -o folder", "folder: Is a directory"),
+    (
+        "tag -m upos.seqtag train.conllu --to conll2000 -o out",
+        "expected a column 'chunk' to write the format conll2000, found form, ",
+    ),
+    (
+        "tag -m upos.seqtag train.conllu --probability",
+        "expected a calibrated model of upos, found o",
+    ),
+    (
+        "eval -m chunk.seqtag train.conllu",
+        "train.conllu: expected a file with the column chunk, which the model predicts, found one",
+    ),
+    ("eval train.conllu train.txt --aligned", "train.txt:1: expected CoNLL-U, which marks tokens"),
+    ("eval empty empty --aligned", "empty: expected sentences to score, found none"),
+    (
+        "eval train.conllu train.conllu --aligned --label lemmas",
+        "expected one of tokens, sentences",
+    ),
+    (
+        "compare train.conllu upos.seqtag en --label misc",
+        "en: expected a component that labels words, one of tokens, words, upos, xpos, feats, "
+        "lemma, found 'misc'",
+    ),
+    ("compare train.conllu no.conllu train.conllu", "no.conllu: No such file"),
+    ("compare empty upos.seqtag upos.seqtag", "empty: expected sentences to score, found none"),
+    ("compare train.conllu train.conllu train.txt --label chunk", "expected one of"),
+    ("report -m upos.seqtag empty -o x.html", "empty: expected sentences to score, found none"),
+    ("report -m upos.seqtag train.conllu -o train.conllu", "an output file other than the input"),
+    (
+        "explain -m upos.seqtag 'the dog' --token 3",
+        "the text: expected a sentence of 3 words or more, found none; choose a smaller --token",
+    ),
+]
+"""Command lines on data that do not fit, and what the message says."""
+
+
+@pytest.mark.parametrize(("line", "message"), REFUSED, ids=[line for line, _ in REFUSED])
+def test_what_does_not_fit_is_refused(folder, call, line, message):
     before = sorted(folder.iterdir())
-    check(call("train", *args, "-o", "new.seqtag"), 1, message)
+    check(call(*shlex.split(line)), 1, message)
     assert sorted(folder.iterdir()) == before
 
 
@@ -173,31 +209,6 @@ def test_output_that_cannot_be_written(folder, call):
     if os.access("folder", os.W_OK):
         return  # the super-user may write anywhere
     check(call(*tag, "folder/out"), 1, "folder: Permission denied; check its permissions")
-
-
-def test_a_model_that_does_not_fit_the_input(folder, call):
-    check(
-        call("tag", "-m", "chunk.seqtag", "raw.txt"),
-        1,
-        "raw.txt:1: the model needs the column pos, found form, misc; name the columns with "
-        "--columns, or run a model that fills it first, as in -m en -m",
-    )
-    check(
-        call("tag", "-m", "chunk.seqtag", "train.conllu", "--to", "conll2000", "-o", "folder"),
-        1,
-        "folder: Is a directory",
-    )
-    check(
-        call("tag", "-m", "upos.seqtag", "train.conllu", "--to", "conll2000", "-o", "out"),
-        1,
-        "expected a column 'chunk' to write the format conll2000, found form, ",
-    )
-    check(
-        call("eval", "-m", "chunk.seqtag", "train.conllu"),
-        1,
-        "train.conllu: expected a file with the column chunk, which the model predicts, found one",
-    )
-    assert not (folder / "out").exists()
 
 
 def test_a_bug_is_called_one(folder, call, monkeypatch):

@@ -128,16 +128,6 @@ def test_files_of_other_words(folder, call):
         assert (done.code, done.out, done.err) == (1, b"", f"seqtag: {message}{again}")
 
 
-def test_penn_tags_are_not_scored_as_universal_ones(home, call, tmp_path):
-    (tmp_path / "penn.txt").write_text("The DT\ncat NN\n")
-    done = call("eval", "-m", home / "upos.seqtag", tmp_path / "penn.txt", "--columns", "form,pos")
-    assert done.code == 1
-    assert (
-        "the column upos, which the model predicts, found one with the columns form, pos;"
-        in done.err
-    )
-
-
 # --------------------------------------------------------------------------- texts cut otherwise
 def joined() -> str:
     """The sentences with the first two words as one."""
@@ -203,27 +193,3 @@ def test_aligned_files_of_other_texts(folder, call):
         'seqtag: other.conllu:8: expected "acatseesthedog." as in gold.conllu:8, found '
         '"thecatseesthedog."; compare files of the same text (white space may differ)\n'
     )
-
-
-@pytest.mark.parametrize(
-    ("args", "code", "message"),
-    [
-        (
-            "gold.conllu gold.txt --aligned",
-            1,
-            "gold.txt:1: expected CoNLL-U, which marks tokens and sentences, found a file "
-            "with the columns form, pos, chunk; give files in CoNLL-U",
-        ),
-        (
-            "none.conllu none.conllu --aligned",
-            1,
-            "none.conllu: expected sentences to score, found none",
-        ),
-    ],
-)
-def test_what_cannot_be_aligned(folder, call, args, code, message):
-    (folder / "none.conllu").write_text("")
-    done = call("eval", *args.split())
-    assert (done.code, done.out) == (code, b"")
-    assert message in done.err.replace("\n  ", " ")
-    assert "Traceback" not in done.err

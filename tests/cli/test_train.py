@@ -205,17 +205,6 @@ def test_a_pipeline_goes_on_from_a_pipeline(folder, call):
     assert "not kept" not in call(*one[:-2], "upos,xpos", "--epochs", 1, "--force").err
 
 
-def test_a_model_that_does_not_fit_is_refused(folder, home, call):
-    how = ["train", "train.conllu", "-o", "m.seqtag"]
-    done = call(*how, "--init", "none.seqtag")
-    assert done.code == 1
-    assert "none.seqtag: No such file or directory; embedded models: en" in done.err
-    done = call(*how, "--init", home / "xpos.seqtag", "--label", "upos")
-    assert done.code == 1
-    assert "expected a column that the model to continue from labels (xpos), found upos" in done.err
-    assert not (folder / "m.seqtag").exists()
-
-
 # ----------------------------------------------------------------- words without a label
 def test_words_without_a_label_are_learnt_around(folder, call):
     whole = (folder / "train.conllu").read_text()
