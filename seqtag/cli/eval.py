@@ -18,6 +18,7 @@ from seqtag.cli.options import (
     general_options,
     json_option,
     one_label,
+    raw_option,
     reading_options,
     sampling_options,
     threads_option,
@@ -53,16 +54,7 @@ FAILED = 3
     help="Column to compare.",
     shown="the model's, or as in train",
 )
-@option(
-    "--aligned",
-    is_flag=True,
-    help="Score tokens, sentences, words and all labels of CoNLL-U with another segmentation.",
-)
-@option(
-    "--raw",
-    is_flag=True,
-    help="Let the model segment the raw text of GOLD, and score as with --aligned.",
-)
+@raw_option
 @reading_options
 @in_output(
     "--confusion",
@@ -98,7 +90,6 @@ def command(
     files: tuple[str, ...],
     model: str | None,
     label: str | None,
-    aligned: bool,
     raw: bool,
     reading: InputOptions,
     confusion: int,
@@ -121,19 +112,14 @@ def command(
       seqtag eval -m french.seqtag ud:fr_sequoia/dev --raw
     """
     notes = Notes(quiet)
-    aligned = aligned or raw
     msg = ""
     if len(files) != (1 if model else 2):
         wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
         msg = f"expected {wanted}, found {len(files)} file{'s' * (len(files) > 1)}"
-    elif raw and not model:
-        msg = "expected -m MODEL with --raw, found none"
-    elif aligned and model and not raw:
-        msg = "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, found neither"
-    elif aligned and (confusion or errors or as_conlleval):
+    elif raw and (confusion or errors or as_conlleval):
         msg = (
             "expected texts of the same words for --confusion, --errors and --conlleval, found "
-            f"{'--raw' if raw else '--aligned'}; leave one out"
+            "--raw; leave one out"
         )
     elif ci and as_conlleval:
         msg = "expected --ci or --conlleval, found both; leave one out"
@@ -156,8 +142,8 @@ def command(
         system,
         name=model or streams[-1].source,
         label=label,
-        aligned=aligned,
-        raw=raw,
+        aligned=raw and not model,
+        raw=raw and bool(model),
         threads=threads,
         samples=ci,
         progress=lambda sentences: notes.progress(sentences, " sentences"),

@@ -429,6 +429,12 @@ def reading_options(command: Command) -> Command:
     return run  # type: ignore[return-value]
 
 
+raw_option = option(
+    "--raw",
+    is_flag=True,
+    help="Score from raw text, which a model segments: tokens, sentences, words and all labels of "
+    "CoNLL-U. Files may be segmented differently.",
+)
 seed_option = in_advanced(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),

@@ -67,7 +67,7 @@ def test_models_and_a_file(home, folder, call):
 
 
 def test_texts_cut_otherwise(folder, call):
-    done = call("compare", "gold.conllu", "a.conllu", "b.conllu", "--aligned", "--label", "upos")
+    done = call("compare", "gold.conllu", "a.conllu", "b.conllu", "--raw", "--label", "upos")
     assert (done.code, done.err) == (0, "")
     lines = done.out.decode().splitlines()
     assert lines[4].split()[:4] == ["UPOS", "88.64", "99.55", "+10.91"]
@@ -75,6 +75,8 @@ def test_texts_cut_otherwise(folder, call):
     raw = call("compare", "gold.conllu", "en", "en", "--raw", "--json")
     value = json.loads(raw.out)
     assert value["differences"]["words"]["difference"] == 0
+    mixed = call("compare", "gold.conllu", "en", "gold.conllu", "--raw", "--json")
+    assert json.loads(mixed.out)["differences"]["upos"]["b"] == 1
     pipeline = call("compare", "gold.conllu", "en", "b.conllu", "--json")
     assert next(iter(json.loads(pipeline.out)["differences"])) == "words"
 
@@ -99,7 +101,7 @@ def test_intervals_of_a_model_and_of_files(home, folder, call):
 
 
 def test_intervals_of_texts(folder, call):
-    done = call("eval", "gold.conllu", "a.conllu", "--aligned", "--ci")
+    done = call("eval", "gold.conllu", "a.conllu", "--raw", "--ci")
     assert b"95% intervals" in done.out and b"UPOS" in done.out.partition(b"95%")[2]
     pipeline = call("eval", "-m", "en", "gold.conllu", "--ci", "--resamples", 50, "--json")
     assert json.loads(pipeline.out)["intervals"]["tokens"] == [1, 1]

@@ -131,10 +131,10 @@ REFUSED = [
         "eval -m chunk.seqtag train.conllu",
         "train.conllu: expected a file with the column chunk, which the model predicts, found one",
     ),
-    ("eval train.conllu train.txt --aligned", "train.txt:1: expected CoNLL-U, which marks tokens"),
-    ("eval empty empty --aligned", "empty: expected sentences to score, found none"),
+    ("eval train.conllu train.txt --raw", "train.txt:1: expected CoNLL-U, which marks tokens"),
+    ("eval empty empty --raw", "empty: expected sentences to score, found none"),
     (
-        "eval train.conllu train.conllu --aligned --label lemmas",
+        "eval train.conllu train.conllu --raw --label lemmas",
         "expected one of tokens, sentences",
     ),
     (

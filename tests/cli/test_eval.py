@@ -140,17 +140,17 @@ def joined() -> str:
 
 def test_aligned_files(folder, call):
     (folder / "joined.conllu").write_text(joined())
-    done = call("eval", "gold.conllu", "joined.conllu", "--aligned")
+    done = call("eval", "gold.conllu", "joined.conllu", "--raw")
     assert (done.code, done.err) == (0, "")
     lines = [line.split() for line in done.out.decode().splitlines()]
     assert lines[1] == ["Tokens", "97.67", "95.45", "96.55", "44", "43"]
     assert lines[2] == ["Sentences", "100.00", "100.00", "100.00", "8", "8"]
     assert lines[4] == ["UPOS", "97.67", "95.45", "96.55", "44", "43", "100.00"]
-    same = call("eval", "gold.conllu", "predicted.conllu", "--aligned", "--json", "--label", "upos")
+    same = call("eval", "gold.conllu", "predicted.conllu", "--raw", "--json", "--label", "upos")
     document = json.loads(same.out)
     assert document["metric"] == "upos-f1"
     assert document["score"] == 43 / 44
-    low = call("eval", "gold.conllu", "joined.conllu", "--aligned", "--fail-under", 97)
+    low = call("eval", "gold.conllu", "joined.conllu", "--raw", "--fail-under", 97)
     assert (low.code, low.err) == (3, "seqtag: words-f1 96.55 is under 97.0\n")
 
 
@@ -187,7 +187,7 @@ def test_raw_text(folder, call, monkeypatch):
 
 def test_aligned_files_of_other_texts(folder, call):
     (folder / "other.conllu").write_text(conllu().replace("\ta\t", "\tthe\t", 1))
-    done = call("eval", "gold.conllu", "other.conllu", "--aligned")
+    done = call("eval", "gold.conllu", "other.conllu", "--raw")
     assert (done.code, done.out) == (1, b"")
     assert done.err == (
         'seqtag: other.conllu:8: expected "acatseesthedog." as in gold.conllu:8, found '

@@ -102,16 +102,12 @@ USAGE = [
     ("eval a b --ci --conlleval", "expected --ci or --conlleval, found both"),
     ("eval a b --label upos --label xpos", "expected --label once, found it 2 times; for a pipeli"),
     ("eval a --raw", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
-    ("eval a b --raw", "expected -m MODEL with --raw, found none"),
-    ("eval a -m x --aligned", "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, fo"),
     (
-        "eval a b --aligned --conlleval",
+        "eval a b --raw --conlleval",
         "expected texts of the same words for --confusion, --errors and --conlleval, found "
-        "--aligned; leave one out",
+        "--raw; leave one out",
     ),
     ("compare a - -", 'expected "-" (standard input) once, found it again'),
-    ("compare a upos.seqtag b --raw", "expected two models with --raw, found a file; use --align"),
-    ("compare a upos.seqtag b --aligned", "expected two files with --aligned, found a model; use"),
     # explain, info, report
     ("explain -m upos.seqtag 'the dog' --input a", "a text or --input, found both, 'the dog' and"),
     ("info upos.seqtag --top 3", "expected --weights CORPUS or --transitions with --top, found n"),
