@@ -11,8 +11,7 @@ import shlex
 import pytest
 
 import seqtag
-from seqtag.training.train import train
-from tests.command_line import call, chunks, conllu, home, linux, run
+from tests.command_line import call, home, linux, run
 
 
 @pytest.fixture
@@ -83,6 +82,26 @@ def test_bad_files(folder, call, name, message):
 
 
 REFUSED = [
+    *(
+        (
+            line,
+            "upos.seqtag: expected a corpus, found a seqtag model; name it with -m, in compare after "
+            "the corpus (in Python, load it with seqtag.load)",
+        )
+        for line in (
+            "eval upos.seqtag train.conllu",
+            "eval -m upos.seqtag upos.seqtag --format conllu",
+            "compare upos.seqtag chunk.seqtag train.conllu",
+            "tag upos.seqtag",
+            "tag upos.seqtag --format text",
+            "train upos.seqtag -o new",
+        )
+    ),
+    (
+        "train train.conllu --label all,misc.NER -o new",
+        "name each column, such as tokens,words,upos,xpos,feats,lemma,misc.NER",
+    ),
+    ("train train.conllu --label upos,nonsense -o new", "to learn, found upos, nonsense; name the"),
     ("train empty -o new", "empty: expected sentences to learn from, found none"),
     ("train blank -o new", "blank: expected sentences to learn from, found none"),
     ("train train.txt --dev empty -o new", "empty: expected sentences to learn from, found none"),

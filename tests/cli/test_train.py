@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
-import subprocess
-import threading
 
 import pytest
 
 import seqtag
-from tests.command_line import SENTENCES, SEQTAG, call, chunks, conllu, home, posix, run
+from tests.command_line import SENTENCES, call, conllu, home, run
 
 
 @pytest.fixture

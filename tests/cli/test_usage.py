@@ -62,6 +62,14 @@ USAGE = [
         "train t -o n --unlabeled learn-around --unlabeled-mark=",
         "expected a label for --unlabeled-mark, found ''",
     ),
+    (
+        "train t -o n --label upos,lemma --templates pos",
+        "expected --templates with one label, found",
+    ),
+    (
+        "train t -o n --label all --unlabeled skip",
+        "expected --unlabeled skip with one label, found a",
+    ),
     ("cv t --unlabeled learn-around", "expected --unlabeled error or skip here, found learn-aro"),
     *(
         (
