@@ -26,12 +26,7 @@ def folder(home, tmp_path, monkeypatch):
         "blank": b"# nothing but comments\n",
         "raw.txt": b"The dog barks.\n",
         "wide.txt": b"a\tX\nb\tY\n\nc\tX\tZ\n\n",
-        "latin.txt": b"a\tX\ncaf\xe9\tY\n\n",
-        "mac.txt": b"a\tX\rb\tY\r",
         "hole.txt": b"a\tX\nb\t_\n\n",
-        "field.txt": b"a\tX\n\tY\n\n",
-        "utf16.txt": "a\tX\n".encode("utf-16"),
-        "cut.gz": b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03",
         "cut.seqtag": model[:500],
         "long.seqtag": model + b"x",
         "flip.seqtag": model[:last] + bytes([model[last] ^ 1]),
@@ -56,11 +51,6 @@ BAD_FILES = [
     ("missing", f"missing: {FOUND_NO_FILE}"),
     ("folder", "folder: Is a directory; name a file"),
     ("wide.txt", 'wide.txt:4: expected 2 columns, found 3 ("c"); complete the line, or name'),
-    ("latin.txt", "latin.txt:2: expected UTF-8, found the byte 0xe9 at byte offset 7"),
-    ("mac.txt", "mac.txt:1: expected lines that end with \\n or \\r\\n, found a carriage return"),
-    ("field.txt", "field.txt:2: expected a value in the column 'form', found an empty field"),
-    ("utf16.txt", "utf16.txt:1: expected UTF-8, found the byte order mark of UTF-16; convert"),
-    ("cut.gz", "cut.gz: expected the end of the gzip data, found the end of the file"),
 ]
 
 
@@ -72,7 +62,7 @@ def test_bad_files(folder, call, name, message):
     check(
         call("train", "train.txt", "--dev", name, "-o", "out", "--force", "-q"),
         1,
-        name if name in ("wide.txt", "field.txt") else message,
+        name if name == "wide.txt" else message,
     )
     check(call("eval", "-m", "upos.seqtag", "--label", "label", name), 1, message)
     assert (folder / "out").read_bytes() == b"before"
@@ -137,7 +127,16 @@ REFUSED = [
         "raw.txt:1: the model needs the column pos, found form, misc; name the columns with "
         "--columns, or run a model that fills it first, as in -m en -m",
     ),
-    ("tag -m chunk.seqtag train.conllu --to conll2000 -o folder", "folder: Is a directory"),
+    (
+        "tag -m chunk.seqtag train.conllu --to conll2000 -o folder",
+        "folder: Is a directory; name a fi",
+    ),
+    ("tag -m upos.seqtag train.conllu -o no/out", "no: No such directory; check the path"),
+    (
+        "tag -m upos.seqtag train.conllu -o train.txt/out",
+        "train.txt: Not a directory; check the path",
+    ),
+    ("train train.txt -o no/new", "no: No such directory; check the path"),
     (
         "tag -m upos.seqtag train.conllu --to conll2000 -o out",
         "expected a column 'chunk' to write the format conll2000, found form, ",
@@ -212,22 +211,6 @@ def test_what_is_no_model(folder, call, name, message):
     check(call("tag", "-m", "upos.seqtag", "-m", name, "train.conllu", "-o", "out"), 1, message)
     check(call("eval", "-m", name, "train.conllu"), 1, message)
     assert not (folder / "out").exists()
-
-
-def test_output_that_cannot_be_written(folder, call):
-    tag = ("tag", "-m", "upos.seqtag", "train.conllu", "-o")
-    check(call(*tag, "nowhere/out"), 1, "nowhere: No such directory; check the path")
-    check(call(*tag, "folder"), 1, "folder: Is a directory; name a file")
-    check(call(*tag, "train.txt/out"), 1, "train.txt: Not a directory; check the path")
-    check(
-        call("train", "train.txt", "-o", "nowhere/m"),
-        1,
-        "nowhere: No such directory; check the path",
-    )
-    (folder / "folder").chmod(0o500)
-    if os.access("folder", os.W_OK):
-        return  # the super-user may write anywhere
-    check(call(*tag, "folder/out"), 1, "folder: Permission denied; check its permissions")
 
 
 def test_a_bug_is_called_one(folder, call, monkeypatch):
