@@ -55,9 +55,7 @@ COMMAND_GROUPS = {
         "lexicon": "Collect the tags of words from a corpus.",
         "bundle": "Combine models in one file; calibrate their scores.",
     },
-    "Scale": {
-        "cluster": "Tag or train on many files, on a Ray cluster.",
-    },
+    "Scale": {"cluster": "Tag or train on many files, on a Ray cluster."},
 }
 """Commands by group, in the order of the help, and what each does."""
 

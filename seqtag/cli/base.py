@@ -82,6 +82,15 @@ class Option(click.Option):
 
 option = partial(click.option, cls=Option)
 """Decorator that adds an `Option`."""
+in_input = partial(option, group=INPUT)
+in_output = partial(option, group=OUTPUT)
+in_advanced = partial(option, group=ADVANCED)
+in_general = partial(option, group=GENERAL)
+in_training = partial(option, group=TRAINING)
+in_features = partial(option, group=FEATURES)
+in_checkpoints = partial(option, group=CHECKPOINTS)
+in_weights = partial(option, group=WEIGHTS)
+"""Decorators that add an `Option` of a group."""
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]

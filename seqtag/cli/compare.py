@@ -15,6 +15,7 @@ from seqtag.cli.eval import load_annotator
 from seqtag.cli.options import (
     general_options,
     json_option,
+    raw_option,
     reading_options,
     sampling_options,
     threads_option,
@@ -37,14 +38,7 @@ if TYPE_CHECKING:
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @option("--label", metavar="COLUMN", help="Column to compare.", shown="the models', or as in train")
-@option(
-    "--aligned", is_flag=True, help="Compare CoNLL-U with different segmentations, in all columns."
-)
-@option(
-    "--raw",
-    is_flag=True,
-    help="Let the models segment the raw text of GOLD, and compare as with --aligned.",
-)
+@raw_option
 @reading_options
 @sampling_options
 @json_option
@@ -57,7 +51,6 @@ def command(
     a: str,
     b: str,
     label: str | None,
-    aligned: bool,
     raw: bool,
     reading: InputOptions,
     resamples: int,
@@ -87,12 +80,6 @@ def command(
         is_named = str(path) != str(Path(name))  # an embedded model
         model = name != "-" and (is_named or is_model(path))
         loaded.append(load_model(name) if model else None)
-    if raw and None in loaded:
-        msg = "expected two models with --raw, found a file; use --aligned for files"
-        raise click.UsageError(msg, context)
-    if aligned and not raw and any(loaded):
-        msg = "expected two files with --aligned, found a model; use --raw for models"
-        raise click.UsageError(msg, context)
     single = next((each for each in loaded if isinstance(each, Tagger)), None)
     component = None  # that of a pipeline to score by itself
     if single is not None and not raw:
@@ -114,8 +101,8 @@ def command(
                 others[0] if model is None else load_annotator(name) if raw else model,
                 name=name,
                 label=label,
-                aligned=aligned or (component is None and any(loaded)),
-                raw=raw,
+                aligned=(raw and model is None) or (component is None and any(loaded)),
+                raw=raw and model is not None,
                 component=component,
                 threads=threads,
                 samples=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
+from seqtag.cli.base import Command, in_advanced, in_output, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
@@ -18,6 +18,7 @@ from seqtag.cli.options import (
     general_options,
     json_option,
     one_label,
+    raw_option,
     reading_options,
     sampling_options,
     threads_option,
@@ -39,11 +40,7 @@ FAILED = 3
 
 @click.command("eval", cls=Command)
 @click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="GOLD [PREDICTED]",
-    shell_complete=complete_files,
+    "files", nargs=-1, required=True, metavar="GOLD [PREDICTED]", shell_complete=complete_files
 )
 @option(
     "-m", "--model", shell_complete=complete_models, help="Model to score on GOLD.", metavar="MODEL"
@@ -57,48 +54,31 @@ FAILED = 3
     help="Column to compare.",
     shown="the model's, or as in train",
 )
-@option(
-    "--aligned",
-    is_flag=True,
-    help="Score tokens, sentences, words and all labels of CoNLL-U with another segmentation.",
-)
-@option(
-    "--raw",
-    is_flag=True,
-    help="Let the model segment the raw text of GOLD, and score as with --aligned.",
-)
+@raw_option
 @reading_options
-@option(
+@in_output(
     "--confusion",
     type=click.IntRange(0),
     default=0,
     metavar="N",
     help="Show the N most frequent confusions.",
-    group=OUTPUT,
 )
-@option(
+@in_output(
     "--errors",
     type=click.IntRange(0),
     default=0,
     metavar="N",
     help="Show the N most frequent errors by word.",
-    group=OUTPUT,
 )
-@option(
-    "--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.", group=OUTPUT
-)
-@option(
+@in_output("--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.")
+@in_advanced(
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="X",
     help="Exit with 3 if the score is under X percent.",
-    group=ADVANCED,
 )
-@option(
-    "--ci",
-    is_flag=True,
-    help="Show 95% intervals of the scores (bootstrap over sentences).",
-    group=OUTPUT,
+@in_output(
+    "--ci", is_flag=True, help="Show 95% intervals of the scores (bootstrap over sentences)."
 )
 @sampling_options
 @json_option
@@ -110,7 +90,6 @@ def command(
     files: tuple[str, ...],
     model: str | None,
     label: str | None,
-    aligned: bool,
     raw: bool,
     reading: InputOptions,
     confusion: int,
@@ -133,19 +112,14 @@ def command(
       seqtag eval -m french.seqtag ud:fr_sequoia/dev --raw
     """
     notes = Notes(quiet)
-    aligned = aligned or raw
     msg = ""
     if len(files) != (1 if model else 2):
         wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
         msg = f"expected {wanted}, found {len(files)} file{'s' * (len(files) > 1)}"
-    elif raw and not model:
-        msg = "expected -m MODEL with --raw, found none"
-    elif aligned and model and not raw:
-        msg = "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, found neither"
-    elif aligned and (confusion or errors or as_conlleval):
+    elif raw and (confusion or errors or as_conlleval):
         msg = (
             "expected texts of the same words for --confusion, --errors and --conlleval, found "
-            f"{'--raw' if raw else '--aligned'}; leave one out"
+            "--raw; leave one out"
         )
     elif ci and as_conlleval:
         msg = "expected --ci or --conlleval, found both; leave one out"
@@ -168,8 +142,8 @@ def command(
         system,
         name=model or streams[-1].source,
         label=label,
-        aligned=aligned,
-        raw=raw,
+        aligned=raw and not model,
+        raw=raw and bool(model),
         threads=threads,
         samples=ci,
         progress=lambda sentences: notes.progress(sentences, " sentences"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from seqtag.cli.base import OUTPUT, WEIGHTS, Command, option
+from seqtag.cli.base import WEIGHTS, Command, in_output, in_weights
 from seqtag.cli.common import Notes, load_model, print_json, say, say_table, usage
 from seqtag.cli.options import (
     complete_models,
@@ -28,60 +28,48 @@ if TYPE_CHECKING:
 
 @click.command("info", cls=Command)
 @click.argument("model", metavar="[MODEL|FILE]", required=False, shell_complete=complete_models)
-@option(
+@in_output(
     "--against",
     metavar="MODEL|FILE",
     help="Show what of FILE would not match: columns, labels, words.",
-    group=OUTPUT,
 )
-@option("--verbose", is_flag=True, help="Show all facts and templates.", group=OUTPUT)
-@option(
+@in_output("--verbose", is_flag=True, help="Show all facts and templates.")
+@in_output(
     "--templates",
     is_flag=False,
     flag_value="",
     metavar="[PRESET|FILE]",
     shell_complete=complete_templates,
     help="List the presets of feature templates, or print a preset or a template file.",
-    group=OUTPUT,
 )
-@option(
+@in_output(
     "--weights",
     metavar="CORPUS",
     help="Show the largest weights of features in this corpus, such as the training data.",
-    group=OUTPUT,
 )
-@option(
-    "--transitions",
-    is_flag=True,
-    help="Show the largest weights of label bigrams and trigrams.",
-    group=OUTPUT,
+@in_output(
+    "--transitions", is_flag=True, help="Show the largest weights of label bigrams and trigrams."
 )
-@option(
+@in_weights(
     "--only",
     callback=split_names,
     metavar="COLUMN,...",
     help="Show only these components of a pipeline.",
-    group=WEIGHTS,
 )
-@option(
-    "--label",
-    metavar="L",
-    help="Show only weights of this label, or of labels that end in it.",
-    group=WEIGHTS,
+@in_weights(
+    "--label", metavar="L", help="Show only weights of this label, or of labels that end in it."
 )
-@option(
+@in_weights(
     "--feature",
     metavar="GLOB",
     help="Show only features whose names match, such as 'suffix(2)*=ed'.",
-    group=WEIGHTS,
 )
-@option(
+@in_weights(
     "--top",
     type=click.IntRange(1),
     default=20,
     metavar="N",
     help="Number of weights to show, the largest by absolute value.",
-    group=WEIGHTS,
 )
 @reading_options
 @json_option

@@ -12,14 +12,14 @@ from click.shell_completion import CompletionItem
 
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import (
-    ADVANCED,
     CLUSTER,
-    FEATURES,
-    GENERAL,
-    INPUT,
-    OUTPUT,
-    TRAINING,
     Choice,
+    in_advanced,
+    in_features,
+    in_general,
+    in_input,
+    in_output,
+    in_training,
     option,
 )
 from seqtag.cli.common import ATTRIBUTES
@@ -141,14 +141,13 @@ def setting_options(command: Command) -> Command:
     for setting in reversed(SETTINGS.values()):
         kind = SettingValue(setting)
         default = f"{setting.default:g}" if setting.type is float else setting.default
-        command = option(
+        command = in_training(
             f"--{setting.name}",
             setting.attribute,
             type=kind,
             metavar=kind.name,
             shown=f"from the preset, else {default}",
             help=setting.help,
-            group=TRAINING,
         )(command)
     return command
 
@@ -174,7 +173,7 @@ models_option = option(
     shown="en",
     metavar="MODEL",
 )
-format_option = option(
+format_option = in_input(
     "--format",
     "format",
     type=Choice(READABLE),
@@ -182,86 +181,62 @@ format_option = option(
     metavar="FORMAT",
     help="Format of the input: conllu, conll2000, columns, text, tokens and others.",
     shown="detected",
-    group=INPUT,
 )
-columns_option = option(
+columns_option = in_input(
     "--columns",
     callback=split_names,
     help="Names of the columns of a column file, such as form,pos,chunk; _ for those not used.",
     metavar="NAME,NAME,...",
-    group=INPUT,
 )
 layout_options = combined(
-    option(
+    in_input(
         "--separator",
         metavar="CHARACTER|tab|space",
         help="Separator of the columns.",
         shown="detected",
-        group=INPUT,
     ),
-    option(
+    in_input(
         "--comment",
         metavar="MARK|none",
         help="Beginning of lines that are comments.",
         shown="detected",
-        group=INPUT,
     ),
-    option(
+    in_input(
         "--header/--no-header",
         default=None,
         help="Whether the first line names the columns.",
         shown="detected",
-        group=INPUT,
     ),
-    option(
+    in_input(
         "--sentences",
         metavar="blank|restart|punctuation|COLUMN|MARK",
         help="End of a sentence: a blank line, a restart of the ids, punctuation, a change in a "
         "column, or a line such as EOS.",
         shown="detected",
-        group=INPUT,
     ),
-    option(
+    in_input(
         "--outside",
         metavar="LABEL",
         help="Label of words outside of chunks.",
         shown="O or a word like it",
-        group=INPUT,
     ),
-    option(
+    in_input(
         "--scheme",
         type=Choice(("none",)),
         help="none takes labels as they are, even if they look like chunk labels.",
         shown="detected",
-        group=INPUT,
     ),
 )
 """Options that change what is detected in a column file."""
 
-quiet_option = option(
-    "-q", "--quiet", is_flag=True, help="Suppress all messages but errors.", group=GENERAL
+quiet_option = in_general("-q", "--quiet", is_flag=True, help="Suppress all messages but errors.")
+json_option = in_output("--json", "as_json", is_flag=True, help="Write a JSON document to stdout.")
+output_option = in_output(
+    "-o", "--output", required=True, metavar="FILE", help="Output file (written atomically)."
 )
-json_option = option(
-    "--json", "as_json", is_flag=True, help="Write a JSON document to stdout.", group=OUTPUT
-)
-output_option = option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="FILE",
-    help="Output file (written atomically).",
-    group=OUTPUT,
-)
-force_option = option(
-    "--force", is_flag=True, help="Overwrite the output file if it exists.", group=OUTPUT
-)
-threads_option = option(
-    "--threads",
-    type=click.IntRange(1),
-    default=1,
-    help="Number of threads.",
-    metavar="N",
-    group=GENERAL,
+force_option = in_output("--force", is_flag=True, help="Overwrite the output file if it exists.")
+threads_option = in_general(
+    "--threads", type=click.IntRange(1), default=1, help="Number of threads.", metavar="N"
 )
 
 
@@ -278,7 +253,7 @@ def _load_attributes(
     return files
 
 
-attributes_option = option(
+attributes_option = in_advanced(
     "--attributes",
     multiple=True,
     is_eager=True,
@@ -287,32 +262,28 @@ attributes_option = option(
     metavar="FILE.py",
     help="Python file that defines custom attributes. It is executed: use only files that you "
     "trust.",
-    group=ADVANCED,
 )
-words_option = option(
+words_option = in_advanced(
     "--words",
     type=Choice(list(WORDS)),
     default="form",
     help="Form in which words of a lexicon are looked up, if its file does not define it: as "
     "written, in lower case, or also with each digit as 0.",
-    group=ADVANCED,
 )
 tables_options = combined(
-    option(
+    in_features(
         "--classes",
         multiple=True,
         metavar="[NAME=]FILE",
         help="Word classes, as written by seqtag classes. Presets use them automatically, "
         "templates by class(NAME)[0].",
-        group=FEATURES,
     ),
-    option(
+    in_features(
         "--lexicon",
         multiple=True,
         metavar="[NAME=]FILE",
         help="Lexicon file (TSV), as written by seqtag lexicon. Templates use it by "
         "lexicon(NAME)[0].",
-        group=FEATURES,
     ),
     words_option,
 )
@@ -383,7 +354,7 @@ def _name_and_file(value: str) -> tuple[str, str]:
     return ("", value) if not equals or Path(value).exists() else (name, file)
 
 
-max_sentence_option = option(
+max_sentence_option = in_advanced(
     "--max-sentence",
     "limits",
     type=click.IntRange(1),
@@ -391,22 +362,15 @@ max_sentence_option = option(
     callback=lambda _, __, n: ReadLimits(sentence=n),
     metavar="TOKENS",
     help="Refuse longer sentences; in raw text they are split instead.",
-    group=ADVANCED,
 )
 limits_options = combined(
     max_sentence_option,
-    option(
-        "--strict",
-        is_flag=True,
-        help="Turn warnings about malformed input into errors.",
-        group=ADVANCED,
-    ),
-    option(
+    in_advanced("--strict", is_flag=True, help="Turn warnings about malformed input into errors."),
+    in_advanced(
         "--lenient",
         is_flag=True,
         help="Skip sentences that cannot be read, and report them. They are not learned from "
         "and not scored; tag writes them unchanged, but leaves them out with --to.",
-        group=ADVANCED,
     ),
 )
 """``--max-sentence``, ``--strict`` and ``--lenient``: input limits and strictness."""
@@ -416,12 +380,7 @@ class InputOptions(ReadOptions):
     """Options of the command line for reading files and corpora."""
 
     def gathered(
-        self,
-        files: Sequence[str],
-        notes: Notes,
-        part: str = "train",
-        *,
-        empty: bool = False,
+        self, files: Sequence[str], notes: Notes, part: str = "train", *, empty: bool = False
     ) -> list[Sentence]:
         """Read all sentences of some files or corpora.
 
@@ -470,21 +429,25 @@ def reading_options(command: Command) -> Command:
     return run  # type: ignore[return-value]
 
 
-seed_option = option(
+raw_option = option(
+    "--raw",
+    is_flag=True,
+    help="Score from raw text, which a model segments: tokens, sentences, words and all labels of "
+    "CoNLL-U. Files may be segmented differently.",
+)
+seed_option = in_advanced(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=1,
     help="Seed of the random numbers.",
     metavar="N",
-    group=ADVANCED,
 )
-resamples_option = option(
+resamples_option = in_advanced(
     "--resamples",
     type=click.IntRange(1),
     default=1000,
     help="Number of bootstrap samples.",
     metavar="N",
-    group=ADVANCED,
 )
 sampling_options = combined(resamples_option, seed_option)
 """``--resamples`` and ``--seed``, the arguments of functions that draw samples."""
@@ -514,42 +477,38 @@ label_option = option(
     "several columns, such as tokens,upos,lemma, make a pipeline; all makes a pipeline of all "
     "columns of the file.",
 )
-templates_option = option(
+templates_option = in_features(
     "--templates",
     metavar="PRESET|FILE",
     shell_complete=complete_templates,
     shown="chosen by the label",
     help="Feature templates: a preset or a file; auto is the preset that works best on held-out "
     "data. seqtag info --templates shows the presets.",
-    group=FEATURES,
 )
 
 
 unlabeled_options = combined(
-    option(
+    in_input(
         "--unlabeled",
         type=Choice(("error", "skip", "learn-around")),
         default="error",
         help="What to do with sentences that have unlabeled words: refuse them, leave them "
         "out, or learn from their other words (train only).",
-        group=INPUT,
     ),
-    option(
+    in_advanced(
         "--unlabeled-mark",
         metavar="MARK",
         default="_",
         help="Label of unlabeled words, for --unlabeled learn-around.",
-        group=ADVANCED,
     ),
 )
 """``--unlabeled`` and ``--unlabeled-mark``; `training_arguments` reads them."""
 
 
-quick_option = option(
+quick_option = in_training(
     "--quick",
     is_flag=True,
     help="Skip the trial runs before training: automatic settings get their usual values.",
-    group=TRAINING,
 )
 
 
@@ -568,71 +527,62 @@ training_options = combined(
 
 
 tagging_options = combined(
-    option(
+    in_output(
         "--to",
         type=Choice(WRITABLE),
         metavar="FORMAT",
         help="Format of the output: conllu, columns, conll2000, conll2003, tagged (word/TAG, with "
         "UPOS before XPOS), tokens, tsv (with a header line), jsonl (an object per sentence).",
         shown="the input with its label columns filled; conllu for raw text",
-        group=OUTPUT,
     ),
-    option(
+    in_output(
         "--only",
         callback=split_names,
         metavar="COLUMN,COLUMN,...",
         help="Write only these columns, of all models (and tokens and words), such as upos,lemma.",
-        group=OUTPUT,
     ),
-    option(
+    in_input(
         "--paragraphs",
         type=Choice(PARAGRAPHS),
         default="auto",
         help="What ends a paragraph of raw text: a blank line, or each line break.",
-        group=INPUT,
     ),
-    option(
+    in_input(
         "--tokenizer",
         type=Choice(("model", "nltk")),
         default="model",
         help="Tokenizer of raw text: that of the model, if it has one, or NLTK's.",
-        group=INPUT,
     ),
-    option(
+    in_advanced(
         "--token-ranges",
         is_flag=True,
         help="Write the position of each token in the raw text to MISC, TokenRange=START:END, or "
         "with --to jsonl as a list of ranges.",
-        group=ADVANCED,
     ),
-    option(
+    in_output(
         "--keep",
         is_flag=True,
         help='Keep the labels of the input (all but "_") and predict only the others.',
-        group=OUTPUT,
     ),
-    option(
+    in_output(
         "--label-margin",
         "margin",
         is_flag=True,
         help="Write the margin of each label over the next best: Margin= in MISC, or a last "
         "column.",
-        group=OUTPUT,
     ),
-    option(
+    in_output(
         "--probability",
         is_flag=True,
         help="Write calibrated scores (needs a calibrated model: seqtag bundle): P= in MISC, or "
         "a last column.",
-        group=OUTPUT,
     ),
-    option(
+    in_output(
         "--nbest",
         type=click.IntRange(1, 1000),
         default=1,
         metavar="K",
         help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
-        group=OUTPUT,
     ),
 )
 """Options of each command that tags files."""

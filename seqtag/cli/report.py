@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import OUTPUT, Command, option
+from seqtag.cli.base import Command, in_output, option
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import (
     force_option,
@@ -36,13 +36,12 @@ _POINTS = 5  # of a learning curve
 @click.command("report", cls=Command)
 @click.argument("gold", metavar="GOLD")
 @option("-m", "--model", required=True, help="Model to analyze.", metavar="MODEL")
-@option(
+@in_output(
     "-o",
     "--output",
     default="report.html",
     metavar="FILE",
     help='Output file ("-": standard output).',
-    group=OUTPUT,
 )
 @force_option
 @option(
@@ -146,11 +145,7 @@ def command(
         curves = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
         rows = curves["by_size"]
     page = report_page(
-        found,
-        model=printable(model),
-        gold=printable(gold),
-        segmentation=segmentation,
-        curve=rows,
+        found, model=printable(model), gold=printable(gold), segmentation=segmentation, curve=rows
     )
     with Output(output) as out:
         out.write(page.encode())

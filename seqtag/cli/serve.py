@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli.base import ADVANCED, Command, Seconds, option
+from seqtag.cli.base import Command, Seconds, in_advanced, option
 from seqtag.cli.common import Interruption, Notes, complain, load_model
 from seqtag.cli.options import general_options
 from seqtag.errors import install_hint
@@ -57,38 +57,34 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     help="Number of requests processed at once.",
     metavar="N",
 )
-@option(
+@in_advanced(
     "--waiting",
     type=click.IntRange(0),
     default=32,
     help="Number of requests that may wait; more get status 503.",
     metavar="N",
-    group=ADVANCED,
 )
-@option(
+@in_advanced(
     "--max-body",
     type=click.IntRange(1),
     default=1_000_000,
     metavar="BYTES",
     help="Largest request; larger ones get status 413.",
-    group=ADVANCED,
 )
-@option(
+@in_advanced(
     "--max-seconds",
     type=Seconds(min_open=True),
     default=30.0,
     metavar="SECONDS",
     help="Time limit of a request; then it gets status 503.",
-    group=ADVANCED,
 )
-@option(
+@in_advanced(
     "--allow-origin",
     "origins",
     multiple=True,
     metavar="ORIGIN",
     help="Web site whose pages may use the server, such as https://example.org, or * for all; "
     "repeat for several.",
-    group=ADVANCED,
 )
 @general_options
 @click.pass_context

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
+from seqtag.cli.base import Command, in_output
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
     complete_files,
@@ -27,25 +27,17 @@ if TYPE_CHECKING:
 @click.command("tag", cls=Command)
 @click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=complete_files)
 @models_option
-@option(
+@in_output(
     "-o",
     "--output",
     default="-",
     shown="standard output",
     help="Output file (written atomically).",
     metavar="FILE",
-    group=OUTPUT,
 )
 @force_option
 @reading_options
 @tagging_options
-@option(
-    "--flush/--no-flush",
-    default=None,
-    help="Write each sentence as soon as it is tagged.",
-    shown="before waiting for more input",
-    group=ADVANCED,
-)
 @threads_option
 @general_options
 @click.pass_context
@@ -57,7 +49,6 @@ def command(
     output: str,
     force: bool,
     reading: InputOptions,
-    flush: bool | None,
     threads: int,
     quiet: bool,
     **tagging: Any,
@@ -88,7 +79,7 @@ def command(
         known = chain.reading(reading)
         streams = [context.with_resource(known.open(name)) for name in inputs]
         counts = TagCounts() if notes.on_terminal else None
-        pieces = chain.tagged(streams, options, threads, flush=flush, counts=counts)
+        pieces = chain.tagged(streams, options, threads, counts=counts)
     by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw]
     if by_rules and options.tokenizer == "model":
         notes(

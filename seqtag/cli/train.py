@@ -8,7 +8,15 @@ import click
 
 from seqtag.catalogue.entries import parse
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import ADVANCED, CHECKPOINTS, FEATURES, TRAINING, Command, Seconds, option
+from seqtag.cli.base import (
+    Command,
+    Seconds,
+    in_advanced,
+    in_checkpoints,
+    in_features,
+    in_training,
+    option,
+)
 from seqtag.cli.common import Notes, check_stdin, load_model
 from seqtag.cli.options import (
     attributes_option,
@@ -42,28 +50,25 @@ if TYPE_CHECKING:
     help="Development set: the model of the epoch that scores best on it is kept.",
     metavar="FILE",
 )
-@option(
+@in_advanced(
     "--runs",
     type=click.IntRange(1),
     help="Train several models with different shuffling and average them.",
     shown="1, with --best 5",
     metavar="N",
-    group=ADVANCED,
 )
-@option(
+@in_training(
     "--best",
     is_flag=True,
     help="Train for accuracy, in up to 15 times the time: 5 runs, two passes if they are better on "
     "held-out data (not for pipelines), and word classes if a --raw text is given.",
-    group=TRAINING,
 )
-@option(
+@in_features(
     "--raw",
     multiple=True,
     shell_complete=complete_files,
     help="Raw text: word classes are learned from it first, as by seqtag classes.",
     metavar="FILE",
-    group=FEATURES,
 )
 @constrain_option
 @option(
@@ -73,22 +78,20 @@ if TYPE_CHECKING:
     "settings are the defaults. Components of a pipeline that are not trained are not kept.",
 )
 @checkpoint_option
-@option(
+@in_checkpoints(
     "--checkpoint-every",
     type=Seconds(),
     metavar="SECONDS",
     help="Write checkpoints after so many seconds instead, also within an epoch.",
-    group=CHECKPOINTS,
 )
 @resume_option
 @training_options
 @quick_option
-@option(
+@in_training(
     "--patience",
     type=click.IntRange(1),
     help="Stop after this many epochs without a better score on the dev set.",
     metavar="N",
-    group=TRAINING,
 )
 @threads_option
 @force_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import ADVANCED, CHECKPOINTS, option
+from seqtag.cli.base import in_advanced, in_checkpoints
 from seqtag.cli.common import (
     Notes,
     check_stdout,
@@ -27,24 +27,19 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
-checkpoint_option = option(
+checkpoint_option = in_checkpoints(
     "--checkpoint",
     metavar="DIR",
     help="Folder for checkpoints, written after each epoch and when interrupted.",
-    group=CHECKPOINTS,
 )
-constrain_option = option(
-    "--constrain/--no-constrain",
-    default=True,
-    help="Predict only valid sequences of chunk labels.",
-    group=ADVANCED,
+constrain_option = in_advanced(
+    "--constrain/--no-constrain", default=True, help="Predict only valid sequences of chunk labels."
 )
-resume_option = option(
+resume_option = in_checkpoints(
     "--resume",
     is_flag=True,
     help="Resume from the newest checkpoint, if there is one; the model of an interrupted training "
     "is overwritten.",
-    group=CHECKPOINTS,
 )
 
 

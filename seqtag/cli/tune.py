@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import OUTPUT, Command, option
+from seqtag.cli.base import Command, in_output, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.curve import learning_curves
 from seqtag.cli.options import (
@@ -61,11 +61,10 @@ if TYPE_CHECKING:
     help="Number of combinations to try, drawn at random.",
     shown="all",
 )
-@option(
+@in_output(
     "--plot",
     metavar="FILE",
     help="Plot the curves of --curve to a .png or .svg file (needs matplotlib).",
-    group=OUTPUT,
 )
 @force_option
 @training_options

@@ -304,7 +304,7 @@ def test_50_fifo_where_data_are_looked_at_twice(bench, tmp_path):
     for args in (
         ("eval", "FILE", *model),
         ("eval", "FILE", *model, "--raw"),
-        ("eval", "FILE", "train.conllu", "--aligned"),
+        ("eval", "FILE", "train.conllu", "--raw"),
         ("compare", "FILE", "text", "text", "--resamples", 5),
         ("compare", "FILE", "upos.seqtag", "train.conllu", "--resamples", 5),
         ("train", "FILE", "-o", "new", "--force", "--label", "tokens,upos", "--epochs", 1),

@@ -112,25 +112,6 @@ def test_chunks_are_kept_as_they_are_written(home, call, tmp_path):
     assert [line.split()[2] for line in done.out.decode().split("\n")[:3]] == labels
 
 
-@pytest.mark.parametrize("option", [["--label-margin"], ["--probability"], ["--nbest", "2"]])
-def test_formats_without_a_place_are_refused(home, call, option):
-    done = call("tag", "-m", home / "upos.seqtag", home / "train.conllu", "--to", "tagged", *option)
-    assert done.code == 2
-    assert (
-        "expected the format conllu or columns for margins, probabilities and several label sequences, "
-        "found tagged, "
-        "which cannot store them"
-    ) in done.err
-
-
-def test_probabilities_of_a_model_without_calibration(home, call, tmp_path):
-    path = tmp_path / "in.conllu"
-    path.write_text(TEXT)
-    done = call("tag", "-m", home / "upos.seqtag", path, "--probability")
-    assert done.code == 1
-    assert "expected a calibrated model of upos, found one without calibration" in done.err
-
-
 # ----------------------------------------------------------------- calibrate, eval
 def test_eval_shows_how_calibrated_scores_fit(home, call, calibrated):
     gold = home / "train.conllu"
@@ -208,21 +189,6 @@ def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     assert call("explain", "-m", model, "", "--json").out == b"[]\n"
 
 
-def test_explain_takes_one_text(home, call, tmp_path):
-    done = call("explain", "-m", home / "upos.seqtag", "the dog", "--input", tmp_path / "a")
-    assert done.code == 2
-    assert "expected a text or --input, found both, 'the dog' and" in done.err
-
-
-def test_explain_refuses_a_word_that_no_sentence_has(home, call):
-    done = call("explain", "-m", home / "upos.seqtag", "the dog", "--token", "3")
-    assert done.code == 1
-    assert done.err == (
-        "seqtag: the text: expected a sentence of 3 words or more, found none; "
-        "choose a smaller --token\n"
-    )
-
-
 def test_explain_runs_the_parts_before(home, call, tmp_path):
     both = tmp_path / "both.seqtag"
     call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both)
@@ -263,18 +229,3 @@ def test_the_first_weights_are_those_of_the_complete_list(home, call, filters):
     for top in 1, 7:
         [first] = json.loads(call(*command, *filters, "--top", top).out)
         assert first == complete | {"weights": complete["weights"][:top]}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--top", 3), "expected --weights CORPUS or --transitions with --top, found neither"),
-        (("--weights", "x", "--transitions"), "--weights or --transitions, found both; leave one"),
-        (("--templates", "pos"), "expected a model or file, or --templates, found both; leave one"),
-        (("--against", "en"), "expected a file with --against, found a model or none"),
-    ],
-)
-def test_options_of_info_that_do_not_go_together(home, call, options, message):
-    done = call("info", home / "upos.seqtag", *options)
-    assert done.code == 2
-    assert message in done.err

@@ -129,34 +129,6 @@ def test_files_of_other_words(folder, call):
         assert (done.code, done.out, done.err) == (1, b"", f"seqtag: {message}{again}")
 
 
-def test_usage(home, folder, call):
-    model = ("-m", home / "upos.seqtag")
-    for args, message in (
-        ((), "Missing argument 'GOLD [PREDICTED]'."),
-        (("gold.txt",), "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
-        ((*model, "gold.txt", "gold.txt"), "expected GOLD with -m MODEL, found 2 files"),
-        (("-", "-"), 'expected "-" (standard input) once, found it again'),
-        (("a", "b", "--fail-under", "nan"), "expected a percentage for --fail-under, found nan"),
-        (("a", "b", "--fail-under", "101"), "101.0 is not in the range 0<=x<=100"),
-        (("a", "b", "--errors", "-1"), "-1 is not in the range x>=0"),
-        (("a", "b", "--ci", "--conlleval"), "expected --ci or --conlleval, found both"),
-    ):
-        done = call("eval", *args)
-        assert (done.code, done.out) == (2, b"")
-        assert done.err.startswith("seqtag: ") and message in done.err
-        assert done.err.endswith("(see seqtag eval --help)\n") and done.err.count("\n") == 1
-
-
-def test_penn_tags_are_not_scored_as_universal_ones(home, call, tmp_path):
-    (tmp_path / "penn.txt").write_text("The DT\ncat NN\n")
-    done = call("eval", "-m", home / "upos.seqtag", tmp_path / "penn.txt", "--columns", "form,pos")
-    assert done.code == 1
-    assert (
-        "the column upos, which the model predicts, found one with the columns form, pos;"
-        in done.err
-    )
-
-
 # --------------------------------------------------------------------------- texts cut otherwise
 def joined() -> str:
     """The sentences with the first two words as one."""
@@ -169,17 +141,17 @@ def joined() -> str:
 
 def test_aligned_files(folder, call):
     (folder / "joined.conllu").write_text(joined())
-    done = call("eval", "gold.conllu", "joined.conllu", "--aligned")
+    done = call("eval", "gold.conllu", "joined.conllu", "--raw")
     assert (done.code, done.err) == (0, "")
     lines = [line.split() for line in done.out.decode().splitlines()]
     assert lines[1] == ["Tokens", "97.67", "95.45", "96.55", "44", "43"]
     assert lines[2] == ["Sentences", "100.00", "100.00", "100.00", "8", "8"]
     assert lines[4] == ["UPOS", "97.67", "95.45", "96.55", "44", "43", "100.00"]
-    same = call("eval", "gold.conllu", "predicted.conllu", "--aligned", "--json", "--label", "upos")
+    same = call("eval", "gold.conllu", "predicted.conllu", "--raw", "--json", "--label", "upos")
     document = json.loads(same.out)
     assert document["metric"] == "upos-f1"
     assert document["score"] == 43 / 44
-    low = call("eval", "gold.conllu", "joined.conllu", "--aligned", "--fail-under", 97)
+    low = call("eval", "gold.conllu", "joined.conllu", "--raw", "--fail-under", 97)
     assert (low.code, low.err) == (3, "seqtag: words-f1 96.55 is under 97.0\n")
 
 
@@ -219,46 +191,9 @@ def test_raw_text(folder, call, monkeypatch):
 
 def test_aligned_files_of_other_texts(folder, call):
     (folder / "other.conllu").write_text(conllu().replace("\ta\t", "\tthe\t", 1))
-    done = call("eval", "gold.conllu", "other.conllu", "--aligned")
+    done = call("eval", "gold.conllu", "other.conllu", "--raw")
     assert (done.code, done.out) == (1, b"")
     assert done.err == (
         'seqtag: other.conllu:8: expected "acatseesthedog." as in gold.conllu:8, found '
         '"thecatseesthedog."; compare files of the same text (white space may differ)\n'
     )
-
-
-@pytest.mark.parametrize(
-    ("args", "code", "message"),
-    [
-        (
-            "gold.conllu gold.txt --aligned",
-            1,
-            "gold.txt:1: expected CoNLL-U, which marks tokens and sentences, found a file "
-            "with the columns form, pos, chunk; give files in CoNLL-U",
-        ),
-        (
-            "none.conllu none.conllu --aligned",
-            1,
-            "none.conllu: expected sentences to score, found none",
-        ),
-        ("gold.conllu --raw", 2, "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
-        ("gold.conllu gold.conllu --raw", 2, "expected -m MODEL with --raw, found none"),
-        (
-            "gold.conllu -m x.seqtag --aligned",
-            2,
-            "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, found neither",
-        ),
-        (
-            "gold.conllu gold.conllu --aligned --conlleval",
-            2,
-            "expected texts of the same words for --confusion, --errors and --conlleval, found "
-            "--aligned; leave one out",
-        ),
-    ],
-)
-def test_what_cannot_be_aligned(folder, call, args, code, message):
-    (folder / "none.conllu").write_text("")
-    done = call("eval", *args.split())
-    assert (done.code, done.out) == (code, b"")
-    assert message in done.err.replace("\n  ", " ")
-    assert "Traceback" not in done.err

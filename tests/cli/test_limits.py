@@ -74,12 +74,6 @@ def test_every_command_refuses_what_is_odd_if_asked_to(call, commands):
         assert done.err.startswith(f"seqtag: {path}:1: expected one blank line after a sentence")
 
 
-def test_strict_and_lenient_exclude_each_other(call, home):
-    done = call("tag", "-m", home / "upos.seqtag", "--strict", "--lenient")
-    assert done.code == 2
-    assert "seqtag: expected --strict or --lenient, found both; leave one out" in done.err
-
-
 def test_what_eval_reads_again_was_let_in_before(call, tmp_path, monkeypatch):
     """The limits of other readings do not hold for it: a pipeline fills a copy of the file."""
     path, new = tmp_path / "long.conllu", tmp_path / "new.seqtag"

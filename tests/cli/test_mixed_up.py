@@ -8,8 +8,6 @@ import shutil
 
 import pytest
 
-import seqtag
-from seqtag.errors import CorpusError, ModelFileError
 from tests.command_line import call, chunks, conllu, home
 
 
@@ -21,26 +19,6 @@ def folder(home, tmp_path, monkeypatch):
     (tmp_path / "test.txt").write_text(chunks())
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ("eval", "upos.seqtag", "test.conllu"),
-        ("eval", "-m", "upos.seqtag", "upos.seqtag", "--format", "conllu"),
-        ("compare", "upos.seqtag", "chunk.seqtag", "test.conllu"),
-        ("tag", "upos.seqtag"),
-        ("tag", "upos.seqtag", "--format", "text"),
-        ("train", "upos.seqtag", "-o", "new.seqtag"),
-    ],
-)
-def test_a_model_is_not_a_corpus(folder, call, args):
-    done = call(*args)
-    assert (done.code, done.out) == (1, b"")
-    assert done.err == (
-        "seqtag: upos.seqtag: expected a corpus, found a seqtag model; name it with -m, in compare "
-        "after the corpus (in Python, load it with seqtag.load)\n"
-    )
 
 
 def test_csv_is_read_and_a_comma_may_be_a_word(folder, call):

@@ -76,14 +76,3 @@ def test_the_curve_of_a_component_sees_the_tags_that_the_page_does(folder, call)
     done = call("report", "-m", "both.seqtag", "gold.txt", "-o", "page.html", *how)
     assert "page.html: accuracy 75.00" in done.err
     assert re.findall("sentences: error (.*)", done.err) == ["25.00"] * 5
-
-
-def test_refusals(home, folder, call):
-    model = home / "upos.seqtag"
-    (folder / "empty").write_bytes(b"")
-    assert "Missing option '-m' / '--model'" in call("report", "gold.conllu", "-o", "x").err
-    done = call("report", "-m", model, "empty", "-o", "x.html")
-    assert done.err == "seqtag: empty: expected sentences to score, found none\n"
-    done = call("report", "-m", model, "gold.conllu", "-o", "gold.conllu")
-    assert "expected an output file other than the input" in done.err
-    assert not (folder / "x.html").exists()

@@ -307,23 +307,6 @@ def test_a_folder_in_use_is_refused(call):
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--resume"], "--resume needs a folder: --checkpoint DIR"),
-        (["--checkpoint-every", 5], "--checkpoint-every needs a folder: --checkpoint DIR"),
-        (["--checkpoint", ""], "expected a name for --checkpoint, found ''"),
-        (["--checkpoint", "s", "--checkpoint-every", -1], "-1.0 is not in the range 0<=x<="),
-    ],
-)
-def test_options_that_make_no_sense(options, message, call):
-    done = call(*HOW, *options)
-    assert done.code == 2
-    assert message in done.err
-    assert not Path("s").exists()
-
-
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["m.seqtag", "./m.seqtag/", "m.seqtag/stand"])
 def test_a_folder_in_the_place_of_the_model_is_refused_before_the_work(name, call):
     done = call(*HOW, "--checkpoint", name)

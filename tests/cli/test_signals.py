@@ -126,7 +126,7 @@ def test_a_training_in_the_background_goes_on_at_sigint_and_ends_at_sigterm(tmp_
 
 @posix
 def test_tagging_in_the_background_goes_on_at_sigint(home, tmp_path):
-    command = [*IGNORING, "tag", "-m", home / "upos.seqtag", "--format", "tokens", "--flush"]
+    command = [*IGNORING, "tag", "-m", home / "upos.seqtag", "--format", "tokens"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path
     ) as process:

@@ -274,7 +274,6 @@ ROW = "1\tdog" + "\t_" * 8 + "\n\n"
     [
         ((), [ROW, ROW]),
         (("--threads", "2"), [ROW, ROW]),
-        (("--flush",), [ROW, ROW]),
         (("--format", "tokens", "--to", "tagged"), ["the dog\n"] * 3),
         (("--to", "tagged"), ["the dog .\n"] * 2),
     ],
@@ -294,13 +293,6 @@ def test_a_co_process_gets_its_answer(home, options, sent):
             assert b"NOUN" in answer
         process.stdin.close()
         assert process.wait(60) == 0
-
-
-def test_flushed_output_is_the_same(home, tmp_path):
-    (tmp_path / "in.conllu").write_text(conllu())
-    command = ("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu")
-    outputs = {run(*command, *option).out for option in ((), ("--flush",), ("--no-flush",))}
-    assert len(outputs) == 1
 
 
 def test_what_was_found_out_is_said_once_unless_quiet(home, call, tmp_path):

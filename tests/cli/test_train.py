@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
-import subprocess
-import threading
 
 import pytest
 
 import seqtag
-from tests.command_line import SENTENCES, SEQTAG, call, chunks, conllu, home, posix, run
+from tests.command_line import SENTENCES, call, conllu, home, run
 
 
 @pytest.fixture
@@ -135,33 +131,6 @@ def test_odd_but_legal_data(folder, call):
         ]
 
 
-@pytest.mark.parametrize(
-    ("command", "options", "message"),
-    [
-        (
-            "train",
-            ["--unlabeled-mark", "?"],
-            "expected --unlabeled learn-around with --unlabeled-mark, found error",
-        ),
-        (
-            "train",
-            ["--unlabeled", "learn-around", "--unlabeled-mark="],
-            "expected a label for --unlabeled-mark, found ''",
-        ),
-        (
-            "cv",
-            ["--unlabeled", "learn-around"],
-            "expected --unlabeled error or skip here, found learn-around",
-        ),
-    ],
-)
-def test_options_about_unlabeled_words_go_together(command, options, message, folder, call):
-    output = ["-o", "m"] if command == "train" else []
-    done = call(command, "train.conllu", *output, *options)
-    assert (done.code, done.out) == (2, b"")
-    assert message in done.err
-
-
 def test_info(home, call):
     done = call("info", home / "chunk.seqtag")
     text = done.out.decode()
@@ -230,20 +199,6 @@ def test_a_pipeline_goes_on_from_a_pipeline(folder, call):
     done = call(*one[:-3], "--label", "tokens,xpos", "--epochs", 1, "--force")
     assert note.replace("xpos", "tokens, xpos") in done.err
     assert "not kept" not in call(*one[:-2], "upos,xpos", "--epochs", 1, "--force").err
-
-
-def test_a_model_that_does_not_fit_is_refused(folder, home, call):
-    how = ["train", "train.conllu", "-o", "m.seqtag"]
-    done = call(*how, "--init", "")
-    assert done.code == 2
-    assert "expected a name for --init, found ''" in done.err
-    done = call(*how, "--init", "none.seqtag")
-    assert done.code == 1
-    assert "none.seqtag: No such file or directory; embedded models: en" in done.err
-    done = call(*how, "--init", home / "xpos.seqtag", "--label", "upos")
-    assert done.code == 1
-    assert "expected a column that the model to continue from labels (xpos), found upos" in done.err
-    assert not (folder / "m.seqtag").exists()
 
 
 # ----------------------------------------------------------------- words without a label

@@ -85,7 +85,7 @@ def test_gold_that_is_not_annotated(folder, call):
     words = conllu(SENTENCES[:3]).count("\t_\t_\t_\t_")
     expected = expected.replace("4 of 16", f"{count} of {words}")
     assert said(call, "eval", "-m", "upos.seqtag", "part.conllu") == [expected]
-    assert said(call, "eval", "part.conllu", "other.conllu", "--aligned") == [expected]
+    assert said(call, "eval", "part.conllu", "other.conllu", "--raw") == [expected]
 
 
 def test_columns_in_which_none_is_a_value(folder, call):
@@ -99,7 +99,7 @@ def test_a_gold_column_without_any_tag(folder, call):
     for tag in ("DT", "NN", "VBZ", "JJ"):
         gold = gold.replace(f"\t{tag}\t", "\t_\t")
     (folder / "gold.conllu").write_text(gold.replace("PUNCT\t.\t", "PUNCT\t_\t"))
-    assert said(call, "eval", "gold.conllu", "gold.conllu", "--aligned") == [
+    assert said(call, "eval", "gold.conllu", "gold.conllu", "--raw") == [
         'seqtag: note: the gold column xpos is "_" throughout: XPOS and AllTags are '
         "not meaningful for it"
     ]
@@ -107,7 +107,7 @@ def test_a_gold_column_without_any_tag(folder, call):
 
 def test_no_right_label_in_a_column(folder, call):
     (folder / "lower.conllu").write_text(conllu(SENTENCES[:3]).lower())
-    assert said(call, "eval", "lower.conllu", "other.conllu", "--aligned") == [
+    assert said(call, "eval", "lower.conllu", "other.conllu", "--raw") == [
         "seqtag: note: no label is right in UPOS; check that both sides are annotated with the "
         "same tag set"
     ]
@@ -129,14 +129,6 @@ def test_the_training_data(folder, call):
 
 
 # -------------------------------------------------------------------------------- training
-def test_two_labels(folder, call):
-    both = ("--label", "upos", "--label", "xpos")
-    for command in (("train", "train.conllu", "-o", "x"), ("eval", "other.conllu", "other.conllu")):
-        done = call(*command, *both)
-        assert done.code == 2
-        assert "expected --label once, found it 2 times; for a pipeline of several" in done.err
-
-
 def test_lemmas_that_are_not_there_are_named_with_their_file(folder, call):
     (folder / "none.conllu").write_text("1\tcats\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n")
     for label in ("lemma", "upos,lemma"):

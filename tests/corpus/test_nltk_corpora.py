@@ -97,7 +97,7 @@ def test_training_equals_training_on_the_file(folder, tmp_path, call):  # noqa: 
     model, name = tmp_path / "a.seqtag", "nltk:conll2000/test.txt"
     for command in (
         ("report", "-m", model, "-o", tmp_path / "r.html", "--resamples", 1, name),
-        ("compare", name, model, name, "--resamples", 1, "--trials", 1),
+        ("compare", name, model, name, "--resamples", 1),
         ("explain", "-m", model, "--input", name),
     ):
         done = call(*command)

@@ -109,7 +109,7 @@ def test_counts_of_the_reliability_page_are_those_of_the_tests():
     page = " ".join((ROOT / "docs" / "reliability.md").read_text("utf-8").split())
     folder = ROOT / "tests" / "cli"
     bad = "".join(path.read_text("utf-8") for path in folder.glob("test_bad_inputs*.py"))
-    inputs = {*re.findall(r"^def test_(\d\d)_", bad, re.M)}
+    inputs = {*re.findall(r"(?:^def test_|id=\")(\d\d)[_ ]", bad, re.M)}
     assert f"A catalog of {len(inputs)} bad inputs" in page
     assert len(TARGETS) == 15
     assert "There are fifteen fuzz targets" in page

@@ -91,7 +91,7 @@ def test_commands(tmp_path, call):  # noqa: F811
     paths = [tmp_path / f"{seed}.conllu" for seed in range(3)]
     for seed, path in enumerate(paths):
         path.write_bytes(conllu(seed))
-    for options in (["--label", "feats"], ["--aligned"]):
+    for options in (["--label", "feats"], ["--raw"]):
         done = call("eval", paths[0], paths[1], *options, "--json")
         assert done.code == 0
     done = call("eval", paths[0], paths[1], "--label", "upos+feats", "--fail-under", 100)

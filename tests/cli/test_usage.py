@@ -1,0 +1,148 @@
+"""Command lines that cannot work: one line says why, before anything is read or written."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import os
+import shlex
+
+import pytest
+
+from tests.command_line import call, home
+
+USAGE = [
+    ("frain", "expected a command, found 'frain' (did you mean 'train'?); see seqtag --help"),
+    ("--frain", "expected an option, found '--frain' (see seqtag --help)"),
+    ("corpora x", "No such command 'x'"),
+    ("tag --onyl upos", "--only"),
+    ("tag --format CoNLL-U", "found 'CoNLL-U' (did you mean 'conllu'?); see seqtag tag --help"),
+    ("tag --to x", "'--to': expected one of conllu, columns, "),
+    ("tag train.txt -o x/", "expected the name of a file to write, found 'x/'"),
+    ("tag --threads 0", "'--threads': 0 is not in the range x>=1"),
+    ("tag - -", 'expected "-" (standard input) once, found it again'),
+    ("tag --strict --lenient", "expected --strict or --lenient, found both; leave one out"),
+    *(
+        (
+            f"tag -m upos.seqtag train.conllu --to tagged {option}",
+            "expected the format conllu or columns for margins, probabilities and several label "
+            "sequences, found tagged, which cannot store them",
+        )
+        for option in ("--label-margin", "--probability", "--nbest 2")
+    ),
+    # train
+    ("train", "Missing argument 'TRAIN...'"),
+    ("train train.txt", "Missing option '-o' / '--output'"),
+    ("train t --max-iter 3", "found '--max-iter' (did you mean '--epochs'?); see seqtag train"),
+    ("train train.txt -o upos.seqtag", "upos.seqtag exists; overwrite"),
+    ("train train.txt -o -", "expected a name for --output, found '-'"),
+    ("train train.txt -o folder", "expected a file to write the model to, found folder"),
+    (f"train train.txt -o {os.devnull} --force", "expected a file to write the model to"),
+    ("train train.txt -o n --label ''", "expected a name for --label, found ''"),
+    ("train train.txt -o n --label a --label b", "expected --label once, found it 2 times; for a"),
+    ("train train.txt -o n --init ''", "expected a name for --init, found ''"),
+    ("train train.txt -o n --patience 2", "--patience needs a --dev set"),
+    ("train - -o n --dev -", 'expected "-" (standard input) once'),
+    ("train train.txt -o n --epochs 0", "'--epochs': the setting epochs expects an integer from 1"),
+    ("train train.txt -o n --seed 4294967296", "'--seed': 4294967296 is not in"),
+    ("train train.txt -o n --update adative", "did you mean 'adaptive'?"),
+    ("train train.txt -o n --columns form,,x", "such as form,pos,chunk, found"),
+    ("train train.txt -o n --resume", "--resume needs a folder: --checkpoint DIR"),
+    (
+        "train train.txt -o n --checkpoint-every 5",
+        "--checkpoint-every needs a folder: --checkpoint",
+    ),
+    ("train train.txt -o n --checkpoint ''", "expected a name for --checkpoint, found ''"),
+    ("train train.txt -o n --checkpoint n/c", "a folder for --checkpoint that is not the model"),
+    (
+        "train train.txt -o n --checkpoint s --checkpoint-every -1",
+        "-1.0 is not in the range 0<=x<=",
+    ),
+    ("train t -o n --unlabeled-mark ?", "expected --unlabeled learn-around with --unlabeled-mark"),
+    (
+        "train t -o n --unlabeled learn-around --unlabeled-mark=",
+        "expected a label for --unlabeled-mark, found ''",
+    ),
+    (
+        "train t -o n --label upos,lemma --templates pos",
+        "expected --templates with one label, found",
+    ),
+    (
+        "train t -o n --label all --unlabeled skip",
+        "expected --unlabeled skip with one label, found a",
+    ),
+    ("cv t --unlabeled learn-around", "expected --unlabeled error or skip here, found learn-aro"),
+    *(
+        (
+            f"{command} no-such-file --label {label}",
+            f"expected one column of words for --label here, found {label}; name one, such as",
+        )
+        for command in ("cv", "tune --try epochs=1,2", "tune --curve --dev dev.conllu")
+        for label in ("all", "tokens", "upos,xpos")
+    ),
+    (
+        "tune t --try epochs",
+        "expected a setting and its values, such as epochs=5,10, found 'epochs'",
+    ),
+    ("tune t --try epochs=1,", "expected a setting and its values"),
+    ("tune t --try speed=1", "expected --try with one of epochs, update"),
+    ("tune t --try epochs=1 --try epochs=2", "expected --try epochs once, found it twice"),
+    ("tune t --curve --dev t --plot c.gif", "expected --plot FILE.png or FILE.svg, found 'c.gif'"),
+    *(
+        (f"{command} {number}", f"Invalid value for '{command.split()[-1]}': {found}")
+        for command in (
+            "serve --max-seconds",
+            "train train.txt -o n --checkpoint c --checkpoint-every",
+            "cluster tag train.txt -o n --time-limit",
+        )
+        for number, found in (
+            ("nan", "expected a number of seconds, found 'nan'"),
+            ("inf", "inf is not in the range "),
+        )
+    ),
+    # eval, compare
+    ("eval", "Missing argument 'GOLD [PREDICTED]'."),
+    ("eval train.txt", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
+    ("eval -m upos.seqtag a b", "expected GOLD with -m MODEL, found 2 files"),
+    ("eval - -", 'expected "-" (standard input) once, found it again'),
+    ("eval a b --fail-under nan", "expected a percentage for --fail-under, found nan"),
+    ("eval a b --fail-under 101", "101.0 is not in the range 0<=x<=100"),
+    ("eval a b --errors -1", "-1 is not in the range x>=0"),
+    ("eval a b --ci --conlleval", "expected --ci or --conlleval, found both"),
+    ("eval a b --label upos --label xpos", "expected --label once, found it 2 times; for a pipeli"),
+    ("eval a --raw", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
+    (
+        "eval a b --raw --conlleval",
+        "expected texts of the same words for --confusion, --errors and --conlleval, found "
+        "--raw; leave one out",
+    ),
+    ("compare a - -", 'expected "-" (standard input) once, found it again'),
+    # explain, info, report
+    ("explain -m upos.seqtag 'the dog' --input a", "a text or --input, found both, 'the dog' and"),
+    ("info upos.seqtag --top 3", "expected --weights CORPUS or --transitions with --top, found n"),
+    ("info upos.seqtag --weights x --transitions", "expected --weights or --transitions, found bo"),
+    ("info upos.seqtag --templates pos", "expected a model or file, or --templates, found both; l"),
+    ("info upos.seqtag --against en", "expected a file with --against, found a model or none"),
+    ("report a -o x", "Missing option '-m' / '--model'"),
+]
+"""Command lines, and what the message says."""
+
+
+@pytest.fixture
+def folder(home, tmp_path, monkeypatch):
+    """A working folder with training files, a model and a folder."""
+    for name in ("train.conllu", "train.txt", "upos.seqtag"):
+        (tmp_path / name).write_bytes((home / name).read_bytes())
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("line", "message"), USAGE, ids=[line for line, _ in USAGE])
+def test_usage(folder, call, line, message):
+    before = {path: path.is_dir() or path.read_bytes() for path in folder.iterdir()}
+    done = call(*shlex.split(line))
+    assert (done.code, done.out) == (2, b""), done
+    assert done.err.startswith("seqtag: ") and done.err.count("\n") == 1, done.err
+    assert message in done.err, done.err
+    assert " --help" in done.err
+    assert {path: path.is_dir() or path.read_bytes() for path in folder.iterdir()} == before
