@@ -225,6 +225,9 @@ def test_what_the_formats_for_other_programs_cannot_hold():
         "expected values that fit the format tsv, found 'a\\tb' in the column 'form', word 1"
         in (fails(render, {"form": ["a\tb"]}, "tsv"))
     )
+    for format in ("tokens", "tagged"):  # which read it as white space
+        found = fails(render, {"form": ["a\ufeffb"], "pos": ["X"]}, format)
+        assert "found 'a\\ufeffb' in the column 'form', word 1" in found
     assert (
         "expected column names other than tokens, sent_id, text, multiword, ranges in the format "
         "jsonl, found 'text'; rename it with --columns"
