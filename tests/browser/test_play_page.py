@@ -205,30 +205,6 @@ def test_weights_words_and_gold_labels_can_be_changed(page):
     assert {each.input_value() for each in page.locator(".weights input").all()} == {"0"}
 
 
-def test_the_stop_weights_are_on_the_lattice(page):
-    open_page(page, "#cake")
-    for name, weight in (("NOUN, stop", "-2"), ("VERB, stop", "1.5")):
-        page.get_by_label(f"Weight of {name}").fill(weight)
-        page.get_by_label(f"Weight of {name}").press("Tab")
-    page.keyboard.press("Escape")
-    page.locator("#trellis").click(position={"x": 2, "y": 2})
-    for _ in range(16):
-        page.keyboard.press("n")
-    assert page.locator("#stop").count() == 0
-    starts = page.locator("#row-names > .e").all_text_contents()
-    assert starts == ["start 0", "start 0", "start 1", "start 0"]
-    page.keyboard.press("n")
-    assert page.locator("#trellis .cost").all_text_contents() == ["0", "−2", "0", "1.5"]
-    assert page.locator("#stop").get_attribute("data-v") == "12.5"  # VERB, 11 + 1.5
-    assert "= 11 + 1.5 = 12.5 ← best" in page.inner_text("#cell")
-    page.keyboard.press("n")
-    assert page.locator("#stop").count() == 0
-    page.uncheck("#bigrams")  # order 0 has no stop
-    page.keyboard.press("End")
-    page.keyboard.press("p")
-    assert page.inner_text("#cell h3") == "Word by word" and page.locator("#stop").count() == 0
-
-
 def test_an_example_can_be_linked_to_by_its_name(new_page):
     page = new_page()
     for part, field in (("plane", "#preset"), ("three", "#three-preset"), ("lattice", "#story")):
