@@ -149,14 +149,6 @@ def test_a_link_brings_the_same_state(page, new_page, part):
     assert state(other) == state(page)
 
 
-def test_run_goes_on_until_it_is_stopped(page):
-    page.click('#plane [data-do="run"]')
-    assert page.inner_text('#plane [data-do="run"]') == "Pause"
-    page.locator("#example h3", has_text="example 2").wait_for()
-    page.keyboard.press("r")
-    assert page.inner_text('#plane [data-do="run"]') == "Run"
-
-
 def test_xor_needs_the_product(page):
     page.select_option("#preset", "xor")
     page.click('#plane [data-do="last"]')

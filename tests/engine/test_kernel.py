@@ -27,7 +27,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.keys import key_plan, keys
 from tests import strategies
-from tests.strategies import NATIVE, REFERENCE, cases, label_ids, needs_native, random_case
+from tests.strategies import NATIVE, REFERENCE, cases, int32, label_ids, needs_native, random_case
 
 if NATIVE:
     from seqtag.engine import native
@@ -485,10 +485,6 @@ def test_few_labels_and_more_types_than_a_workspace_remembers():
 
 
 # ----------------------------------------------------------------- what the kernel alone refuses
-def int32(*numbers):
-    return np.array(numbers, np.int32)
-
-
 def test_hashing_refuses_what_is_no_string():
     with pytest.raises(TypeError, match="expected strings"):
         native.hash_strings(["a", b"b"])
