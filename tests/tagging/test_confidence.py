@@ -79,6 +79,15 @@ def test_labels_that_are_given_stay(taggers, kind):
     assert margins[0] == np.inf
 
 
+def test_given_labels_of_many_sentences(taggers):
+    tagger = taggers["order 1"]
+    given = [None, ["VB", None], [None]]
+    found = tagger.tag_many([["the", "man"], ["the", "man"], ["man"]], fixed_labels=given)
+    assert found[0] == tagger.tag(["the", "man"])
+    assert found[1][0] == "VB"
+    assert found[2] == tagger.tag(["man"])
+
+
 def test_a_given_label_that_the_model_does_not_know_stays(taggers):
     tagger = taggers["order 1"]
     free = tagger.tag(SENTENCE)

@@ -55,6 +55,10 @@ def lemma(form: str, *words: str) -> str:
 )
 def test_the_lemma_of_an_unknown_word_is_in_a_table(form, word):
     assert lemma(form, word) == word
+    assert tagger(word).tag([(form, "VERB")], scores=True).labels == [word]
+    assert tagger(word).nbest([(form, "VERB")], 1)[0][1] == [word]
+    sentence = [("moved", "VERB"), (form, "VERB")]
+    assert tagger(word).tag(sentence, ["MOVE", None]) == ["MOVE", tagger(word).tag(sentence)[1]]
 
 
 def test_lemmas_of_training_are_attested():
