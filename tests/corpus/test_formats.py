@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import conllu
 import pytest
@@ -19,6 +20,7 @@ from seqtag.corpus import (
     stream,
     to_token_list,
 )
+from seqtag.corpus.text import word_spans
 from seqtag.corpus.write import one_table
 from seqtag.errors import CorpusError
 
@@ -108,6 +110,12 @@ def test_text_loses_nothing(text):
     found = sentences(text, "text")
     words = "".join("".join(s.words) for s in found)
     assert words == "".join(text.replace("\ufeff", " ").split())
+
+
+def test_word_spans_survive_any_tokenizer():
+    for tokens in (["x"], ["a"], []):
+        odd = SimpleNamespace(tokenize=lambda _, tokens=tokens: tokens)
+        assert word_spans(" a bc ", odd) == [(1, 2), (3, 5)]
 
 
 def test_tokens():
