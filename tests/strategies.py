@@ -21,6 +21,7 @@ from seqtag.engine.arrays import (
     LabelComponents,
     Layout,
     Potentials,
+    Rows,
     pointers,
 )
 from tests import brute_force
@@ -90,6 +91,21 @@ def potentials(draw, forbidden: bool = False) -> Potentials:
         never = draw(integer_arrays(*shape, elements=st.integers(0, 1))) == 1
         p = p._replace(transition=np.where(never, FORBIDDEN, p.transition))
     return p
+
+
+# ----------------------------------------------------------------- arrays
+def int32(*numbers: object) -> np.ndarray:
+    return np.array(numbers, np.int32)
+
+
+def sparse_rows(names: np.ndarray, matrix: np.ndarray) -> Rows:
+    """Rows with these keys, ascending, of a matrix."""
+    row, label = np.nonzero(matrix)
+    ptr = pointers(np.bincount(row, minlength=len(matrix)))
+    return Rows(names, ptr, label.astype(np.uint16), matrix[row, label].astype(np.int8))
+
+
+NO_ROWS = sparse_rows(np.zeros(0, np.uint64), np.zeros((0, 1)))
 
 
 # ----------------------------------------------------------------- labels made of parts

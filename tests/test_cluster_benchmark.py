@@ -52,20 +52,6 @@ def test_the_section_says_ratios_reasons_and_the_curve():
     assert "busy" not in cluster.section({"speeds": idle})
 
 
-def test_peers_tokenize_and_tag(tmp_path, monkeypatch):
-    source = tmp_path / "a.conllu"
-    source.write_text("# text = It works.\n" + conllu())
-    assert cluster.texts_of(source)[:2] == ["It works.", "the dog barks ."]
-    monkeypatch.setattr(cluster, "PEERS", {"nltk": cluster.nltk})
-    (tmp_path / "a.txt").write_text("It works.\nWhy?\n")
-    cluster.peer("nltk", source, tmp_path / "a.txt", tmp_path / "out")
-    lines = (tmp_path / "out").read_text().splitlines()
-    assert [[each.rpartition("/")[0] for each in line.split()] for line in lines] == [
-        ["It", "works", "."],
-        ["Why", "?"],
-    ]
-
-
 def test_shards_are_learnt_and_judged(tmp_path, monkeypatch):
     path = tmp_path / "a.conllu"
     path.write_text(conllu())

@@ -45,13 +45,6 @@ class Echo(tools.Tool):
         return [sys.executable, "-c", copy, str(source), str(target)]
 
 
-def test_finds_complete_treebanks(treebank, tmp_path):
-    assert (treebank.name, treebank.language) == ("sample", "en")
-    assert sorted(treebank.parts) == ["dev", "test", "train"]
-    treebank.parts["dev"].unlink()
-    assert list(suite.Treebank.find(tmp_path / "corpora")) == []
-
-
 def test_measures_a_tool_and_keeps_its_model(treebank, tmp_path):
     tool = Echo()
     tool.gold_file = treebank.parts["test"]
@@ -85,23 +78,6 @@ def test_prepares_text_and_blank_columns(treebank, tmp_path):
     assert "".join(text.split())[:20] == "".join("".join(s.words) for s in gold)[:20]
     long = (folder / "long.txt").read_text()
     assert long.count(text) == data["long_words"] // data["words"] > 1
-
-
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("name", ["spaCy", "NLTK", "UDPipe"])
-def test_installed_tools_cut_the_sample(name, treebank, tmp_path, monkeypatch):
-    tool = tools.TOOLS[name]
-    if tool.absence:
-        pytest.skip(f"{name}: {tool.absence}")
-    if tool.trains:
-        pytest.skip("training takes minutes")
-    one = suite.Suite("test", tmp_path, None, 60)
-    data = one.prepare(treebank)
-    out = tmp_path / "out"
-    paths = [tmp_path / "none", tmp_path / "sample" / "text.txt", out, "zz"]
-    monkeypatch.setattr(sys, "argv", ["tools", "raw", name, *map(str, paths)])
-    tools.main()
-    assert suite.scores(treebank.parts["test"], out, data["columns"])["tokens"] > 90
 
 
 def test_absent_tools_and_failures_are_reported(treebank, tmp_path, monkeypatch):

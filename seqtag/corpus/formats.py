@@ -35,6 +35,7 @@ Frame: TypeAlias = Callable[[str, Sentence], str]
 
 _LINE = "\t\r\n"
 _WORD = " \t\r\n"
+_ITEM = f"{_WORD}\ufeff"  # of a line: byte order marks separate these, too
 _LINE_END = re.compile(rb"\n")
 _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
 _BEFORE_TREE = re.compile(rb"\n(?=\()")
@@ -200,6 +201,7 @@ FORMATS = {
             _names("form"),
             read=text.read_tokens,
             write=text.write_tokens,
+            excludes=_ITEM,
             in_place=False,
         ),
         Format(
@@ -208,6 +210,7 @@ FORMATS = {
             _names("form pos"),
             read=text.read_tagged,
             write=text.write_tagged,
+            excludes=_ITEM,
             is_tagged_text=True,
         ),
         Format(

@@ -291,24 +291,6 @@ def test_two_and_three_labels_are_calls_of_one_learner(arithmetic):
     assert updates > 2000
 
 
-SENTENCES = """
-  const { rows, K, order, start } = given, at = P.layout(rows, K, order), map = (x, y) => P.phi(at, x, y);
-  const decode = (w, x, gold) => P.viterbi(at, w, x, gold ?? null).y;
-  const examples = given.visits.map((s) => [given.x[s], given.y[s]]);
-  let state = { w: start.map(() => 0), u: start.map(() => 0), seen: 0 };
-  for (const [x, y] of examples) state = P.visit(at, state, x, y, true).after;
-  const { w, mean } = P.learnJoint(examples, map, decode);
-  return [w, mean, state.w, P.average(state)];
-"""
-
-
-def test_sentences_are_a_call_of_the_same_learner(arithmetic):
-    given = [one for one in corpora(300) if one["visits"]]
-    for w, mean, of_visits, average in arithmetic(SENTENCES, given):
-        assert w == of_visits
-        assert mean == average
-
-
 def prefixes(p):
     """v[t, b], the best score of a prefix that ends in b at t."""
     v = [p.start + p.emission[0]]

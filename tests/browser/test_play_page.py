@@ -149,14 +149,6 @@ def test_a_link_brings_the_same_state(page, new_page, part):
     assert state(other) == state(page)
 
 
-def test_run_goes_on_until_it_is_stopped(page):
-    page.click('#plane [data-do="run"]')
-    assert page.inner_text('#plane [data-do="run"]') == "Pause"
-    page.locator("#example h3", has_text="example 2").wait_for()
-    page.keyboard.press("r")
-    assert page.inner_text('#plane [data-do="run"]') == "Run"
-
-
 def test_xor_needs_the_product(page):
     page.select_option("#preset", "xor")
     page.click('#plane [data-do="last"]')
@@ -203,30 +195,6 @@ def test_weights_words_and_gold_labels_can_be_changed(page):
     assert page.get_by_label("Weight of the, DET").input_value() == "3"
     page.click("#zero-weights")
     assert {each.input_value() for each in page.locator(".weights input").all()} == {"0"}
-
-
-def test_the_stop_weights_are_on_the_lattice(page):
-    open_page(page, "#cake")
-    for name, weight in (("NOUN, stop", "-2"), ("VERB, stop", "1.5")):
-        page.get_by_label(f"Weight of {name}").fill(weight)
-        page.get_by_label(f"Weight of {name}").press("Tab")
-    page.keyboard.press("Escape")
-    page.locator("#trellis").click(position={"x": 2, "y": 2})
-    for _ in range(16):
-        page.keyboard.press("n")
-    assert page.locator("#stop").count() == 0
-    starts = page.locator("#row-names > .e").all_text_contents()
-    assert starts == ["start 0", "start 0", "start 1", "start 0"]
-    page.keyboard.press("n")
-    assert page.locator("#trellis .cost").all_text_contents() == ["0", "−2", "0", "1.5"]
-    assert page.locator("#stop").get_attribute("data-v") == "12.5"  # VERB, 11 + 1.5
-    assert "= 11 + 1.5 = 12.5 ← best" in page.inner_text("#cell")
-    page.keyboard.press("n")
-    assert page.locator("#stop").count() == 0
-    page.uncheck("#bigrams")  # order 0 has no stop
-    page.keyboard.press("End")
-    page.keyboard.press("p")
-    assert page.inner_text("#cell h3") == "Word by word" and page.locator("#stop").count() == 0
 
 
 def test_an_example_can_be_linked_to_by_its_name(new_page):

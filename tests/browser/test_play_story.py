@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.browser.contrast import faint_text
-from tests.browser.test_play_page import PAGE, address, open_page, wait_until
+from tests.browser.test_play_page import PAGE, address, wait_until
 from tests.conftest import ROOT
 
 STEPS = re.findall(r'\n      name: "([\w-]+)"', (PAGE.parent / "story.js").read_text("utf-8"))
@@ -290,44 +290,6 @@ def test_the_region_of_a_label_is_where_its_score_is_best(page):
     )
     assert wrong == 0
     assert "converged" in caption(page)
-
-
-def test_points_of_three_labels_can_be_put_with_mouse_and_keys(page):
-    open_page(page, "#three")
-    page.click("#three-clear")
-    assert caption(page) == "Click in the plane to add points, then step."
-    box = page.locator("#three-plot").bounding_box()
-    unit = 40 / 680 * box["width"]
-
-    def click(p, q):
-        page.mouse.click(
-            box["x"] + box["width"] / 2 + p * unit, box["y"] + box["height"] / 2 - q * unit
-        )
-
-    click(2, 4)
-    page.check('input[name="three-tool"][value="1"]', force=True)
-    click(-6, 1)
-    page.check('input[name="three-tool"][value="2"]', force=True)
-    click(3, 0)
-    assert "points=2,4N-6,1V3,0A" in address(page)
-    page.check('input[name="three-tool"][value="erase"]', force=True)
-    click(3, 0)
-    assert page.inner_text("#three-said") == "Erased (3, 0)"
-    page.focus("#three-plot")
-    for key in ("ArrowUp", "3", "ArrowLeft", "1", "ArrowLeft", "2", "Delete"):
-        page.keyboard.press(key)
-    assert "points=2,4N-6,1V3,1A2,1N" in address(page)
-    assert page.locator("#three-preset").input_value() == "own3"
-    page.uncheck("#three-bias")
-    page.check("#three-bias")
-    page.fill("#three-passes", "3")
-    page.press("#three-passes", "Tab")
-    page.locator("#three-time").evaluate(
-        "e => { e.value = e.max; e.dispatchEvent(new Event('input')); }"
-    )
-    assert page.locator("#three-history tbody tr").count() > 3
-    page.locator("#three-history .jump").last.click()
-    assert "at=1" in address(page)
 
 
 # -------------------------------------------------------------------------------------- one update

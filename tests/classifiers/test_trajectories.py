@@ -118,20 +118,6 @@ def test_the_binary_perceptron_is_rosenblatts(backend, ties):
 
 @each_backend
 @pytest.mark.usefixtures("on")
-def test_the_worked_examples_of_two_points(backend):
-    X, y = np.array([[2.0, 4], [-6, 1]]), [-1, -1]
-    model = BinaryPerceptron(max_iter=1, **PLAIN).fit(X, y, classes=[-1, 1])
-    assert model.trajectory(X).tolist() == [[0, 0], [-2, -4], [4, -5]]
-    X[1] = 1, -2
-    # pass 1: y a = 0 at x1, then y a = -6 at x2 under (-2, -4) -> (-3, -2)
-    # pass 2: x1: y a = 14, x2: y a = -1 -> (-4, 0); pass 3: x1: 8, x2: 4: converged
-    model = BinaryPerceptron(max_iter=9, **PLAIN).fit(X, y, classes=[-1, 1])
-    assert model.trajectory(X).tolist() == [[0, 0], [-2, -4], [-3, -2], [-4, 0]]
-    assert (model.converged_, model.n_iter_) == (True, 3)
-
-
-@each_backend
-@pytest.mark.usefixtures("on")
 def test_a_book_whose_sign_of_zero_is_plus_one_has_its_labels_swapped(backend):
     @given(data())
     def check(sample):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import conllu
 import pytest
@@ -19,6 +20,7 @@ from seqtag.corpus import (
     stream,
     to_token_list,
 )
+from seqtag.corpus.text import word_spans
 from seqtag.corpus.write import one_table
 from seqtag.errors import CorpusError
 
@@ -108,6 +110,12 @@ def test_text_loses_nothing(text):
     found = sentences(text, "text")
     words = "".join("".join(s.words) for s in found)
     assert words == "".join(text.replace("\ufeff", " ").split())
+
+
+def test_word_spans_survive_any_tokenizer():
+    for tokens in (["x"], ["a"], []):
+        odd = SimpleNamespace(tokenize=lambda _, tokens=tokens: tokens)
+        assert word_spans(" a bc ", odd) == [(1, 2), (3, 5)]
 
 
 def test_tokens():
@@ -225,6 +233,9 @@ def test_what_the_formats_for_other_programs_cannot_hold():
         "expected values that fit the format tsv, found 'a\\tb' in the column 'form', word 1"
         in (fails(render, {"form": ["a\tb"]}, "tsv"))
     )
+    for format in ("tokens", "tagged"):  # which read it as white space
+        found = fails(render, {"form": ["a\ufeffb"], "pos": ["X"]}, format)
+        assert "found 'a\\ufeffb' in the column 'form', word 1" in found
     assert (
         "expected column names other than tokens, sent_id, text, multiword, ranges in the format "
         "jsonl, found 'text'; rename it with --columns"

@@ -212,28 +212,13 @@ def test_empty_input_and_comments_only():
 LINES = [
     (row(1) + "\n" + row(2).removesuffix("\t_"), ":2: expected 10 tab-separated columns, found 9"),
     (row(1) + "\t\n", ":1: expected 10 tab-separated columns, found 11"),
-    (
-        "Haus\tNN\n",
-        ':1: expected 10 tab-separated columns, found 2 ("Haus"); looks like 2 '
-        "columns; use --format columns",
-    ),
-    (
-        "Haus NN\n",
-        'found 1 ("Haus NN"); separate the columns with tabs; if this is not CoNLL-U, '
-        "it looks like 2 columns: use --format columns",
-    ),
+    ("Haus\tNN\n", ':1: expected 10 tab-separated columns, found 2 ("Haus"); looks like 2'),
+    ("Haus NN\n", 'found 1 ("Haus NN"); separate the columns with tabs; if this is not CoNLL-U,'),
     (row(1, "") + "\n", ":1: expected a value in the column 'form', found an empty field in "),
     (row(1) + "\n" + row(2, upos="") + "\n", ":2: expected a value in the column 'upos'"),
     (row(1) + "\n# mid\n" + row(2) + "\n", ":2: expected comments only before the first token"),
-    (
-        row(1) + "\n" + row(1) + "\n",
-        ":2: expected the id 2, found 1 again: sentence boundary missing?",
-    ),
-    (
-        row(1) + "\n" + row(3) + "\n",
-        ":2: expected the id 2, a range from 2 on (after the last range) or the next empty node 1.x, "
-        'found "3"',
-    ),
+    (row(1) + "\n" + row(1) + "\n", ":2: expected the id 2, found 1 again: sentence boundary"),
+    (row(1) + "\n" + row(3) + "\n", ":2: expected the id 2, a range from 2 on (after the last"),
     (row(0), 'found "0"'),
     (row("x"), 'found "x"'),
     (row("1-2-3"), 'found "1-2-3"'),
@@ -243,14 +228,8 @@ LINES = [
     (row("1.1"), 'found "1.1"'),
     (row(1) + "\n" + row("1.2"), 'found "1.2"'),
     (row("1-3") + "\n" + row(1) + "\n" + row("2-3"), ":3: "),
-    (
-        "# c\n" + row("1-9") + "\n" + row(1),
-        ":2: expected a range within the 1 words of the sentence, found '1-9'",
-    ),
-    (
-        row(1) + "\r" + row(2),
-        r":1: expected lines that end with \n or \r\n, found a carriage return",
-    ),
+    ("# c\n" + row("1-9") + "\n" + row(1), ":2: expected a range within the 1 words of the"),
+    (row(1) + "\r" + row(2), ":1: expected lines that end with \\n or \\r\\n, found a carriage"),
     ("\n" + row(1) + "\r", ":2: expected lines that end"),
     (b"# x\n1\t\xff", ":2: expected UTF-8, found the byte 0xff at byte offset 6"),
     (b"\xff\xfe1\x00", ":1: expected UTF-8, found the byte order mark of UTF-16"),

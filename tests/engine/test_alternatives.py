@@ -21,7 +21,15 @@ from seqtag.engine.arrays import (
 from seqtag.engine.keys import key_plan, keys
 from seqtag.engine.reference import path_score, viterbi
 from tests import brute_force
-from tests.strategies import NATIVE, REFERENCE, each_backend, make_parts, needs_native, potentials
+from tests.strategies import (
+    NATIVE,
+    REFERENCE,
+    each_backend,
+    make_parts,
+    needs_native,
+    potentials,
+    sparse_rows,
+)
 
 
 def scores(p: Potentials) -> dict[tuple[int, ...], float]:
@@ -95,13 +103,6 @@ def test_given_labels_stay_and_the_rest_is_the_best_around_them(p, data):
 
 
 # ----------------------------------------------------------------- both sides, as models use them
-def sparse(names, matrix) -> Rows:
-    """Rows with these keys, ascending, of a matrix."""
-    row, label = np.nonzero(matrix)
-    ptr = pointers(np.bincount(row, minlength=len(matrix)))
-    return Rows(names, ptr, label.astype(np.uint16), matrix[row, label].astype(np.int8))
-
-
 def model(random, K, order, edges=False, parts=None, known=NO_TAG_DICTIONARY, forbid=False, size=3):
     """Arguments of a Decoder with whole-number weights, and what encodes its sentences."""
     templates = [((0, 0),), ((0, -1),), ((0, 0), (0, 1))]
@@ -112,7 +113,7 @@ def model(random, K, order, edges=False, parts=None, known=NO_TAG_DICTIONARY, fo
 
     def rows(plan, width):
         names = np.unique(keys(plan, types, hashes, ptr))
-        return sparse(names, random.integers(-size, size + 1, (len(names), width)))
+        return sparse_rows(names, random.integers(-size, size + 1, (len(names), width)))
 
     chain = [random.integers(-size, size + 1, shape).astype(np.float32) for shape in (K, K, (K, K))]
     if forbid and order:
@@ -124,7 +125,7 @@ def model(random, K, order, edges=False, parts=None, known=NO_TAG_DICTIONARY, fo
     weights = QuantizedWeights(
         rows(plan, parts.number if parts else K),
         rows(edge_plan, K * K),
-        sparse(names, trigrams),
+        sparse_rows(names, trigrams),
         *chain,
     )
     return (order, plan, edge_plan, weights, parts, known), hashes

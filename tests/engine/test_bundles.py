@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 
 from seqtag.engine.arrays import Instances, Layout
-from tests.strategies import NATIVE, needs_native
+from tests.strategies import NATIVE, int32, needs_native
 
 if NATIVE:
     from seqtag.engine import native
 
 pytestmark = needs_native
-
-
-def int32(*numbers):
-    return np.array(numbers, np.int32)
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.keys import key_plan, keys
 from tests.conftest import ROOT
-from tests.strategies import each_backend, label_ids
-
-NO_ROWS = Rows(
-    np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16), np.zeros(0, np.int8)
-)
-
-
-def int32(*numbers):
-    return np.array(numbers, np.int32)
+from tests.strategies import NO_ROWS, each_backend, int32, label_ids
 
 
 # ----------------------------------------------------------------- training

@@ -24,18 +24,16 @@ from seqtag.engine.keys import key_plan, keys
 from tests import brute_force
 from tests.strategies import (
     NATIVE,
+    NO_ROWS,
     REFERENCE,
     each_backend,
     integer_arrays,
     label_ids,
     make_parts,
     needs_native,
+    sparse_rows,
 )
 from tests.strategies import parts_of_labels as some_parts
-
-NO_ROWS = Rows(
-    np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16), np.zeros(0, np.int8)
-)
 
 
 def names(count: int, seed: int = 0) -> np.ndarray:
@@ -74,16 +72,11 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
     types = data.draw(integer_arrays(1, N, elements=st.integers(0, 2))).astype(np.int32)
     hashes = np.array([[11, 12, 0]], np.uint64)  # the third type has no attribute
 
-    def sparse(names, matrix):
-        row, label = np.nonzero(matrix)
-        ptr_ = pointers(np.bincount(row, minlength=len(matrix)))
-        return Rows(names, ptr_, label.astype(np.uint16), matrix[row, label].astype(np.int8))
-
     def rows(plan, width):
         known = np.unique(keys(plan, types, hashes, ptr))
         known = known[known != 0][::2]  # every other feature was pruned
         matrix = data.draw(integer_arrays(len(known), width))
-        return sparse(known, matrix), dict(zip(known.tolist(), matrix, strict=True))
+        return sparse_rows(known, matrix), dict(zip(known.tolist(), matrix, strict=True))
 
     width = K if parts is None else parts.number
     (emission_rows, emission_of), (edge_rows, edge_of) = rows(plan, width), rows(edge_plan, K * K)
@@ -94,7 +87,7 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
     if order == 2:
         trigram = data.draw(integer_arrays(K + 1, K, K))
         names = np.arange(1, (K + 1) * K + 1, dtype=np.uint64)
-        trigram_rows = sparse(names, trigram.reshape(-1, K))
+        trigram_rows = sparse_rows(names, trigram.reshape(-1, K))
     weights = QuantizedWeights(emission_rows, edge_rows, trigram_rows, *label_weights)
     tags_plan = key_plan([((0, 0), (0, 1))], [0])
     of_tags = keys(tags_plan, types, hashes, ptr).ravel().tolist()

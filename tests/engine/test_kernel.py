@@ -27,7 +27,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.keys import key_plan, keys
 from tests import strategies
-from tests.strategies import NATIVE, REFERENCE, cases, label_ids, needs_native, random_case
+from tests.strategies import NATIVE, REFERENCE, cases, int32, label_ids, needs_native, random_case
 
 if NATIVE:
     from seqtag.engine import native
@@ -224,10 +224,11 @@ class Model(NamedTuple):
 
 def random_rows(random, names, width, most, weight=127) -> Rows:
     """Rows of 1 to `most` cells with weights up to the given one."""
-    labels = [
-        np.sort(random.choice(width, random.randint(1, min(width, most) + 1), replace=False))
-        for _ in names
-    ]
+    counts = random.randint(1, min(width, most) + 1, len(names))
+    if most < width / 9:  # faster
+        labels = [np.unique(random.randint(0, width, count)) for count in counts]
+    else:
+        labels = [np.sort(random.choice(width, count, replace=False)) for count in counts]
     flat = np.concatenate([np.zeros(0, int), *labels]).astype(np.uint16)
     weights = random.randint(-weight, weight + 1, len(flat)).astype(np.int8)
     return Rows(names, pointers(map(len, labels)), flat, weights)
@@ -484,10 +485,6 @@ def test_few_labels_and_more_types_than_a_workspace_remembers():
 
 
 # ----------------------------------------------------------------- what the kernel alone refuses
-def int32(*numbers):
-    return np.array(numbers, np.int32)
-
-
 def test_hashing_refuses_what_is_no_string():
     with pytest.raises(TypeError, match="expected strings"):
         native.hash_strings(["a", b"b"])

@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.strategies import NATIVE, needs_native
+from tests.strategies import NATIVE, int32, needs_native
 
 if NATIVE:
     from seqtag.engine import native
 
 pytestmark = needs_native
-
-
-def int32(*numbers):
-    return np.array(numbers, np.int32)
 
 
 def int64(*numbers):

@@ -181,6 +181,15 @@ def test_an_absent_attribute_has_hash_0_and_an_empty_one_has_not(encoder):
     assert hashes[:2, 1].tolist() == [hash_string(""), 0]
 
 
+def test_the_table_grows_and_keeps_what_it_had(encoder):
+    many = [f"w{n}" for n in range(3000)]
+    for begin in range(0, 3000, 500):
+        block = many[begin : begin + 500]
+        types = encoder.encode([[block], [["X"] * 500]], 500)
+        assert types[0].tolist() == list(range(begin, begin + 500))
+    assert encoder.hashes[0, :3000].tolist() == [hash_string(word) for word in many]
+
+
 @given(st.lists(st.lists(words, max_size=5), max_size=4))
 def test_types_numbered_by_the_caller_are_as_those_numbered_here(blocks):
     compiled = parse(TEMPLATES).compile(["form", "pos"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
 import signal
@@ -33,48 +34,8 @@ _FILES = {
     "line\nbreak.txt": b"a B-\x1b[31m\nb O\n\n",
     "templates.txt": b"form[0]\nlabel[-1]\n",
 }
-_VALUES = [
-    *_FILES,
-    "data",
-    "data",
-    "-",
-    "",
-    "nothing\x1b]0;x\x07.conllu",
-    "out",
-    "out.html",
-    ".",
-    "en",
-    "ud:\x1b[2J",
-    "ud:fr_sequoia/dev",
-    "conll2000",
-    "nltk:treebank",
-    "0",
-    "1",
-    "2",
-    "-1",
-    "nan",
-    "1e999",
-    "0.5",
-    "\u0663",
-    "upos",
-    "xpos",
-    "chunk",
-    "tag",
-    "all",
-    "upos+feats",
-    "form,pos,chunk",
-    "form,form",
-    "x\x1b[31m",
-    "\u202e\u2028",
-    "\udcff",
-    "auto",
-    "conllu",
-    "jsonl",
-    "columns",
-    "text",
-    "lower0",
-    "pos",
-]
+_WORDS = Path(__file__).with_name("words") / "arguments.json"
+_VALUES: list[str] = [*_FILES, *json.loads(_WORDS.read_text("ascii"))]
 _NEVER = {
     "--attributes",  # runs what it is given
     "--port",  # a server that listens does not end

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import bz2
 import gzip
 import lzma
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqtag.cli import COMMANDS
@@ -112,6 +114,12 @@ _HEADS: dict[str, Callable[[], list[bytes]]] = {
 _CUTS = [(0, 1), (1, 2), (2, 3), (3, 6), (4, 0)]
 
 
+def words_of(dictionary: Path) -> list[bytes]:
+    """Pieces that mean something, of a dictionary of libFuzzer."""
+    lines = dictionary.read_text("ascii").splitlines()
+    return [ast.literal_eval(f"b{line}") for line in lines]
+
+
 @cache
 def seeds(target: str) -> list[bytes]:
     """Inputs that a target accepts."""
@@ -160,182 +168,8 @@ def seeds(target: str) -> list[bytes]:
     return [text.encode() for text in (*kinds[target], *more)]
 
 
-PIECES: dict[str, list[bytes]] = {
-    "readers": [
-        b"\n",
-        b"\n\n",
-        b"\r\n",
-        b"\r",
-        b"\t",
-        b" ",
-        b"\t\t",
-        b"# ",
-        b"# text = ",
-        b"# newpar\n",
-        b"1-2\t",
-        b"2.1\t",
-        b"0.1\t",
-        b"1\t",
-        b"_",
-        b"\xef\xbb\xbf",
-        b"\xff",
-        b"\xc3",
-        b"\xed\xa0\x80",
-        b"\0",
-        b"\x0c",
-        b"\xe2\x80\xa8",
-        b"\xc2\x85",
-        b"\xc2\xa0",
-        b"-DOCSTART-",
-        b"/",
-        b"\\/",
-        b"(",
-        b")",
-        b"( (",
-        b"[ ",
-        b" ]",
-        b"-NONE-",
-        b"SpaceAfter=No",
-        b"SpacesAfter=\\s\\n",
-        b"B-NP",
-        b"\x1f\x8b\x08",
-        b"BZh9",
-        b"# global.columns = ID FORM\n",
-        b"\n \n",
-        b"99999999999\t",
-        b"=====",
-    ],
-    "templates": [
-        b"[0]",
-        b"[-1]",
-        b"[+9]",
-        b" + ",
-        b"label[-1]",
-        b"bias",
-        b"set ",
-        b"epochs ",
-        b"\n",
-        b"#",
-        b'"',
-        b"\\",
-        b"(",
-        b")",
-        b",",
-        b"class(c)",
-        b"lexicon(",
-        b"first.upos[+1]",
-        b"set passes 2\n",
-        b"set tag-dictionary auto\n",
-        b"set dropout ",
-        b"%x[0,0]",
-        b"U0:",
-        b"B\n",
-        b'%m[0,0,"',
-        b"match(",
-        b"suffix(3)",
-        b"*",
-        b"+",
-        b"{9}",
-        b"(?:",
-        b"|",
-        b"[^",
-        b"\\w",
-        b"(?=",
-        b"(a+)+",
-        b"nan",
-        b"1e999",
-        b"\xc2\xb2",
-    ],
-    "labels": [
-        b"B-",
-        b"I-",
-        b"O",
-        b"\n",
-        b"=",
-        b"|",
-        b"^",
-        b"\\",
-        b"_",
-        b"lower 0 0  ",
-        b"9",
-        b"-",
-        b"\t",
-    ],
-    "catalogue": [
-        b'["',
-        b'"]',
-        b" = ",
-        b"[",
-        b"]",
-        b"\n",
-        b"{",
-        b"}",
-        b'"',
-        b"\\u",
-        b"null",
-        b"NaN",
-        b"#",
-    ],
-    "word-tables": [
-        b"# seqtag table 1\n",
-        b"# name: ",
-        b"# words: ",
-        b"lower0\n",
-        b"lower\n",
-        b"# absent: ",
-        b"# kind: class\n",
-        b"\t",
-        b"\n",
-        b"\r\n",
-        b"\r",
-        b"#",
-        b"|",
-        b"0",
-        b"\xef\xbb\xbf",
-        b"\xff",
-        b"\0",
-        b"\xe2\x80\xa8",
-        b"\xe2\x80\x8b",
-        b"e\xcc\x81",
-        b"\xc4\xb0",
-    ],
-    "model-bytes": [
-        b"{",
-        b"}",
-        b'"',
-        b":",
-        b"null",
-        b"[]",
-        b"-1",
-        b"1e999",
-        b'"F32"',
-        b"\\u0000",
-        b"[0,0]",
-    ],
-    "models": [],
-}
-"""Pieces for mutations to put in."""
-PIECES["text"] = [
-    *PIECES["readers"],
-    b"e.g. ",
-    b"don't",
-    b"...",
-    b"im ",
-    b"\xf0\x9f\x91\xa9\xe2\x80\x8d",
-    b". ",
-]
+PIECES = {path.stem: words_of(path) for path in Path(__file__).with_name("words").glob("*.dict")}
+"""Pieces for mutations to put in, of the targets."""
+PIECES["text"] = [*PIECES["readers"], *PIECES["text"]]
 PIECES["scanner"] = PIECES["outputs"] = PIECES["evaluation"] = PIECES["readers"]
-PIECES["checkpoints"] = PIECES["models"]
-PIECES["command-line"] = [b"\x1b[2J", b"\t", b"\n", b"B-X", b"\0", b"# ", b"\xff"]
-PIECES["serve"] = [
-    *(b"data=", b"&", b"tagger", b"tokenizer=ranges", b"input=", b"output=", b"vertical"),
-    *(b"model=", b"generic_tokenizer", b"%ff", b"%00", b"%1b", b"\r\n", b"\r\n\r\n", b"--b", b"--"),
-    *(
-        b"Content-Disposition: form-data; name=",
-        b'"data"',
-        b'{"text": ',
-        b'"words": [',
-        b'"\\ud800"',
-    ),
-    *(b"]", b"}", b"NaN", b"1e999", b"[[[[", b"\xff", b"\xc3\xa9", b"\xe2\x80\xa8", b" Im "),
-]
+PIECES["models"] = PIECES["checkpoints"] = []

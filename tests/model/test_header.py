@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from contextlib import suppress
 
@@ -84,10 +85,13 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_headers(case):
+def test_hostile_headers(case, tmp_path):
     data, message = HOSTILE[case]
     assert message in refused(data)
     assert refused(data).startswith("m.seqtag: ")
+    (tmp_path / "m.seqtag").write_bytes(data)
+    with pytest.raises(ModelFileError, match=re.escape(message)):
+        container.load(tmp_path / "m.seqtag", verify=False)
 
 
 def test_nesting_of_any_depth_is_refused_not_a_crash():

@@ -163,19 +163,6 @@ def test_a_sentence_comes_out_when_it_is_certain():
     assert events == ["read", "read", 1, "read", "read", 1, "read", "read", 1]
 
 
-def test_a_sentence_without_end_is_cut_with_a_note(monkeypatch, caplog):
-    monkeypatch.setattr(reading, "_LONGEST", 1000)
-    monkeypatch.setattr(reading, "_BLOCK", 300)
-    text = "word " * 1000
-    conllu = conllu_of(text, 100)
-    assert rebuilt(conllu) == text
-    assert conllu.count("# sent_id") > 3
-    assert caplog.messages[-1] == "<stream>: a sentence of more than 1,000 characters was cut"
-    unbroken = "x" * 5000
-    assert conllu_of("10 " + "word " * 1000, 77) == conllu_of("10 " + "word " * 1000)
-    assert rebuilt(conllu_of(unbroken, 100)) == unbroken
-
-
 def test_no_sentence_is_longer_than_taggers_have_memory_for(monkeypatch, caplog):
     monkeypatch.setattr(reading, "_LONGEST", 1000)
     text = "One. " + "word " * 1000 + ". Two. " + "x" * 3000 + "\n"

@@ -260,14 +260,3 @@ def test_columns_without_their_table_are_refused():
     without = replace(model.compiled, tables={})
     with pytest.raises(ModelFileError, match=r"some of the columns c1, .*found 'ends:words'"):
         Segmenter(replace(model, compiled=without))
-
-
-def test_a_model_of_other_columns_is_no_segmenter():
-    templates = load("pos")
-    data = examples_of(PLAIN, ["c1"])
-    settings = Settings().with_values(templates.settings)
-    task = Task(LabelColumn("upos"), templates, settings, ("form",), coding=LabelCoding())
-    problem = build_problem(task, data._replace(columns={"form": data.columns["c1"]}))
-    model = fit(problem, Schedule(1, 1, None, 1, None))
-    with pytest.raises(ModelFileError, match="expected a model of tokens, found one of upos"):
-        Segmenter(model, "en.seqtag")
