@@ -71,9 +71,11 @@ def tag_token_lists(
             tagger.tag_many(batch, threads)
         for tokens, sentence, old in zip(batch, words, before, strict=True):
             for token, was in zip(sentence, old, strict=True):
-                for name in hidden:
-                    del token[name]
-                token.update((name, was[name]) for name in hidden if name in was)
+                for name in hidden:  # in its place, if it has one: the order is that of the file
+                    if name in was:
+                        token[name] = was[name]
+                    else:
+                        del token[name]
             if lacking := [name for name in filled if any(name not in was for was in old)]:
                 _place(tokens, sentence, lacking)
         yield from batch

@@ -48,6 +48,15 @@ def test_randomization_of_few_sentences_is_exact(pairs):
     assert p == pytest.approx(as_great / 2 ** len(pairs))
 
 
+def test_drawn_randomization_comes_near_the_exact_one():
+    a, b = np.random.default_rng(3).integers(0, 4, (2, 20))
+    tables = [table_of([(c, 4, 4) for c in each]) for each in (a, b)]
+    [exact] = randomization_p(*tables, trials=2**20)
+    [drawn] = randomization_p(*tables, trials=10_000)
+    assert 0.04 < exact < 0.05
+    assert 0 < abs(drawn - exact) < 0.01  # 0.08 if swaps were not as likely as none
+
+
 def test_the_bootstrap_draws_what_enumeration_has():
     counts = [(1, 1, 1), (0, 1, 1), (2, 3, 2)]
     every = [f1(rows) for rows in product(counts, repeat=3)]
