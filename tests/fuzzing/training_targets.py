@@ -106,7 +106,7 @@ def resume(data: bytes) -> str:
             assert way in (1, 2) or str(error).startswith(folder), error
             return str(error).removeprefix(folder)
     assert found == _straight()
-    newest = max(each for each in files if each.startswith("run-1-"))
+    newest = max(each for each in files if each.startswith("tag-run-1-"))
     if files[newest] not in before.values() and not _is_whole(files[newest]):
         assert any("the previous checkpoint is used" in line for line in notes.lines)
     return "accepted"

@@ -91,7 +91,7 @@ def test_hostile_headers(case, tmp_path):
     assert refused(data).startswith("m.seqtag: ")
     (tmp_path / "m.seqtag").write_bytes(data)
     with pytest.raises(ModelFileError, match=re.escape(message)):
-        container.load(tmp_path / "m.seqtag", verify=False)
+        container.load(tmp_path / "m.seqtag")
 
 
 def test_nesting_of_any_depth_is_refused_not_a_crash():

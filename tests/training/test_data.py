@@ -58,10 +58,11 @@ def same(a: TrainingData, b: TrainingData) -> None:
 @pytest.mark.parametrize("label", ["upos", "xpos", "feats", "upos+feats"])
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
 def test_both_ways_to_read_agree(text, label):
-    expected = [LabelColumn(label).of(s) for s in read(io.BytesIO(text.encode()), "conllu")]
+    sentences = read(io.BytesIO(text.encode()), "conllu")
+    expected = [each for sentence in sentences for each in LabelColumn(label).of(sentence)]
     for natively in (False, True):
         found = gathered(text, label, natively)
-        assert [LabelColumn(label).of(s) for s in found.sentences(LabelColumn(label))] == expected
+        assert found.labels.values() == expected
         same(found, gathered(text, label, False))
 
 
