@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import OUTSIDE
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from seqtag.engine.arrays import Cells
     from seqtag.evaluation.report import Report
+    from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
-    from seqtag.training.runs import Schedule
+    from seqtag.training.runs import Epoch, Schedule
     from seqtag.training.task import Task
     from seqtag.training.text_examples import WordExample
 
@@ -226,13 +229,7 @@ def _trials(
     trials: dict[Any, Trial] = {}
     for name, tasks in candidates.items():
         try:
-            if may_end_early and tasks[-1].settings.epochs > _EARLY:
-                *hidden, shown = tasks
-                trials[name] = _trial([*hidden, shown.setting(epochs=_EARLY)], parts, schedule)
-                free, kept = (trials[name].values.get(value, 0.0) for value in (0, 1))
-                if free > kept + _CLEAR_LOSS:
-                    continue
-            trials[name] = _trial(tasks, parts, schedule)
+            trials[name] = _trial(tasks, parts, schedule, may_end_early=may_end_early)
         except CorpusError:
             continue
         if tasks[-1].reads_text and trials[name].score >= _GOOD_ENOUGH:
@@ -240,10 +237,15 @@ def _trials(
     return trials
 
 
-def _trial(tasks: Sequence[Task], parts: tuple[Treebank, Treebank], schedule: Schedule) -> Trial:
+def _trial(
+    tasks: Sequence[Task],
+    parts: tuple[Treebank, Treebank],
+    schedule: Schedule,
+    *,
+    may_end_early: bool,
+) -> Trial:
     """Train tasks on one part of the sentences, and score the last one on the other part."""
     training, held_out = parts
-    tokens = int(held_out.words.lengths.sum())
     *hidden, task = tasks
     for each in hidden:
         fitted = fit_task(each, training, schedule)
@@ -252,35 +254,69 @@ def _trial(tasks: Sequence[Task], parts: tuple[Treebank, Treebank], schedule: Sc
         training, held_out = jackknifed(fitted, training, schedule), labeled(fitted, held_out)
     task, examples = examples_of(task, training)
     problem = build_problem(task, examples)
-    with put_off(schedule.stop):
-        kept = train_run(problem, schedule, _RUN, None)
+    weights = backend.Weights(problem.corpus.layout, "float32", problem.settings.update, None)
+    scored = _Scorer(task, examples, problem, held_out)
+
+    def look(epoch: Epoch) -> None:
+        if epoch.epoch == _EARLY < problem.settings.epochs:
+            trial = scored(weights.cells(average=True))
+            if trial.values[0] > trial.values[1] + _CLEAR_LOSS:
+                raise _DecidedError(trial)
+
+    schedule = replace(schedule, on_epoch=look if may_end_early else None)
+    try:
+        with put_off(schedule.stop):
+            kept = train_run(problem, schedule, _RUN, None, lambda _: weights)
+    except _DecidedError as decided:
+        return decided.trial
     if kept.interrupted:
         raise KeyboardInterrupt
-    if task.reads_text:
-        right = _tokens_right(Splitter(problem.model(kept.cells)), held_out.tokens)
-        return Trial("tokens with the right words", tokens, {"": right})
-    _, judged = examples_of(task, held_out)
-    columns = [examples.columns[name] for name in problem.compiled.columns]
-    gold = problem.y, problem.choices
-    reports: dict[int | str, Report] = {}
-    problems: dict[int | str, Problem] = {}
-    usual_value = task.settings.without_auto().tag_dictionary
-    values = [usual_value]
-    if _has_tag_dictionary(task):
-        values.append(1 if usual_value == 0 else 0)
-    for value in values:
-        settings = replace(problem.settings, tag_dictionary=value)
-        words = tag_dictionary_of(problem.compiled, columns, gold, problem.labels, settings)
-        problems[value] = replace(problem, settings=settings, tag_dictionary=words)
-        reports[value] = DevJudge(problems[value], judged)(kept.cells)
-    scores = {value: report.score for value, report in reports.items()}
-    best = problems[max(scores, key=scores.__getitem__)]
+    return scored(kept.cells)
 
-    def judge(bias: float) -> Report:
-        settings = replace(best.settings, recall_bias=bias)
-        return DevJudge(replace(best, settings=settings), judged)(kept.cells)
 
-    return Trial(reports[values[0]].metric, tokens, scores, judge)
+class _DecidedError(Exception):
+    """Raised to end a trial in which a tag dictionary clearly does not help."""
+
+    def __init__(self, trial: Trial):
+        super().__init__("the trial is decided")
+        self.trial = trial
+
+
+class _Scorer:
+    """Scores weights of a task on held-out sentences, with the values that change decoding only."""
+
+    def __init__(self, task: Task, examples: TrainingData, problem: Problem, held_out: Treebank):
+        self._problem, self._held_out = problem, held_out
+        self._judges: dict[int | str, tuple[Problem, DevJudge]] = {}
+        if task.reads_text:
+            return
+        values = [task.settings.without_auto().tag_dictionary]
+        if _has_tag_dictionary(task):
+            values = [1, 0] if values == [1] else [0, 1]
+        _, self._judged = examples_of(task, held_out)
+        columns = [examples.columns[name] for name in problem.compiled.columns]
+        gold = problem.y, problem.choices
+        for value in values:
+            settings = replace(problem.settings, tag_dictionary=value)
+            words = tag_dictionary_of(problem.compiled, columns, gold, problem.labels, settings)
+            own = replace(problem, settings=settings, tag_dictionary=words)
+            self._judges[value] = own, DevJudge(own, self._judged)
+
+    def __call__(self, cells: Cells) -> Trial:
+        """Return the scores of weights."""
+        tokens = int(self._held_out.words.lengths.sum())
+        if not self._judges:
+            right = _tokens_right(Splitter(self._problem.model(cells)), self._held_out.tokens)
+            return Trial("tokens with the right words", tokens, {"": right})
+        reports = {value: judge(cells) for value, (_, judge) in self._judges.items()}
+        scores = {value: report.score for value, report in reports.items()}
+        best, _ = self._judges[max(scores, key=scores.__getitem__)]
+
+        def judge(bias: float) -> Report:
+            settings = replace(best.settings, recall_bias=bias)
+            return DevJudge(replace(best, settings=settings), self._judged)(cells)
+
+        return Trial(next(iter(reports.values())).metric, tokens, scores, judge)
 
 
 def _has_tag_dictionary(task: Task) -> bool:

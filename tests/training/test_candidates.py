@@ -141,8 +141,8 @@ def test_the_best_is_chosen(small, monkeypatch):
     scores = iter([0.5, 0.9])
     trial = choose._trial
 
-    def scored(*arguments):
-        found = trial(*arguments)
+    def scored(*arguments, **options):
+        found = trial(*arguments, **options)
         return found._replace(values=dict.fromkeys(found.values, next(scores)))
 
     monkeypatch.setattr(choose, "_trial", scored)

@@ -15,6 +15,7 @@ from seqtag.features.language import parse
 from seqtag.settings import SETTINGS, Settings
 from seqtag.training import choose
 from seqtag.training.choose import holdout_split
+from seqtag.training.runs import Schedule
 from seqtag.training.selection import tagger_fit
 from seqtag.training.train import train
 from tests.strategies import corpus
@@ -353,13 +354,16 @@ def test_a_trial_holds_out_whole_blocks_from_all_over():
 
 @pytest.mark.parametrize(("make", "ends"), [(gains, False), (loses, True)])
 def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
-    epochs = []
-    run = choose.train_run
-    monkeypatch.setattr(
-        choose, "train_run", lambda p, *more: epochs.append(p.settings.epochs) or run(p, *more)
-    )
+    visited = []
+    visits = Schedule.visits
+
+    def spy(schedule, sentences, run, epoch):
+        visited.extend([epoch] * (run == 0))
+        return visits(schedule, sentences, run, epoch)
+
+    monkeypatch.setattr(Schedule, "visits", spy)
     longer = trained(make(), epochs=5)
-    assert epochs == ([3] if ends else [3, 5])
+    assert visited == ([1, 2, 3] if ends else [1, 2, 3, 4, 5])
     assert chosen(longer) == chosen(trained(make(), epochs=3 if ends else 5))
 
 
