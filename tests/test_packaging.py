@@ -218,7 +218,9 @@ def test_nightly_parts_of_changed_packages(tmp_path):
     git(tmp_path, "add", "--all")
     every = changed().split()
     assert {"ray", "threads", "browsers"} < {*every}
-    subprocess.run(["bash", tmp_path / ".ci" / "nightly", "--record", *every], check=True)
+    env = {name: value for name, value in os.environ.items() if name != "SEQTAG_NIGHTLY_PASSED"}
+    command = ["bash", tmp_path / ".ci" / "nightly", "--record", *every]
+    subprocess.run(command, check=True, env=env)
     assert changed() == ""
     (tmp_path / "seqtag/batch/a.py").write_text("changed")
     assert changed().split() == ["threads", "ray"]
