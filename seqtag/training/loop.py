@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,6 +32,8 @@ from seqtag.training.task import Task, companions_in, in_one_pass, in_two_passes
 from seqtag.training.treebank import Treebank, examples_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from seqtag.model.model import Model
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
@@ -184,15 +187,7 @@ def jackknifed(fitted: Fitted, treebank: Treebank, schedule: Schedule) -> Treeba
     block = max(1, min(_BLOCK, sentences // (2 * _FOLDS)))
     fold_of = np.arange(sentences) // block % _FOLDS
     quiet = component_schedule(replace(schedule, runs=1, threads=1, on_epoch=None), task.stage)
-
-    def of_fold(fold: int) -> dict[str, Column]:
-        others, held_out = examples.where(fold_of != fold), examples.where(fold_of == fold)
-        own = component_schedule(quiet, f"fold-{fold + 1}")
-        model = fit(build_problem(task, others), own)
-        if model.interrupted:
-            raise KeyboardInterrupt
-        return _predict(model, held_out, task)
-
+    of_fold = partial(_label_fold, task, examples, fold_of, quiet)
     numbers: dict[str, dict[str, int]] = {name: {} for name in task.outputs}
     ids = {name: np.zeros(len(examples.labels.ids), np.int32) for name in task.outputs}
     fold_of_token = np.repeat(fold_of, examples.lengths)
@@ -204,6 +199,17 @@ def jackknifed(fitted: Fitted, treebank: Treebank, schedule: Schedule) -> Treeba
                 known = [number.setdefault(value, len(number)) for value in column.types]
                 ids[name][fold_of_token == fold] = np.array(known, np.int32)[column.ids]
     return treebank.with_columns({name: Column([*numbers[name]], ids[name]) for name in numbers})
+
+
+def _label_fold(
+    task: Task, examples: TrainingData, fold_of: NDArray[np.int64], schedule: Schedule, fold: int
+) -> dict[str, Column]:
+    """Return `_predict` for the sentences of a fold, by a model of the others."""
+    others, held_out = examples.where(fold_of != fold), examples.where(fold_of == fold)
+    model = fit(build_problem(task, others), component_schedule(schedule, f"fold-{fold + 1}"))
+    if model.interrupted:
+        raise KeyboardInterrupt
+    return _predict(model, held_out, task)
 
 
 def _predict(model: Model, examples: TrainingData, task: Task) -> dict[str, Column]:

@@ -289,13 +289,7 @@ def train_runs(
     """
     stop = schedule.stop
     done: dict[int, Kept] = {}
-
-    def train_one(run: int) -> None:
-        if not stop.requested():
-            done[run] = train_run(problem, schedule, run, judge, learner)
-            if done[run].interrupted:
-                stop.request()
-
+    train_one = partial(_train_into, done, problem, schedule, judge, learner)
     interrupted = False
     try:
         with put_off(stop):
@@ -312,6 +306,21 @@ def train_runs(
     kept = [done[run] for run in sorted(done)]
     cut_short = len(kept) < schedule.runs or any(run.interrupted for run in kept)
     return Outcome(kept, interrupted or cut_short)
+
+
+def _train_into(
+    done: dict[int, Kept],
+    problem: Trainable,
+    schedule: Schedule,
+    judge: Judge | None,
+    learner: MakeLearner | None,
+    run: int,
+) -> None:
+    """Train a run unless the training is to stop, and put its result into `done`."""
+    if not schedule.stop.requested():
+        done[run] = train_run(problem, schedule, run, judge, learner)
+        if done[run].interrupted:
+            schedule.stop.request()
 
 
 def train_run(

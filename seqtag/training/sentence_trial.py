@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqtag.engine import backend
 from seqtag.engine.arrays import Instances, pointers
-from seqtag.engine.epochs import learn
 from seqtag.model.sentence_lengths import LONGEST, next_break
 from seqtag.segmentation.segmenter import SENTENCE
 from seqtag.training.interruption import put_off
-from seqtag.training.runs import hiding, recipe_of
+from seqtag.training.runs import train_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,23 +111,8 @@ def _cross_validated(
     lengths, counts = np.diff(x.sentence_ptr[: pieces + 1]), np.diff(x.token_ptr[: rows + 1])
     features = x.features[: x.token_ptr[rows]]
     fold = np.arange(pieces) // max(1, min(_BLOCK, pieces // (2 * _FOLDS))) % _FOLDS
-    settings, sentence = problem.settings, [*problem.labels].index(SENTENCE)
-
-    def train(some: Instances, y: NDArray[np.int32]) -> Cells:
-        seen = hiding(some, settings.dropout)
-        with put_off(schedule.stop):
-            found = learn(
-                backend.Weights(problem.corpus.layout, "float32", settings.update, None),
-                lambda epoch: seen(schedule.random(_RUN, epoch, 1)),
-                y,
-                lambda epoch: schedule.visits(len(some.sentence_ptr) - 1, _RUN, epoch),
-                recipe_of(settings),
-                stopped=schedule.stop.requested,
-            )
-        if found.interrupted:
-            raise KeyboardInterrupt
-        return found.cells
-
+    sentence = [*problem.labels].index(SENTENCE)
+    schedule = replace(schedule, on_epoch=None, patience=None, checkpoints=None)
     margins = np.zeros(rows, np.float64)
     for number in range(_FOLDS):
         others = fold != number
@@ -137,8 +120,13 @@ def _cross_validated(
         some = Instances(
             pointers(lengths[others]), pointers(counts[kept]), features[np.repeat(kept, counts)]
         )
-        cells = train(some, problem.y[:rows][kept])
-        weights = _difference(cells, len(problem.corpus.keys), sentence)
+        corpus = problem.corpus._replace(instances=some)
+        part = replace(problem, corpus=corpus, y=problem.y[:rows][kept])
+        with put_off(schedule.stop):
+            found = train_run(part, schedule, _RUN, None)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        weights = _difference(found.cells, len(problem.corpus.keys), sentence)
         held_out = counts[~kept]
         row = np.repeat(np.arange(len(held_out)), held_out)
         seen = features[np.repeat(~kept, counts)]
