@@ -121,7 +121,7 @@ def digests(sample: Path, folder: Path, small: bool) -> dict[str, str]:
         "xpos": (conllu, {"label": "xpos", "update": "perceptron", "margin": 0}),
         "chunk": (chunk, {"label": "chunk"}),
         "ner": (chunk, {"label": "chunk", "templates": "ner", "encoding": "bilou"}),
-        "morph": (feats, {"label": "upos+feats"}),
+        "morph": (feats, {"label": "upos+feats", "templates": "morph"}),
         "free": (chunk, {"label": "chunk", "constrain": False, "dropout": 0.2, "runs": 2}),
     }
     if not small:

@@ -288,17 +288,18 @@ def fitting_labels(tasks: Sequence[Task], examples: TrainingData) -> list[Task]:
     """Return the tasks whose presets fit the labels, the usual one first; at least one.
 
     Chunk labels are learned by ``chunk`` if there are parts of speech, else by ``ner``; more than
-    255 labels that have components, such as ``NOUN|Case=Nom``, by ``morph``; others by ``pos``.
-    Where the name of the column tells what its labels are, the preset of that name is the usual
-    one.
+    255 labels that have components, such as ``NOUN|Case=Nom``, by ``morph``; others by ``pos``:
+    ``upos+feats``, too, where its labels are few. Where another name of a column tells what its
+    labels are, the preset of that name is the usual one.
     """
     if len(tasks) == 1:
         return [*tasks]
     column, labels = tasks[0].column, examples.labels.types
     kind = _FOR_CHUNKS if scheme_of(examples.transitions()) else _FOR_WORDS
     fitting = [task for task in tasks if task.name in kind]
-    usual = column.preset if column.is_known else kind[0]
-    if kind == _FOR_WORDS and not column.is_known and len(labels) > _MANY:
+    by_labels = not column.is_known or len(column.columns) > 1
+    usual = kind[0] if by_labels else column.preset
+    if kind == _FOR_WORDS and by_labels and len(labels) > _MANY:
         composed = 2 * sum("|" in label for label in labels) > len(labels)
         usual = "morph" if composed else usual
     return sorted(fitting, key=lambda task: task.name != usual) or [*tasks]
@@ -456,7 +457,8 @@ class Request:
         names: Sequence[Any] = [self.templates]
         if self.init is not None:
             check_labels_column(self.init, column)
-        if self.templates == AUTO or (self.templates is None and not column.is_known):
+        by_labels = not column.is_known or len(column.columns) > 1
+        if self.templates == AUTO or (self.templates is None and by_labels):
             names = [None] if self.init else names_for(column, available) or [None]
         tasks = [self.task(column, available, name) for name in names]
         if not column.is_lemma:
