@@ -224,14 +224,16 @@ class Settings:
     def without_auto(self) -> Settings:
         """Return the settings without trial runs.
 
-        ``tag-dictionary`` is 1 for split labels, else 0; ``recall-bias`` is 0.
+        ``tag-dictionary`` is 1 for split labels, else 0; ``recall-bias`` is 0, ``passes`` 1. The
+        value of ``dropout`` depends on the size of the corpus, see `for_size`.
 
         >>> Settings(tag_dictionary="auto", label_parts="split").without_auto().tag_dictionary
         1
         """
         known = int(self.label_parts == "split") if self.tag_dictionary == "auto" else None
         bias = 0.0 if self.recall_bias == "auto" else None
-        return self.with_values({"tag-dictionary": known, "recall-bias": bias})
+        passes = 1 if self.passes == "auto" else None
+        return self.with_values({"tag-dictionary": known, "recall-bias": bias, "passes": passes})
 
     def for_size(self, tokens: int) -> Settings:
         """Return the settings for a corpus size: below 100,000 tokens dropout auto is rare.

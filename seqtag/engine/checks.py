@@ -178,7 +178,7 @@ def check_epoch(
         )
     require(_within(visits, len(x.sentence_ptr) - 1), "visits holds a sentence out of range")
     require(cost is None or np.shape(cost) in ((), (K, K)), "cost must be a number or (K, K)")
-    require(rule in RULES, "rule must be perceptron, pa or adaptive")
+    require(rule in RULES, f"rule must be {', '.join(RULES[:-1])} or {RULES[-1]}")
     require(
         rule != "adaptive" or adaptive,
         "these weights were made without room for the adaptive rule",

@@ -153,12 +153,13 @@ def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -
     parts = treebank.where(cut.training), treebank.where(cut.held_out)
     schedule = replace(schedule, runs=1, patience=None, on_epoch=None, checkpoints=None)
     measured: dict[str, dict[str, Any]] = {}
-    task = _by_trial(candidates, treebank, parts, schedule, measured).without_auto()
+    task = _by_trial(candidates, treebank, parts, schedule, measured)
+    wanted, task = task.settings.passes, task.without_auto()
     passes = {1: in_one_pass(task)}
-    if task.settings.passes != 1:
+    if wanted != 1:
         passes[2] = in_two_passes(task, companions_in(task, treebank.annotated))
-    number = 1 if task.settings.passes == 1 else 2
-    if task.settings.passes == "auto":
+    number = 1 if wanted == 1 else 2
+    if wanted == "auto":
         trials = _trials(passes, parts, schedule)
         scores = {name: trial.score for name, trial in trials.items()}
         number = max(scores, key=scores.__getitem__)

@@ -1,4 +1,4 @@
-"""Learning tasks, and the numerical problems that training solves for them."""
+"""Problems: learning tasks and their examples in numbers."""
 
 from __future__ import annotations
 
