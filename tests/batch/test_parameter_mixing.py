@@ -121,12 +121,6 @@ def test_rounds_report_what_happened():
     assert epochs[0].wrong_tokens >= epochs[0].updates
 
 
-def test_there_must_be_a_shard():
-    with pytest.raises(ValueError) as error:
-        learn([])
-    assert str(error.value) == "expected one shard or more, found none"
-
-
 def test_shards_of_one_sentence_know_what_all_know():
     options = {"min_count": 2, "tag_dictionary": 1, "templates": SEEING}
     every = [[sentence] for sentence in TRAINING]

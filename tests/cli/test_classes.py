@@ -120,12 +120,3 @@ def test_what_cannot_be_done_is_said_and_nothing_written(
     assert (done.code, done.out) == (code, b"")
     assert message in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["raw.txt"]
-
-
-def test_an_empty_file_is_refused(tmp_path, call):
-    (tmp_path / "raw.txt").write_bytes(b"\n\n")
-    done = call("classes", tmp_path / "raw.txt", "-o", "-", "--format", "tokens")
-    assert (done.code, done.err) == (
-        1,
-        "seqtag: expected words to learn classes from, found none\n",
-    )

@@ -126,13 +126,6 @@ def test_eval_shows_how_calibrated_scores_fit(home, call, calibrated):
     assert plain == value
 
 
-def test_a_calibrated_model_tags_as_before(home, call, calibrated):
-    gold = home / "train.conllu"
-    assert (
-        call("tag", "-m", calibrated, gold).out == call("tag", "-m", home / "upos.seqtag", gold).out
-    )
-
-
 def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
     both, done = tmp_path / "both.seqtag", tmp_path / "done.seqtag"
     assert call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both).code == 0

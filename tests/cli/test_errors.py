@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shlex
 
 import pytest
@@ -23,10 +22,8 @@ def folder(home, tmp_path, monkeypatch):
     last = len(model) - 1
     files = {
         "empty": b"",
-        "blank": b"# nothing but comments\n",
         "raw.txt": b"The dog barks.\n",
         "wide.txt": b"a\tX\nb\tY\n\nc\tX\tZ\n\n",
-        "hole.txt": b"a\tX\nb\t_\n\n",
         "cut.seqtag": model[:500],
         "long.seqtag": model + b"x",
         "flip.seqtag": model[:last] + bytes([model[last] ^ 1]),
@@ -92,11 +89,7 @@ REFUSED = [
         "name each column, such as tokens,words,upos,xpos,feats,lemma,misc.NER",
     ),
     ("train train.conllu --label upos,nonsense -o new", "to learn, found upos, nonsense; name the"),
-    ("train empty -o new", "empty: expected sentences to learn from, found none"),
-    ("train blank -o new", "blank: expected sentences to learn from, found none"),
-    ("train train.txt --dev empty -o new", "empty: expected sentences to learn from, found none"),
     ("train raw.txt -o new", "raw.txt: expected a column of labels, found the columns form, misc"),
-    ("train hole.txt -o new", 'hole.txt:2: expected a label in the column label, found "_" (not'),
     (
         "train train.conllu --label chunk -o new",
         "train.conllu: expected one of the columns lemma, upos, xpos, feats, head, deprel, deps, "
@@ -161,7 +154,6 @@ REFUSED = [
         "lemma, found 'misc'",
     ),
     ("compare train.conllu no.conllu train.conllu", "no.conllu: No such file"),
-    ("compare empty upos.seqtag upos.seqtag", "empty: expected sentences to score, found none"),
     ("compare train.conllu train.conllu train.txt --label chunk", "expected one of"),
     ("report -m upos.seqtag empty -o x.html", "empty: expected sentences to score, found none"),
     ("report -m upos.seqtag train.conllu -o train.conllu", "an output file other than the input"),
@@ -227,8 +219,6 @@ def test_a_bug_is_called_one(folder, call, monkeypatch):
 @linux
 def test_other_broken_streams(folder):
     tag = ("tag", "-m", "upos.seqtag")
-    closed = run(*tag, cwd=folder, shell='exec "$@" <&-')
-    check(closed, 1, "<stdin>: standard input is closed")
     check(run(*tag, "train.conllu", "-o", "/dev/full", cwd=folder), 1, "/dev/full: No space left")
     for shell in ('exec "$@" 2>&-', 'exec "$@" 2>/dev/full'):  # nowhere to complain: work goes on
         done = run(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import seqtag
-from seqtag.training.checkpoints import Checkpoints, files_of
+from seqtag.training.checkpoints import files_of
 from tests.command_line import SEQTAG, call, conllu, posix
 
 # Trains, and kills the training; forks, so that nothing is imported over and over.
@@ -203,16 +203,6 @@ def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, 
     assert epochs >= 2
 
 
-@posix
-@pytest.mark.usefixtures("folder")
-def test_an_interrupted_pipeline_says_so():
-    code, err = interrupted("SIGTERM", "--label", "upos,xpos", "--checkpoint", "stand")
-    assert code == 143
-    assert "seqtag: interrupted: m.seqtag holds what was learned until then; to resume" in err
-    tagger = seqtag.load("m.seqtag")
-    assert (tagger.label, tagger.model.interrupted) == ("upos", True)
-
-
 # Gets signals at the second report of an epoch, and tells what is left.
 TWICE = """
 import os, signal, sys
@@ -291,19 +281,6 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
     assert done.code == 0
     assert "note: other: no checkpoint yet, training starts from the beginning\n" in done.err
     assert (folder / "n.seqtag").read_bytes() == straight
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_folder_in_use_is_refused(call):
-    with Checkpoints("stand"):
-        done = call(*HOW, "--checkpoint", "stand", "--resume")
-    assert done.code == 1
-    assert done.err.startswith(
-        "seqtag: stand: expected a folder that no other training uses, found one in use by process "
-        f"{os.getpid()} on "
-    )
-    assert done.err.endswith("; wait for its end, or choose another folder\n")
-    assert call(*HOW, "--checkpoint", "stand", "--resume").code == 0
 
 
 @pytest.mark.usefixtures("folder")

@@ -52,11 +52,6 @@ def forms(result):
 
 
 # ----------------------------------------------------------------- as UDPipe does it
-def test_models(client):
-    assert client.get("/models").json() == {
-        "models": {"en": ["tokenizer", "tagger"], "upos": ["tokenizer", "tagger"]},
-        "default_model": "en",
-    }
 
 
 @pytest.mark.parametrize("way", ["query", "form", "multipart", "file"])
@@ -106,10 +101,6 @@ def test_parts_inputs_and_outputs(client):
         (
             {"data": "x", "input": "epe"},
             "expected input conllu, horizontal, vertical, or a tokenizer, found 'epe'",
-        ),
-        (
-            {"data": "x", "output": "epe"},
-            "plaintext, plaintext=normalized_spaces, found 'epe'",
         ),
         ({"data": "/etc/passwd", "input": "/etc/passwd"}, "expected input conllu"),
     ],
@@ -220,15 +211,6 @@ def test_methods_paths_and_headers(client):
     assert client.get("/script.js").headers["content-type"].startswith("text/javascript")
     assert client.get("/style.css").headers["x-content-type-options"] == "nosniff"
     assert "access-control-allow-origin" not in page.headers
-
-
-def test_other_names_and_other_sites_are_turned_away(client):
-    assert client.get("/models", headers={"Host": "evil.example"}).status_code == 421
-    assert client.get("/models", headers={"Host": "localhost:1"}).status_code == 200
-    assert client.get("/models", headers={"Host": "[::1]:1"}).status_code == 200
-    cross = {"Sec-Fetch-Site": "cross-site"}
-    assert client.post("/process", data={"data": "x"}, headers=cross).status_code == 403
-    assert client.get("/models", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
 
 
 def test_words_of_requests_are_forgotten():
@@ -371,19 +353,10 @@ def test_a_port_that_is_taken(home):
 
 
 def test_an_address_that_is_not_ours(call, home):
-    for host in ("no.such.host.invalid", "192.0.2.1"):
+    for host in ("no.such.host.invalid", "192.0.2.1", "a..b", "a" * 64 + ".org"):
         done = call("serve", "-m", home / "upos.seqtag", "--host", host, "-q")
         assert done.code == 1
         assert done.err.startswith(f"seqtag: expected an address to listen on, found {host} port ")
-
-
-@pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".org"])
-def test_names_that_are_no_host_names(call, home, host):
-    done = call("serve", "-m", home / "upos.seqtag", "--host", host, "--port", 0, "-q")
-    assert (done.code, done.out) == (1, b"")
-    assert done.err == (
-        f"seqtag: expected an address to listen on, found {host} port 0: not a host name\n"
-    )
 
 
 def test_without_the_extra(call, monkeypatch):
@@ -422,6 +395,8 @@ def test_other_machines_are_warned_of(home):
         ("[::1", 421),
         ("localhost:evil", 421),
         ("localhost.", 421),
+        ("evil.example", 421),
+        ("[::1]:1", 200),
     ],
 )
 def test_names_of_this_machine(client, host, status):
@@ -440,10 +415,11 @@ def test_names_of_this_machine(client, host, status):
         ("http://localhost:3000", "same-site", 403),
         ("https://behind.example", "same-origin", 200),  # a server before this one
         ("http://localhost:8000", "cross-site", 403),
+        (None, "cross-site", 403),
     ],
 )
 def test_pages_of_others_in_older_browsers(client, origin, site, status):
-    headers = {"Origin": origin.format(host=client.base_url.netloc.decode())}
+    headers = {"Origin": origin.format(host=client.base_url.netloc.decode())} if origin else {}
     headers |= {"Sec-Fetch-Site": site} if site else {}
     data = {"data": "Hi", "tokenizer": ""}
     assert client.post("/process", data=data, headers=headers).status_code == status

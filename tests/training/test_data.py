@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag import train
 from seqtag.corpus import read
 from seqtag.engine import backend as backends
 from seqtag.errors import CorpusError, LabelError
@@ -90,13 +89,6 @@ def test_odd_lines_are_refused_alike(natively):
         gathered(DOGS + "2\tbark\tbark\tVERB\n\n", "upos", natively)
     with pytest.raises(CorpusError, match="expected sentences to learn from, found none"):
         gathered(HEAD, "upos", natively)
-
-
-def test_lists_of_pairs_are_refused():
-    with pytest.raises(
-        TypeError, match=r"found \[\('the', 'DT'\)\]; give lists of words and lists"
-    ):
-        train([[("the", "DT")]], label="tag")
 
 
 @pytest.mark.skipif(backends.Scanner is None, reason="the native kernel is not built")

@@ -11,7 +11,7 @@ import pytest
 
 from seqtag.corpus import read, sentence_of
 from seqtag.engine import backend as backends
-from seqtag.errors import CorpusError, LabelError
+from seqtag.errors import LabelError
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
@@ -208,30 +208,11 @@ def test_words_of_a_dev_set_that_have_a_label_are_scored():
     assert reports[-1].tokens == 3  # a chunk needs all of its labels
 
 
-def test_without_any_label_there_is_nothing_to_learn():
-    with pytest.raises(
-        CorpusError, match=r"to learn from, found none \(2 without labels were skipped"
-    ):
-        model(corpus("the _, man _; a _"))
-
-
 def test_the_usual_mark_is_an_error_where_another_was_named():
     with pytest.raises(
         LabelError, match=r'found "_" \(not annotated\); annotate it, or leave such'
     ):
         model(corpus("the DT, man _"), unlabeled_mark="?")
-    with pytest.raises(
-        LabelError, match="or let seqtag train learn from their other words with --unl"
-    ):
-        model(corpus("the DT, man _"), unlabeled="error")
-
-
-def test_sentences_that_are_left_out_could_be_used(caplog):
-    model(corpus(PARTLY + "; the DT"), unlabeled="skip")
-    assert (
-        "words were skipped; seqtag train --unlabeled learn-around learns from their other words"
-        in caplog.text
-    )
 
 
 def test_the_policy_is_one_of_three_words():

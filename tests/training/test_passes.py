@@ -16,8 +16,6 @@ from seqtag.model.container import from_bytes
 from seqtag.tables.table import WordTable
 from seqtag.training import checkpoints, choose, loop, runs
 from seqtag.training.train import train
-from tests.strategies import each_backend, install
-from tests.treebanks import components
 
 TAGS = {
     "the": ("DET", "DT"),
@@ -214,14 +212,6 @@ def test_templates_that_choose_themselves():
     assert [first.label for first in tagger.first] == ["upos", "xpos"]
 
 
-@each_backend
-def test_the_same_bytes_on_any_number_of_threads_and_backend(backend, monkeypatch):
-    install(backend, monkeypatch)
-    how = {"label": "upos", "passes": 2, "epochs": 3, "seed": 5}
-    one, three = (to_bytes([train(treebank(), threads=n, **how).model]) for n in (1, 3))
-    assert one == three
-
-
 def test_partly_labelled_sentences():
     sentences = treebank()
     words = sentences[0].column("form")
@@ -300,13 +290,9 @@ def test_what_is_refused():
     with pytest.raises(TemplateError, match=anew):
         train(treebank(), label="upos", init=tagger)
     with pytest.raises(TemplateError, match=anew):
-        train(treebank(), label="upos", init=tagger, passes=1)
-    with pytest.raises(TemplateError, match=anew):
         train(treebank(), label="upos", init=once, passes=2)
     with pytest.raises(TemplateError, match=anew):
         tagger.partial_fit([["the"]], [["DET"]])
-    with pytest.raises(TemplateError, match=anew):
-        components(treebank(), ["upos"], init=tagger)
     with pytest.raises(TemplateError) as error:
         train_shards([treebank(), treebank()], label="upos", passes=2)
     assert str(error.value) == (
@@ -328,8 +314,6 @@ def test_what_is_refused():
         "expected a corpus without a column first.upos, which the first of two passes "
         "predicts, found one; give it another name with --columns"
     )
-    with pytest.raises(TemplateError, match="passes expects an integer from 1, at most 2"):
-        train(treebank(), label="upos", passes=3)
     with pytest.raises(TemplateError, match=r'unknown column .first.upos. in "first.upos\[0\]"'):
         train(treebank(), label="upos", templates=parse("form[0]\nfirst.upos[0]"))
 

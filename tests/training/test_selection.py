@@ -93,15 +93,6 @@ def test_folds_need_examples(n, k):
         cross_validate(majority, [0] * n, k)
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_one_example_makes_no_folds(n):
-    with pytest.raises(SeqtagError) as error:
-        cross_validate(majority, [0] * n, 2)
-    assert str(error.value) == (
-        f"expected at least 2 examples to cut into folds, found {n}; give more data"
-    )
-
-
 def test_a_cross_validation_by_hand():
     seen = []
     found = cross_validate(majority, list("aaab"), 4, on_fold=lambda *args: seen.append(args))

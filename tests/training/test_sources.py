@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import pickle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -178,21 +177,6 @@ def test_a_label_column_that_looks_wrong(caplog):
         model(data, epochs=1)
     found = "has 60 different labels in 60 tokens; check that it is the label column"
     assert f"the column tag {found}" in caplog.text
-
-
-def test_runs_on_several_threads_give_the_same_model():
-    models = [
-        train(
-            corpus("the DT, cat NN, sat VB; a DT, dog NN; cats NN, sit VB"),
-            label="tag",
-            templates=parse("form[0]\nlabel[-1]"),
-            runs=3,
-            epochs=4,
-            threads=threads,
-        )
-        for threads in (1, 3)
-    ]
-    assert pickle.dumps(models[0]) == pickle.dumps(models[1])
 
 
 def test_an_encoding_for_labels_that_are_no_chunks_is_refused():
