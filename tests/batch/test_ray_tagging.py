@@ -215,15 +215,6 @@ def test_a_worker_that_takes_too_long_ends(place):
     assert b"Timeout" in done.stderr and b'File "<string>", line 6' in done.stderr
 
 
-def test_what_a_file_holds_is_not_asked_twice(place, fake):
-    Path("in", "1.conllu").write_text(BROKEN)
-    report = run(fake)
-    [failure] = report.failures
-    assert failure.attempts == 1
-    assert failure.error.startswith(f"{place}/in/1.conllu:61: expected 10 tab-separated columns")
-    assert names("out") == [*(f"{n}.conllu" for n in (0, 2, 3, 4)), "ledger.jsonl"]
-
-
 class _StoreError(Exception):
     """An error that a library for stores has of its own."""
 

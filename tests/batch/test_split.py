@@ -20,7 +20,7 @@ import seqtag
 from seqtag.batch import split as parts
 from seqtag.batch.files import Head, Range, tag_file
 from seqtag.batch.split import cut_file, join_parts, part_of
-from seqtag.errors import CorpusError, OptionError
+from seqtag.errors import CorpusError
 from seqtag.tagging.streams import TagOptions
 from tests.command_line import SENTENCES, call, conllu, home
 
@@ -159,13 +159,6 @@ def test_a_range_begins_where_it_looks_like_what_it_is(text, model):
         compared(data, model, size, format="text")
 
 
-def test_comments_stay_with_their_sentence(model):
-    text = "# newdoc\n\n# a\n# b\n1\tdog" + "\t_" * 8 + "\n\n\n \n# c\n1\tcat" + "\t_" * 8 + "\n"
-    for size in range(1, len(text), 7):
-        compared(text.encode(), model, size, format="conllu")
-        compared(text.encode(), model, size, format="conllu", to="jsonl")
-
-
 def test_what_is_larger_than_what_is_read_at_once(model, monkeypatch):
     monkeypatch.setattr(parts, "_CHUNK", 7)
     assert compared((COLUMNS * 9).encode(), model, 50) > 3
@@ -253,13 +246,6 @@ def test_what_stays_whole_and_why(data, asked, reason, english, tmp_path):
     path = tmp_path / "in"
     path.write_bytes(data)
     assert cut_file(path, english, TagOptions(**asked), size=size) == ([], reason)
-
-
-def test_a_size_that_is_none(tmp_path, model):
-    with pytest.raises(
-        OptionError, match="expected a size of one byte or more for ranges, found 0"
-    ):
-        cut_file(tmp_path / "in", model, size=0)
 
 
 # ----------------------------------------------------------------- once, and what goes wrong

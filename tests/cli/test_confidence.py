@@ -132,9 +132,6 @@ def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
     how = "--calibrate", home / "train.conllu", "-o", done
     assert "upos, xpos; upos, xpos calibrated" in call("bundle", both, *how).err
     assert all(model.calibration for model in seqtag.load(done).models)
-    again = call("bundle", both, *how)
-    assert again.code == 2
-    assert "exists; overwrite it with --force" in again.err
 
 
 def test_nothing_to_calibrate_on(home, call, tmp_path):

@@ -106,7 +106,7 @@ def test_odd_blocks_among_plain_ones(monkeypatch):
     assert found[0].columns["form"].types == ["the", "cat", "a", "dog", "cow"]
 
 
-CHUNKS = (
+CHUNKS = [
     "O",
     "B-X",
     "I-X",
@@ -122,7 +122,7 @@ CHUNKS = (
     "W-X",
     "B",
     "I",
-)
+]
 
 
 @pytest.mark.parametrize("source", SCHEMES)

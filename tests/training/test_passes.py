@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,9 @@ from seqtag.integrations.sklearn import SequencePerceptron
 from seqtag.model.bundle import digest, models_of, to_bytes
 from seqtag.model.container import from_bytes
 from seqtag.tables.table import WordTable
-from seqtag.training import checkpoints, choose, loop, runs
+from seqtag.training import choose, loop, runs
 from seqtag.training.train import train
+from tests.training.test_checkpoints import killed
 
 TAGS = {
     "the": ("DET", "DT"),
@@ -260,26 +263,13 @@ def test_an_interruption_leaves_the_first_model_or_both(where, monkeypatch):
     assert tagger.tag(["the", "dog"]) == ["DET", "NOUN"]
 
 
-class Killed(BaseException):
-    """A process that dies: nobody catches it."""
-
-
 @pytest.mark.parametrize("at", [3, 12, 15, 22, 30])
 def test_a_training_goes_on_to_the_same_bytes(at, monkeypatch, tmp_path):
     how = {"label": "upos", "passes": 2, "dropout": 0.2, "dev": treebank(["old dogs"])}
     whole = train(treebank(), **how)
-    keep, left = checkpoints.RunCheckpoints._write, [at]
-
-    def write(self, *arguments):
-        left[0] -= 1
-        if not left[0]:
-            raise Killed
-        return keep(self, *arguments)
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(checkpoints.RunCheckpoints, "_write", write)
-        train(treebank(), checkpoint=tmp_path / "stand", **how)
-    found = train(treebank(), checkpoint=tmp_path / "stand", resume=True, **how)
+    how["checkpoint"] = tmp_path / "stand"
+    killed(at - 1, monkeypatch, partial(train, treebank(), **how))
+    found = train(treebank(), resume=True, **how)
     assert to_bytes([found.model]) == to_bytes([whole.model])
 
 

@@ -86,10 +86,6 @@ def test_the_best_epoch_of_the_dev_set_is_kept():
     assert weights_of(tagger) == weights_of(model(epochs=best + 1))
 
 
-def test_without_a_dev_set_the_last_epoch_is_kept():
-    assert model(epochs=4).info["training"]["best_epochs"] == [4]
-
-
 def test_patience_stops_a_run():
     hopeless = corpus("the X, man X")  # no label of it can be learned: the first epoch stays best
     epochs: list[Epoch] = []
@@ -356,9 +352,3 @@ def test_upos_and_feats_are_learned_and_written_together(tmp_path):
         "feats": ["Number=Plur", "Number=Plur|Tense=Pres", "_"],
     }
     assert sentence.replace(tagger.split_label(labels)) == CONLLU
-
-
-def test_feats_may_be_empty(tmp_path):
-    path = column_file(tmp_path, CONLLU, "a.conllu")
-    tagger = train(path, label="feats", templates=TEMPLATES, epochs=5)
-    assert tagger.tag(["Dogs", "bark", "."]) == ["Number=Plur", "Number=Plur|Tense=Pres", "_"]
