@@ -44,14 +44,12 @@ def check(done, code: int, message: str) -> None:
 
 
 FOUND_NO_FILE = "No such file or directory; check the path"
-BAD_FILES = [
-    ("missing", f"missing: {FOUND_NO_FILE}"),
-    ("folder", "folder: Is a directory; name a file"),
-    ("wide.txt", 'wide.txt:4: expected 2 columns, found 3 ("c"); complete the line, or name'),
-]
+WIDE = 'wide.txt:4: expected 2 columns, found 3 ("c"); complete the line, or name'
 
 
-@pytest.mark.parametrize(("name", "message"), BAD_FILES)
+@pytest.mark.parametrize(
+    ("name", "message"), [("missing", f"missing: {FOUND_NO_FILE}"), ("wide.txt", WIDE)]
+)
 def test_bad_files(folder, call, name, message):
     (folder / "out").write_bytes(b"before")
     check(call("tag", "-m", "upos.seqtag", name, "-o", "out", "--force"), 1, message)
@@ -133,6 +131,14 @@ REFUSED = [
     (
         "tag -m upos.seqtag train.conllu --to conll2000 -o out",
         "expected a column 'chunk' to write the format conll2000, found form, ",
+    ),
+    (
+        "tag -m upos.seqtag train.conllu --only ner",
+        "expected one of the components upos, found 'ner'",
+    ),
+    (
+        "report -m en train.conllu -o x.html --label words",
+        "en: expected a component that labels wo",
     ),
     (
         "tag -m upos.seqtag train.conllu --probability",

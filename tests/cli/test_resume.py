@@ -106,15 +106,6 @@ def test_a_training_that_is_killed_twenty_times_comes_to_the_same_bytes():
     assert all(facts["equal"])
 
 
-@posix
-@pytest.mark.usefixtures("folder")
-def test_a_pipeline_that_is_killed_comes_to_the_same_bytes():
-    facts = kill(6, "--label", "all", "--epochs", "4", "--min-count", "1")
-    assert facts["kills"] == 6
-    assert facts["resumed"] >= 3
-    assert all(facts["equal"])
-
-
 MINE = """
 from seqtag.features import attribute
 @attribute("last_of_mine", replace=True)
@@ -300,9 +291,4 @@ def test_a_checkpoint_is_no_model(call):
         "seqtag: stand/upos-run-1-000004.checkpoint: expected a model, found a checkpoint of a "
         "training; "
         "resume that one: seqtag train --checkpoint DIR --resume\n"
-    )
-    done = call(*HOW, "--force", "--checkpoint", "stand")
-    assert done.err == (
-        "seqtag: stand: expected a folder without checkpoints, found upos-run-1-000004.checkpoint of "
-        "an earlier training; continue it (--resume), or choose another folder\n"
     )

@@ -213,9 +213,3 @@ def test_the_usual_mark_is_an_error_where_another_was_named():
         LabelError, match=r'found "_" \(not annotated\); annotate it, or leave such'
     ):
         model(corpus("the DT, man _"), unlabeled_mark="?")
-
-
-def test_the_policy_is_one_of_three_words():
-    message = "expected unlabeled='error', 'skip', 'learn_around', found 'ignore'"
-    with pytest.raises(ValueError, match=message):
-        model(corpus(FULL), unlabeled="ignore")

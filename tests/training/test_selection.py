@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from seqtag import BinaryPerceptron
 from seqtag.corpus import read
 from seqtag.errors import SeqtagError
-from seqtag.randomness import random_source
 from seqtag.training.selection import (
     Folds,
     classifier_fit,
@@ -113,19 +112,6 @@ def test_data_of_all_kinds():
         size((X, y[:2]))
     sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
     assert take(sparse.csr_matrix(X), np.array([1])).toarray().tolist() == [[2, 3]]
-
-
-def test_random_sources():
-    state = np.random.RandomState(1)
-    assert random_source(state) is state
-    generators = (np.random.default_rng(5) for _ in range(2))
-    one, two = (random_source(g).randint(1 << 30) for g in generators)
-    assert one == two
-    assert random_source(None).randint(5) in range(5)
-    assert random_source(np.int64(3)).randint(1 << 30) == random_source(3).randint(1 << 30)
-    for seed in (-1, 2**32, "one", 1.5):
-        with pytest.raises(SeqtagError, match="expected a seed from 0 to"):
-            random_source(seed)
 
 
 def test_grids():
