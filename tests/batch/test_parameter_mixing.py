@@ -17,7 +17,8 @@ from seqtag.features.language import parse
 from seqtag.tagging.tagger import Tagger, facts_of
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
-from tests.training.test_train import CHUNKS, DEV, TRAINING, weights_of
+from tests.training.small_corpus import CHUNKS, DEV, TRAINING
+from tests.training.test_train import weights_of
 
 if TYPE_CHECKING:
     from seqtag.training.runs import Epoch

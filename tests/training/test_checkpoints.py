@@ -20,13 +20,10 @@ from seqtag.training.checkpoints import Checkpoints, differences, files_of
 from seqtag.training.train import train
 from tests.command_line import posix
 from tests.strategies import corpus, each_backend, install
+from tests.training.small_corpus import DEV
+from tests.training.small_corpus import TRAINING as DATA
 from tests.treebanks import components
 
-DATA = corpus(
-    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
-    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
-)
-DEV = corpus("a DT, man NN, runs VB; the DT, boat NN, is VB, old JJ")
 TEMPLATES = parse(
     "form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1] + suffix(1)[0]\nlabel[-2] + label[-1]"
 )

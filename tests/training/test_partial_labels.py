@@ -21,16 +21,13 @@ from seqtag.training.data import TrainingData
 from seqtag.training.problem import learned_labels
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
+from tests.training.small_corpus import TRAINING
 
 TEMPLATES = {
     "order 0": "form[0]\nnormal[0]\nform[-1]",
     "order 1": "form[0]\nnormal[0]\nform[-1]\nlabel[-1]",
     "order 2": "form[0]\nnormal[0]\nform[-1]\nlabel[-2] + label[-1]",
 }
-FULL = (
-    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
-    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
-)
 PARTLY = (
     "the _, old JJ, man _, sees VB; the DT, man NN, runs _; old _, men _, run _; "
     "a DT, run _, is VB, old JJ; men NN, man VB, the _, boat NN; she PR, runs VB, a _, boat NN"
@@ -54,8 +51,8 @@ def test_words_without_a_label_are_learnt_around(templates, caplog):
 
 
 def test_every_label_given_trains_as_ever(caplog):
-    whole = model(corpus(FULL), unlabeled="error")
-    assert to_bytes([model(corpus(FULL)).model]) == to_bytes([whole.model])
+    whole = model(TRAINING, unlabeled="error")
+    assert to_bytes([model(TRAINING).model]) == to_bytes([whole.model])
     assert "no word has the label '_': every word is labeled" in caplog.text
     assert "labelled" not in whole.info["training"]
 

@@ -27,17 +27,12 @@ from seqtag.training import runs as training_runs
 from seqtag.training.train import train
 from tests.conftest import ROOT
 from tests.strategies import corpus
-from tests.training.small_corpus import CONLLU, TEMPLATES, TRAINING, column_file, model
+from tests.training.small_corpus import CHUNKS, CONLLU, DEV, TEMPLATES, TRAINING, column_file, model
 
 if TYPE_CHECKING:
     from seqtag.training.runs import Epoch
 
 TRIGRAMS = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]")
-DEV = corpus("a DT, man NN, runs VB; the DT, boat NN, is VB, old JJ")
-CHUNKS = corpus(
-    "the B-NP, old I-NP, man I-NP, sees B-VP, her B-NP; he B-NP, runs B-VP; "
-    "so O, did B-VP, the B-NP, man I-NP; yes O; the B-NP, man I-NP, the B-NP, boat I-NP"
-)
 
 
 def weights_of(tagger: Tagger) -> bytes:

@@ -19,16 +19,14 @@ from seqtag.model.bundle import digest, to_bytes
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
+from tests.training.small_corpus import CHUNKS
+from tests.training.small_corpus import TRAINING as OLD
 from tests.treebanks import components
 
 if TYPE_CHECKING:
     from seqtag.model.model import Model
     from seqtag.tagging.tagger import Tagger
 
-OLD = corpus(
-    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
-    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
-)
 NEW = corpus("the DT, zorb ZZ, runs VB; a DT, zorb ZZ; wow AA, the DT, man NN, zorbs VB")
 TEMPLATES = {
     "order 0": "form[0]\nnormal[0]\nsuffix(1)[0]\nform[-1]",
@@ -223,12 +221,6 @@ def test_words_keep_to_the_labels_of_both_trainings():
         "zorb": {"ZZ"},  # and plonk is not frequent, "is" had labels that nobody knows any more
     }
     assert not len(train(corpus(new), init=first, tag_dictionary=0).model.tag_dictionary.keys)
-
-
-CHUNKS = corpus(
-    "the B-NP, old I-NP, man I-NP, sees B-VP, her B-NP; he B-NP, runs B-VP; "
-    "so O, did B-VP, the B-NP, man I-NP; yes O; the B-NP, man I-NP, the B-NP, boat I-NP"
-)
 
 
 @pytest.mark.parametrize("encoding", ["keep", "iobes"])
