@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -151,16 +150,6 @@ def test_the_model_and_its_settings_are_those_to_go_on_with():
     more = parse(TEMPLATES["order 1"] + "\nset step 0.5\nset epochs 4")
     again = train(NEW, init=first, templates=more).info["training"]
     assert (again["update"], again["step"], again["epochs"]) == ("pa", 0.5, 4)
-
-
-def test_the_model_names_the_one_it_began_with(tmp_path):
-    first = model()
-    first.save(tmp_path / "first.seqtag")
-    again = train(NEW, init=tmp_path / "first.seqtag")
-    wanted = hashlib.sha256((tmp_path / "first.seqtag").read_bytes()).hexdigest()
-    assert again.info["training"]["init_sha256"] == wanted == digest(first.model)
-    assert again.info["training"]["sentences"] == len(NEW)
-    assert "init_sha256" not in first.info["training"]
 
 
 @pytest.mark.parametrize("templates", TEMPLATES)
