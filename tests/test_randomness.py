@@ -18,8 +18,9 @@ def test_a_seed_is_a_number_or_drawn_from_a_source():
     assert drawn[0] != drawn[1]
     assert seed_of(np.random.default_rng(3)) == seed_of(np.random.default_rng(3))
     assert 0 <= seed_of(None) < 2**32
-    with pytest.raises(SeqtagError, match=r"expected a seed from 0 to 2\*\*32 - 1, .* found -1"):
-        seed_of(-1)
+    for seed in (-1, 2**32, "one", 1.5):
+        with pytest.raises(SeqtagError, match=rf"a seed from 0 to 2\*\*32 - 1, .* found '?{seed}"):
+            seed_of(seed)
     assert random_source(one) is one
 
 

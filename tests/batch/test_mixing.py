@@ -81,18 +81,6 @@ def test_cells_are_the_mean_of_the_shards_that_changed_them():
     assert g == [5, 2, 4, 7]
 
 
-def test_cells_that_are_back_at_0_are_left_out():
-    before = table({0: (1, 1, 0), 4: (1, 0, 0)})
-    assert mix_weights(before, [table({0: (0, 0, 0)})], [5], 3).cells.tolist() == [4]
-
-
-def test_nothing_changed():
-    before = table({0: (1, 1, 0)})
-    nothing = Table.empty()
-    assert bits(mix_weights(before, [nothing, nothing], [1, 1], 2)) == bits(before)
-    assert not len(mix_weights(nothing, [nothing], [1], 1).cells)
-
-
 @given(cases(), st.integers(1, 3), st.integers(1, 3))
 @pytest.mark.parametrize("rule", RULES)
 @each_backend

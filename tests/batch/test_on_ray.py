@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import seqtag
 from tests.batch.engines import on_ray, ray
 from tests.command_line import call, conllu, home
 from tests.conftest import ROOT

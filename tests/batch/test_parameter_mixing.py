@@ -17,7 +17,8 @@ from seqtag.features.language import parse
 from seqtag.tagging.tagger import Tagger, facts_of
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
-from tests.training.test_train import CHUNKS, DEV, TRAINING, weights_of
+from tests.training.small_corpus import CHUNKS, DEV, TRAINING
+from tests.training.test_train import weights_of
 
 if TYPE_CHECKING:
     from seqtag.training.runs import Epoch
@@ -119,12 +120,6 @@ def test_rounds_report_what_happened():
     assert training["dev"]["score"] == max(scores)
     assert 0 < epochs[0].updates <= len(TRAINING)
     assert epochs[0].wrong_tokens >= epochs[0].updates
-
-
-def test_there_must_be_a_shard():
-    with pytest.raises(ValueError) as error:
-        learn([])
-    assert str(error.value) == "expected one shard or more, found none"
 
 
 def test_shards_of_one_sentence_know_what_all_know():

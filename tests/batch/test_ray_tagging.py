@@ -9,11 +9,8 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -218,15 +215,6 @@ def test_a_worker_that_takes_too_long_ends(place):
     assert b"Timeout" in done.stderr and b'File "<string>", line 6' in done.stderr
 
 
-def test_what_a_file_holds_is_not_asked_twice(place, fake):
-    Path("in", "1.conllu").write_text(BROKEN)
-    report = run(fake)
-    [failure] = report.failures
-    assert failure.attempts == 1
-    assert failure.error.startswith(f"{place}/in/1.conllu:61: expected 10 tab-separated columns")
-    assert names("out") == [*(f"{n}.conllu" for n in (0, 2, 3, 4)), "ledger.jsonl"]
-
-
 class _StoreError(Exception):
     """An error that a library for stores has of its own."""
 
@@ -364,15 +352,6 @@ def test_a_damaged_part_is_tagged_again(place, fake):
     assert run(fake, verify=True).skipped == 5
 
 
-def test_parts_of_before_go_when_a_file_is_done_as_a_whole(place, fake):
-    fake.lose = lambda items, *_: bool(items[0][0].parts)
-    assert len(in_parts(fake, attempts=1).failures) == 5
-    assert Path("out/0.conllu.seqtag-parts").is_dir()
-    fake.lose = lambda *_: False
-    assert run(fake).tagged == 5
-    assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
-
-
 def test_parts_that_are_not_in_the_ledger_go_too(place, fake):
     def interrupt(items, *more):
         if items[0][0].part:
@@ -401,16 +380,6 @@ def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
     assert (found["tagged"], found["uncut"]) == (5, {"compressed": 1})
     assert found["parts"] == 8
     assert "large files not split: 1 (compressed)" in status(call)
-
-
-@pytest.mark.parametrize("size", ["64 MiB", "-1", "MB", "1.5GB"])
-def test_sizes_that_are_none(place, fake, call, size):
-    done = call(*TAG, "in/0.conllu", "--split", size)
-    assert done.code == 2
-    assert (
-        f"expected a size such as 64MB (or KB, GB, or bytes; 0 for none), found '{size}'"
-        in done.err
-    )
 
 
 def test_folders_are_looked_through_once(place, fake, monkeypatch):
@@ -493,15 +462,6 @@ def test_names_that_are_no_utf_8(place, fake, call):
     assert call("cluster", "status", "out/ledger.jsonl").code == 1
     assert "3 skipped" in call(*TAG, "in/*.conllu").err.replace("4 skipped", "3 skipped")
     assert Path(f"out/{odd}").read_bytes() == lone(2)
-
-
-def test_its_own_files_are_no_input(place, fake, call):
-    assert call(*TAG, "in/*").code == 0
-    assert call("cluster", "tag", "-m", "my.seqtag", "out/*.conllu*", "-o", "two").code == 0
-    assert names("two") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
-    again = call(*TAG, "**/*.conllu", "--base", ".")
-    assert again.code == 2
-    assert "expected input files, found the output of a cluster run, out/0.conllu" in again.err
 
 
 def test_raw_text_and_names(place, fake, call):

@@ -3,11 +3,9 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
-import gzip
 import json
 import pickle
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -192,15 +190,3 @@ def test_texts():
     assert found["sentences"][1] is None
     batch = SeqtagBatch("en")
     assert batch({"text": [None]}) == {"text": [None], "sentences": [None]}
-
-
-def test_other_columns_that_a_model_looks_at(home):
-    batch = SeqtagBatch(home / "chunk.seqtag")
-    given = {"tokens": [["the", "dog"]], "xpos": [["DT", "NN"]]}
-    words = [("the", "DT"), ("dog", "NN")]
-    assert batch(given)["chunk"] == [seqtag.load(home / "chunk.seqtag").tag(words)]
-
-
-def test_batches_without_texts_or_tokens(batch):
-    with pytest.raises(CorpusError, match="<batch>: expected a field tokens or text, found id"):
-        batch({"id": [1]})

@@ -20,7 +20,7 @@ import seqtag
 from seqtag.batch import split as parts
 from seqtag.batch.files import Head, Range, tag_file
 from seqtag.batch.split import cut_file, join_parts, part_of
-from seqtag.errors import CorpusError, OptionError
+from seqtag.errors import CorpusError
 from seqtag.tagging.streams import TagOptions
 from tests.command_line import SENTENCES, call, conllu, home
 
@@ -35,6 +35,8 @@ PAGES = (
 )
 ROWS = [{"id": 1, "tokens": ["the", "dog"]}, {"tokens": ["a", "é"], "id": "é"}]
 JSON = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
+
+ENGLISH = seqtag.load("en").only("upos")
 
 
 def parts_of(source: str, target: str, model, size: int, options: TagOptions) -> tuple[list, Any]:
@@ -81,11 +83,6 @@ def model(home):
     return seqtag.load(home / "upos.seqtag")
 
 
-@pytest.fixture(scope="module")
-def english():
-    return ENGLISH
-
-
 # ----------------------------------------------------------------- every format
 @pytest.mark.parametrize(
     ("text", "asked"),
@@ -120,18 +117,18 @@ def test_every_format_is_joined_to_the_bytes_of_the_whole(text, asked, end, mode
 @pytest.mark.parametrize(
     "text", [TEXT * 3, "\ufeff \n\n" + PAGES * 3, (TEXT * 3).replace("\n", "\r\n")]
 )
-def test_text_that_a_model_cuts_is_numbered_through(text, to, english):
+def test_text_that_a_model_cuts_is_numbered_through(text, to):
     data = text.encode()
     for size in (1, 50, len(data) // 2):
-        assert compared(data, english, size, format="text", to=to) >= 2
+        assert compared(data, ENGLISH, size, format="text", to=to) >= 2
 
 
-def test_text_is_cut_where_paragraphs_end(english):
+def test_text_is_cut_where_paragraphs_end():
     text = PAGES * 3
-    [_, second, *_] = ranges_of(text, english, format="text")
+    [_, second, *_] = ranges_of(text, ENGLISH, format="text")
     assert second.head == Head("text", ("form", "misc"), "", "blank")
     assert text.encode()[second.start :].startswith(b"So there they end")
-    assert len(ranges_of(text, english, format="text", paragraphs="line")) > 3
+    assert len(ranges_of(text, ENGLISH, format="text", paragraphs="line")) > 3
 
 
 def ranges_of(text: str, model, size: int = 100, **asked) -> list[Range]:
@@ -159,13 +156,6 @@ def test_a_range_begins_where_it_looks_like_what_it_is(text, model):
         compared(data, model, size, format="text")
 
 
-def test_comments_stay_with_their_sentence(model):
-    text = "# newdoc\n\n# a\n# b\n1\tdog" + "\t_" * 8 + "\n\n\n \n# c\n1\tcat" + "\t_" * 8 + "\n"
-    for size in range(1, len(text), 7):
-        compared(text.encode(), model, size, format="conllu")
-        compared(text.encode(), model, size, format="conllu", to="jsonl")
-
-
 def test_what_is_larger_than_what_is_read_at_once(model, monkeypatch):
     monkeypatch.setattr(parts, "_CHUNK", 7)
     assert compared((COLUMNS * 9).encode(), model, 50) > 3
@@ -173,11 +163,11 @@ def test_what_is_larger_than_what_is_read_at_once(model, monkeypatch):
     assert compared(("the dog\n" + "\n" * 200 + "a\n").encode(), model, 20, format="tokens") > 3
 
 
-def test_numbers_are_found_however_the_pieces_fall(english, monkeypatch):
+def test_numbers_are_found_however_the_pieces_fall(monkeypatch):
     for chunk in (1, 2, 13):
         monkeypatch.setattr(parts, "_CHUNK", chunk)
-        compared((TEXT * 3).encode(), english, 50, format="text")
-        compared((TEXT * 3).encode(), english, 50, format="text", to="jsonl")
+        compared((TEXT * 3).encode(), ENGLISH, 50, format="text")
+        compared((TEXT * 3).encode(), ENGLISH, 50, format="text", to="jsonl")
 
 
 lines = st.lists(st.sampled_from(["the dog", "é 😀", "# c", "", " ", "\ufeffa", "-DOCSTART- -X-"]))
@@ -229,9 +219,6 @@ def test_any_text(pieces, size, paragraphs, to):
     compared(data, ENGLISH, size, format="text", paragraphs=paragraphs, to=to)
 
 
-ENGLISH = seqtag.load("en").only("upos")
-
-
 # ----------------------------------------------------------------- what stays whole
 @pytest.mark.parametrize(
     ("data", "asked", "reason"),
@@ -248,18 +235,11 @@ ENGLISH = seqtag.load("en").only("upos")
         ),
     ],
 )
-def test_what_stays_whole_and_why(data, asked, reason, english, tmp_path):
+def test_what_stays_whole_and_why(data, asked, reason, tmp_path):
     size = asked.pop("size", 10)
     path = tmp_path / "in"
     path.write_bytes(data)
-    assert cut_file(path, english, TagOptions(**asked), size=size) == ([], reason)
-
-
-def test_a_size_that_is_none(tmp_path, model):
-    with pytest.raises(
-        OptionError, match="expected a size of one byte or more for ranges, found 0"
-    ):
-        cut_file(tmp_path / "in", model, size=0)
+    assert cut_file(path, ENGLISH, TagOptions(**asked), size=size) == ([], reason)
 
 
 # ----------------------------------------------------------------- once, and what goes wrong

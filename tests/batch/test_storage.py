@@ -135,20 +135,6 @@ def test_addresses_that_lead_nowhere(memory):
     )
 
 
-def test_schemes_without_their_package(memory, monkeypatch):
-    import fsspec
-
-    def missing(_):
-        raise ImportError("Install s3fs to access S3")
-
-    monkeypatch.setattr(fsspec.core, "url_to_fs", missing)
-    with pytest.raises(CorpusError) as error:
-        facts_of("s3://a/b")
-    assert str(error.value) == (
-        "s3://a/b: expected a package for files at s3://, found none: Install s3fs to access S3"
-    )
-
-
 def test_without_fsspec_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(CorpusError) as error:

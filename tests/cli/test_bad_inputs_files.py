@@ -238,21 +238,16 @@ def entry(dtype: str, shape: list[int], *offsets: int) -> dict[str, object]:
     return {"dtype": dtype, "shape": shape, "data_offsets": list(offsets)}
 
 
-@pytest.mark.parametrize(
-    ("tensor", "message"),
-    [
-        (
-            entry("F32", [2**62], 0, 2**64),
-            f"expected a model of at most 4294967296 bytes, found a header that announces {2**64}; "
-            "this is not a seqtag model; check the path",
-        ),
-    ],
-)
-def test_48_model_of_odd_sizes_offsets_or_types(bench, tensor, message):
+def test_48_model_of_odd_sizes_offsets_or_types(bench):
     bench.write(GOOD)
+    tensor = entry("F32", [2**62], 0, 2**64)
     bench.write(craft({"__metadata__": metadata(), "w": tensor}, bytes(4)), "odd.seqtag")
     done = bench.tag(model="odd")
-    assert (done.code, done.out, done.err) == (1, b"", f"seqtag: odd.seqtag: {message}\n")
+    assert (done.code, done.out) == (1, b"")
+    assert done.err == (
+        "seqtag: odd.seqtag: expected a model of at most 4294967296 bytes, found a header that "
+        f"announces {2**64}; this is not a seqtag model; check the path\n"
+    )
 
 
 def test_49_model_of_a_newer_version(bench):
@@ -359,12 +354,6 @@ def test_52_output_that_is_the_input(bench):
 
 
 def test_53_training_data_that_are_scored(bench):
-    done = bench.call("eval", "-m", "upos.seqtag", "train.conllu")
-    assert done.code == 0
-    assert done.notes[-1] == (
-        "seqtag: note: train.conllu is what the model was trained on; the scores do not show how "
-        "well the model labels other text"
-    )
     bench.write(conllu())
     done = bench.train("--dev", "train.conllu")
     assert done.err.startswith(

@@ -76,15 +76,3 @@ def test_raw_text_is_never_the_output_nor_standard_input_twice(tmp_path, raw, ca
     assert raw.read_bytes() == before
     twice = call("train", "-", "--label", "upos", "--raw", "-", "-o", tmp_path / "m.seqtag")
     assert twice.code == 2, twice.err
-
-
-def test_too_little_raw_text_is_refused(tmp_path, call: Caller):
-    raw, model = tmp_path / "raw.txt", tmp_path / "m.seqtag"
-    raw.write_text("dogs run\n" * 3, encoding="utf-8")
-    done = call("train", SAMPLE, "--label", "upos", "--raw", raw, "-o", model)
-    assert done.code == 1
-    assert done.err.splitlines()[-1] == (
-        "seqtag: raw.txt: expected at least 500 words that occur at least 3 times, one per class, "
-        "found 2; use more text, or learn fewer classes with seqtag classes"
-    )
-    assert not model.exists()

@@ -126,22 +126,12 @@ def test_eval_shows_how_calibrated_scores_fit(home, call, calibrated):
     assert plain == value
 
 
-def test_a_calibrated_model_tags_as_before(home, call, calibrated):
-    gold = home / "train.conllu"
-    assert (
-        call("tag", "-m", calibrated, gold).out == call("tag", "-m", home / "upos.seqtag", gold).out
-    )
-
-
 def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
     both, done = tmp_path / "both.seqtag", tmp_path / "done.seqtag"
     assert call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both).code == 0
     how = "--calibrate", home / "train.conllu", "-o", done
     assert "upos, xpos; upos, xpos calibrated" in call("bundle", both, *how).err
     assert all(model.calibration for model in seqtag.load(done).models)
-    again = call("bundle", both, *how)
-    assert again.code == 2
-    assert "exists; overwrite it with --force" in again.err
 
 
 def test_nothing_to_calibrate_on(home, call, tmp_path):

@@ -50,13 +50,6 @@ def test_fetch_prints_paths(folder, call, toys):
     assert len(toys.requests) == 2
 
 
-def test_another_release_is_trusted_once(folder, call):
-    done = call("corpora", "fetch", "ud:xx_toy@2.0/dev")
-    assert done.code == 0
-    assert "ud:xx_toy/dev, release 2.0: the catalog has no digest to check it against; " in done.err
-    assert "was written down" not in call("corpora", "fetch", "ud:xx_toy@2.0/dev").err
-
-
 def test_a_name_that_is_none(folder, call):
     done = call("corpora", "fetch", "toychunk")
     assert done.code == 1
@@ -146,6 +139,8 @@ def test_other_commands_take_the_train_part(folder, call, toys, command):
         ("compare", "NAME", "xpos", "xpos", "--resamples", 1),
         ("compare", "NAME", "NAME", "xpos", "--resamples", 1),
         ("explain", "-m", "en", "--only", "xpos", "--input", "NAME", "--token", 1),
+        ("eval", "-m", "xpos", "NAME"),
+        ("tag", "-m", "xpos", "NAME"),
     ],
 )
 def test_more_commands_take_corpora_by_name(folder, call, command, name):
@@ -155,16 +150,6 @@ def test_more_commands_take_corpora_by_name(folder, call, command, name):
     assert f"seqtag: fetching {name}, release 1.5\n" in done.err
     part = [name.partition("/")[0] if word == "NAME" else word for word in command]
     assert "/" in name and call(*part).code != 0  # which part?
-
-
-def test_eval_and_tag_want_to_know_the_part(folder, call):
-    for command in (("eval", "-m", "en", "toychunks"), ("tag", "toychunks")):
-        done = call(*command)
-        assert (done.code, done.err) == (
-            1,
-            "seqtag: expected one of the splits train, test of toychunks, found none; name it, as "
-            "in toychunks/test\n",
-        )
 
 
 def test_trouble_has_no_traceback(folder, call, toys):

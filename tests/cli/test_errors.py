@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shlex
 
 import pytest
@@ -23,10 +22,8 @@ def folder(home, tmp_path, monkeypatch):
     last = len(model) - 1
     files = {
         "empty": b"",
-        "blank": b"# nothing but comments\n",
         "raw.txt": b"The dog barks.\n",
         "wide.txt": b"a\tX\nb\tY\n\nc\tX\tZ\n\n",
-        "hole.txt": b"a\tX\nb\t_\n\n",
         "cut.seqtag": model[:500],
         "long.seqtag": model + b"x",
         "flip.seqtag": model[:last] + bytes([model[last] ^ 1]),
@@ -47,14 +44,12 @@ def check(done, code: int, message: str) -> None:
 
 
 FOUND_NO_FILE = "No such file or directory; check the path"
-BAD_FILES = [
-    ("missing", f"missing: {FOUND_NO_FILE}"),
-    ("folder", "folder: Is a directory; name a file"),
-    ("wide.txt", 'wide.txt:4: expected 2 columns, found 3 ("c"); complete the line, or name'),
-]
+WIDE = 'wide.txt:4: expected 2 columns, found 3 ("c"); complete the line, or name'
 
 
-@pytest.mark.parametrize(("name", "message"), BAD_FILES)
+@pytest.mark.parametrize(
+    ("name", "message"), [("missing", f"missing: {FOUND_NO_FILE}"), ("wide.txt", WIDE)]
+)
 def test_bad_files(folder, call, name, message):
     (folder / "out").write_bytes(b"before")
     check(call("tag", "-m", "upos.seqtag", name, "-o", "out", "--force"), 1, message)
@@ -92,11 +87,7 @@ REFUSED = [
         "name each column, such as tokens,words,upos,xpos,feats,lemma,misc.NER",
     ),
     ("train train.conllu --label upos,nonsense -o new", "to learn, found upos, nonsense; name the"),
-    ("train empty -o new", "empty: expected sentences to learn from, found none"),
-    ("train blank -o new", "blank: expected sentences to learn from, found none"),
-    ("train train.txt --dev empty -o new", "empty: expected sentences to learn from, found none"),
     ("train raw.txt -o new", "raw.txt: expected a column of labels, found the columns form, misc"),
-    ("train hole.txt -o new", 'hole.txt:2: expected a label in the column label, found "_" (not'),
     (
         "train train.conllu --label chunk -o new",
         "train.conllu: expected one of the columns lemma, upos, xpos, feats, head, deprel, deps, "
@@ -142,6 +133,14 @@ REFUSED = [
         "expected a column 'chunk' to write the format conll2000, found form, ",
     ),
     (
+        "tag -m upos.seqtag train.conllu --only ner",
+        "expected one of the components upos, found 'ner'",
+    ),
+    (
+        "report -m en train.conllu -o x.html --label words",
+        "en: expected a component that labels wo",
+    ),
+    (
         "tag -m upos.seqtag train.conllu --probability",
         "expected a calibrated model of upos, found o",
     ),
@@ -161,7 +160,6 @@ REFUSED = [
         "lemma, found 'misc'",
     ),
     ("compare train.conllu no.conllu train.conllu", "no.conllu: No such file"),
-    ("compare empty upos.seqtag upos.seqtag", "empty: expected sentences to score, found none"),
     ("compare train.conllu train.conllu train.txt --label chunk", "expected one of"),
     ("report -m upos.seqtag empty -o x.html", "empty: expected sentences to score, found none"),
     ("report -m upos.seqtag train.conllu -o train.conllu", "an output file other than the input"),
@@ -227,8 +225,6 @@ def test_a_bug_is_called_one(folder, call, monkeypatch):
 @linux
 def test_other_broken_streams(folder):
     tag = ("tag", "-m", "upos.seqtag")
-    closed = run(*tag, cwd=folder, shell='exec "$@" <&-')
-    check(closed, 1, "<stdin>: standard input is closed")
     check(run(*tag, "train.conllu", "-o", "/dev/full", cwd=folder), 1, "/dev/full: No space left")
     for shell in ('exec "$@" 2>&-', 'exec "$@" 2>/dev/full'):  # nowhere to complain: work goes on
         done = run(

@@ -98,11 +98,6 @@ def test_only_some_parts_run(call):
     assert columns.out.startswith(b"Er\ter\nist\tsein\n")
     bare = call("tag", "-m", "all.seqtag", "text.txt", "--only", "tokens").out
     assert b"\n1\tEr\t_\t_\t" in bare and b"\n3-4\tim\t" in bare
-    done = call("tag", "-m", "all.seqtag", "text.txt", "--only", "ner")
-    assert (done.code, done.out) == (1, b"")
-    assert done.err == (
-        "seqtag: expected one of the components tokens, words, upos, lemma, found 'ner'\n"
-    )
     done = call("tag", "-m", "en", "text.txt", "--only", "upos")
     assert b"\n1\tEr\t_\tNOUN\t" in done.out, done
 
@@ -210,8 +205,6 @@ def test_bundles(call, tmp_path):
     assert "both.seqtag: tokens, words, upos, " in done.err
     tagged = call("tag", "-m", tmp_path / "both.seqtag", "text.txt").out
     assert b"\n3-4\tim\t" in tagged and b"\tPRON\t" in tagged
-    done = call("bundle", tokens, single, "-o", tmp_path / "both.seqtag")
-    assert done.code == 2 and "exists; overwrite it with --force" in done.err
     done = call("bundle", single, single, "-o", tmp_path / "twice.seqtag")
     assert done.code == 1
     assert "expected models of different columns in a file, found 2 for 'upos'" in done.err

@@ -47,13 +47,6 @@ def test_parts_of_a_pipeline(folder, call):
     assert b'id="segmentation"' not in done.out
     done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--label", "feats")
     assert b"task:feats|" in done.out
-    wrong = call("report", "-m", "en", "gold.conllu", "-o", "x.html", "--label", "words")
-    assert wrong.code == 1
-    assert wrong.err == (
-        "seqtag: en: expected a component that labels words, one of tokens, words, upos, xpos, "
-        "feats, lemma, "
-        "found 'words'\n"
-    )
 
 
 def test_a_learning_curve(home, folder, call):

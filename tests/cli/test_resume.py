@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import seqtag
-from seqtag.training.checkpoints import Checkpoints, files_of
+from seqtag.training.checkpoints import files_of
 from tests.command_line import SEQTAG, call, conllu, posix
 
 # Trains, and kills the training; forks, so that nothing is imported over and over.
@@ -106,15 +106,6 @@ def test_a_training_that_is_killed_twenty_times_comes_to_the_same_bytes():
     assert all(facts["equal"])
 
 
-@posix
-@pytest.mark.usefixtures("folder")
-def test_a_pipeline_that_is_killed_comes_to_the_same_bytes():
-    facts = kill(6, "--label", "all", "--epochs", "4", "--min-count", "1")
-    assert facts["kills"] == 6
-    assert facts["resumed"] >= 3
-    assert all(facts["equal"])
-
-
 MINE = """
 from seqtag.features import attribute
 @attribute("last_of_mine", replace=True)
@@ -203,16 +194,6 @@ def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, 
     assert epochs >= 2
 
 
-@posix
-@pytest.mark.usefixtures("folder")
-def test_an_interrupted_pipeline_says_so():
-    code, err = interrupted("SIGTERM", "--label", "upos,xpos", "--checkpoint", "stand")
-    assert code == 143
-    assert "seqtag: interrupted: m.seqtag holds what was learned until then; to resume" in err
-    tagger = seqtag.load("m.seqtag")
-    assert (tagger.label, tagger.model.interrupted) == ("upos", True)
-
-
 # Gets signals at the second report of an epoch, and tells what is left.
 TWICE = """
 import os, signal, sys
@@ -294,19 +275,6 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_folder_in_use_is_refused(call):
-    with Checkpoints("stand"):
-        done = call(*HOW, "--checkpoint", "stand", "--resume")
-    assert done.code == 1
-    assert done.err.startswith(
-        "seqtag: stand: expected a folder that no other training uses, found one in use by process "
-        f"{os.getpid()} on "
-    )
-    assert done.err.endswith("; wait for its end, or choose another folder\n")
-    assert call(*HOW, "--checkpoint", "stand", "--resume").code == 0
-
-
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["m.seqtag", "./m.seqtag/", "m.seqtag/stand"])
 def test_a_folder_in_the_place_of_the_model_is_refused_before_the_work(name, call):
     done = call(*HOW, "--checkpoint", name)
@@ -323,9 +291,4 @@ def test_a_checkpoint_is_no_model(call):
         "seqtag: stand/upos-run-1-000004.checkpoint: expected a model, found a checkpoint of a "
         "training; "
         "resume that one: seqtag train --checkpoint DIR --resume\n"
-    )
-    done = call(*HOW, "--force", "--checkpoint", "stand")
-    assert done.err == (
-        "seqtag: stand: expected a folder without checkpoints, found upos-run-1-000004.checkpoint of "
-        "an earlier training; continue it (--resume), or choose another folder\n"
     )

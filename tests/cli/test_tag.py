@@ -101,11 +101,6 @@ def test_text_with_the_embedded_models():
         )
         and rows[4][9] == "SpaceAfter=No"
     )
-    no_env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": None}
-    how = ("--to", "tagged", "--format", "tokens")
-    poor = run("tag", *how, env=no_env, stdin="Caf\u00e9 \u201c x \u201d\n".encode())
-    assert (poor.code, poor.err) == (0, "")
-    assert re.sub(r"/\S+", "", poor.out.decode()) == "Caf\u00e9 \u201c x \u201d\n"
 
 
 @pytest.mark.parametrize(
@@ -309,19 +304,6 @@ def test_what_was_found_out_is_said_once_unless_quiet(home, call, tmp_path):
     note, cut = call(*command).notes
     assert note.endswith("in: read as text (1 line of 3 words)")
     assert "in: tokenized by NLTK's rules for English" in cut
-
-
-@posix
-def test_a_reader_that_stops_early_is_no_error(home, tmp_path):
-    (tmp_path / "in.conllu").write_text(conllu() * 300)
-    command = [*SEQTAG, "tag", "-q", "-m", str(home / "upos.seqtag"), "in.conllu"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout.readline() == b"# text = the dog barks .\n"
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 0
 
 
 @posix

@@ -53,8 +53,6 @@ def test_a_lexicon(folder, call):
         "# tokens: 44\n# source: train.conllu\n"
         ".\t.\na\tDT\nbig\tJJ\ncat\tNN\ndog\tNN\nsees\tVBZ\nthe\tDT\n"
     )
-    again = call("lexicon", "train.conllu", "-o", "t.lexicon")
-    assert again.code == 2 and "t.lexicon exists; overwrite it with --force" in again.err
 
 
 def test_a_lexicon_on_standard_output(folder, call):

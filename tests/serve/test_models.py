@@ -54,15 +54,6 @@ def replace(path, data):
     new.replace(path)
 
 
-def test_a_good_model_takes_the_place_of_the_old_one(home, model):
-    with server("-m", model) as (process, where):
-        assert part(where) == "upos"
-        replace(model, (home / "xpos.seqtag").read_bytes())
-        assert part(where) == "upos"
-        assert signalled(process) == "seqtag: models reloaded: served\n"
-        assert part(where) == "xpos"
-
-
 def test_a_broken_model_changes_nothing(home, model):
     """Empty, truncated, no model at all, deleted: one server survives them all."""
     good = {name: (home / f"{name}.seqtag").read_bytes() for name in ("upos", "xpos")}

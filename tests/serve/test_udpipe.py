@@ -306,8 +306,6 @@ def test_pages_of_other_sites(address):
     for other in ({"Origin": "https://evil.example"}, {}):
         headers = {"Sec-Fetch-Site": "cross-site", **other}
         assert httpx.get(f"{address}/models", headers=headers).status_code == 403
-    evil = {**ours, "Host": "evil.example"}
-    assert httpx.get(f"{address}/models", headers=evil).status_code == 421
 
 
 @pytest.mark.parametrize("origin", ["example.org", "https://example.org/", "", "https://a b"])

@@ -16,6 +16,11 @@ TRAINING = corpus(
     "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
     "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
 )
+DEV = corpus("a DT, man NN, runs VB; the DT, boat NN, is VB, old JJ")
+CHUNKS = corpus(
+    "the B-NP, old I-NP, man I-NP, sees B-VP, her B-NP; he B-NP, runs B-VP; "
+    "so O, did B-VP, the B-NP, man I-NP; yes O; the B-NP, man I-NP, the B-NP, boat I-NP"
+)
 CONLLU = (
     "# text = Dogs bark.\n"
     "1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t_\t_\t_\t_\n"

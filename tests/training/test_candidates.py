@@ -12,7 +12,6 @@ from seqtag.errors import TemplateError
 from seqtag.features.language import load
 from seqtag.labels.column import LabelColumn
 from seqtag.training import choose
-from seqtag.training.task import names_for
 from seqtag.training.train import train
 from tests.strategies import corpus
 
@@ -65,17 +64,6 @@ def test_a_name_that_says_it_is_believed():
         tagger = train(data, label=column, epochs=1, quick=True)
         assert presets_of(tagger) == [preset]
     assert not LabelColumn("tag").is_known
-
-
-def test_presets_that_may_fit():
-    assert names_for(LabelColumn("tag"), ["form", "pos"]) == [
-        "chunk",
-        "ner",
-        "pos",
-        "morph",
-    ]
-    assert names_for(LabelColumn("lemma"), ["form"]) == ["lemma"]
-    assert names_for(LabelColumn("tag"), ["word"]) == []
 
 
 def test_columns_without_a_form_are_named():

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import errno
 import logging
-import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from seqtag.engine import epochs
 from seqtag.errors import CheckpointError
 from seqtag.features.language import parse
-from seqtag.labels.schemes import SCHEMES
 from seqtag.model import container
 from seqtag.model.bundle import to_bytes
 from seqtag.storage import output as files
@@ -23,13 +20,10 @@ from seqtag.training.checkpoints import Checkpoints, differences, files_of
 from seqtag.training.train import train
 from tests.command_line import posix
 from tests.strategies import corpus, each_backend, install
+from tests.training.small_corpus import DEV
+from tests.training.small_corpus import TRAINING as DATA
 from tests.treebanks import components
 
-DATA = corpus(
-    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
-    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
-)
-DEV = corpus("a DT, man NN, runs VB; the DT, boat NN, is VB, old JJ")
 TEMPLATES = parse(
     "form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1] + suffix(1)[0]\nlabel[-2] + label[-1]"
 )
@@ -98,18 +92,6 @@ def test_whatever_stops_a_training_the_model_is_the_same(
         assert model_of(**how, resume=True) == straight  # once more: it was finished
 
 
-@each_backend
-def test_a_training_can_be_killed_again_and_again(backend, tmp_path, monkeypatch):
-    install(backend, monkeypatch)
-    monkeypatch.setattr(epochs, "ASK_EVERY", 0)
-    how = {"checkpoint": tmp_path, "checkpoint_every": 0, "runs": 2, "resume": True}
-    straight = model_of(runs=2)
-    for _ in range(30):
-        killed(1, monkeypatch, **how)
-        assert len(files_of(tmp_path)) <= 4
-    assert model_of(**how) == straight
-
-
 def treebank():
     text = "the DET the, dog NOUN dog, sings VERB sing; a DET a, cat NOUN cat, sings VERB sing"
     return corpus("; ".join([text] * 3), "form upos lemma")
@@ -147,15 +129,6 @@ def test_an_interruption_keeps_a_checkpoint(tmp_path):
     assert part.model.interrupted
     assert [path.name for path in files_of(tmp_path)][-1] == "tag-run-1-000002.checkpoint"
     assert model_of(checkpoint=tmp_path, resume=True) == model_of()
-
-
-def test_an_interruption_between_two_parts_is_told(monkeypatch):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "jackknifed", stop)
-    [model] = components(treebank(), epochs=2)
-    assert (model.column.name, model.interrupted) == ("upos", True)
 
 
 def test_an_interruption_of_a_fold_ends_the_pipeline(monkeypatch):
@@ -249,7 +222,6 @@ FOREIGN = "expected a checkpoint that fits the training, found another ("
     ("change", "message"),
     [
         (lambda config, _: config.pop("kind"), "expected a checkpoint, found something else"),
-        (lambda config, _: config.pop("facts"), "expected a checkpoint, found something else"),
         (lambda config, _: config["standing"].pop("epoch"), FOREIGN + "'epoch')"),
         (
             lambda config, _: config["standing"].update(epoch=-1),
@@ -262,10 +234,6 @@ FOREIGN = "expected a checkpoint that fits the training, found another ("
         (lambda _, tensors: tensors.pop("chain"), "expected the tensors ["),
         (
             lambda _, tensors: tensors.update({"emission.ptr": tensors["emission.ptr"][:-1]}),
-            FOREIGN + "the state is of other rows)",
-        ),
-        (
-            lambda _, tensors: tensors.update({"best.row_ptr": tensors["best.row_ptr"][:-1]}),
             FOREIGN + "the state is of other rows)",
         ),
     ],
@@ -310,23 +278,6 @@ def test_a_disk_that_was_full_for_a_while_is_no_error(tmp_path, monkeypatch, cap
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
-def test_a_folder_that_is_gone_does_not_end_the_training(tmp_path, caplog):
-    def remove(epoch):
-        if epoch.epoch == 2:
-            shutil.rmtree(tmp_path / "stand")
-
-    with caplog.at_level(logging.WARNING, "seqtag"):
-        model = to_bytes([train(DATA, **HOW, checkpoint=tmp_path / "stand", on_epoch=remove).model])
-    assert model == model_of()
-    assert [r.getMessage().partition(".checkpoint: ")[2] for r in caplog.records] == [
-        "not written (No such file or directory); training continues"
-    ] * 3 + [""]
-    assert caplog.messages[-1] == (
-        f"{tmp_path / 'stand'}: the newest checkpoint of tag-run-1 could not be written (No such file "
-        "or directory); make room, or choose another folder"
-    )
-
-
 # ----------------------------------------------------------------- another training
 @pytest.mark.parametrize(
     ("options", "difference"),
@@ -344,6 +295,10 @@ def test_a_folder_that_is_gone_does_not_end_the_training(tmp_path, caplog):
         ({"dev": None}, "there was a dev set, now there is none"),
         ({"dev": DATA}, "the dev set had 2 sentences, has 6"),
         ({"templates": parse("form[0]")}, "the templates differ: 'suffix(1)[0]' and 3 more gone"),
+        (
+            {"templates": parse("\n".join(str(TEMPLATES).splitlines()[::-1]))},
+            "the templates are in another order",
+        ),
         (
             {"templates": parse(str(TEMPLATES).replace("form[-1]", "form[1]"))},
             "the templates differ: 'form[-1]' gone, 'form[+1]' new",
@@ -430,18 +385,6 @@ def test_differences_of_what_a_file_says_wrong():
         assert difference.startswith(found)
 
 
-def test_differences_in_words():
-    assert differences({"a": 1}, {"a": 1}) == []
-    lines = ["b", "a"]
-    [found] = differences({"templates": lines}, {"templates": lines[::-1]})
-    assert found == "the templates are in another order"
-    [found] = differences({"columns": ["form"]}, {"columns": ["form", "pos"]})
-    assert found == "columns was form, is form, pos"
-    assert differences({"scheme": None}, {"scheme": SCHEMES[0]}) == [
-        f"scheme was not given, is {SCHEMES[0]}"
-    ]
-
-
 # ----------------------------------------------------------------- the folder
 HOLD = """
 import sys, time
@@ -500,16 +443,8 @@ def test_a_folder_is_made_and_a_file_refused(tmp_path):
             "expected a folder for checkpoints with resume, found none; give checkpoint=",
         ),
         (
-            {"checkpoint_every": 9},
-            "for checkpoints with checkpoint_every, found none; give checkpoint=",
-        ),
-        (
             {"checkpoint": "s", "checkpoint_every": -1},
             "expected seconds of 0 or more between checkpoints, found -1",
-        ),
-        (
-            {"checkpoint": "s", "checkpoint_every": np.nan},
-            "expected seconds of 0 or more between checkpoints, found nan",
         ),
     ],
 )

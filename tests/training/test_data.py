@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag import train
 from seqtag.corpus import read
 from seqtag.engine import backend as backends
 from seqtag.errors import CorpusError, LabelError
@@ -92,13 +91,6 @@ def test_odd_lines_are_refused_alike(natively):
         gathered(HEAD, "upos", natively)
 
 
-def test_lists_of_pairs_are_refused():
-    with pytest.raises(
-        TypeError, match=r"found \[\('the', 'DT'\)\]; give lists of words and lists"
-    ):
-        train([[("the", "DT")]], label="tag")
-
-
 @pytest.mark.skipif(backends.Scanner is None, reason="the native kernel is not built")
 def test_odd_blocks_among_plain_ones(monkeypatch):
     """Runs of spaces are not plain: such blocks are read line by line, in the same numbering."""
@@ -114,7 +106,7 @@ def test_odd_blocks_among_plain_ones(monkeypatch):
     assert found[0].columns["form"].types == ["the", "cat", "a", "dog", "cow"]
 
 
-CHUNKS = (
+CHUNKS = [
     "O",
     "B-X",
     "I-X",
@@ -130,7 +122,7 @@ CHUNKS = (
     "W-X",
     "B",
     "I",
-)
+]
 
 
 @pytest.mark.parametrize("source", SCHEMES)

@@ -56,15 +56,6 @@ def test_rare_features_are_hidden_more_often(case, seed):
     assert hidden(case.x, RARE, seed).features.tolist() == kept
 
 
-def test_how_often_features_are_hidden():
-    once, thrice = 0, 1
-    x = Instances(np.array([0, 2]), np.array([0, 2, 4]), np.array([once, thrice, thrice, thrice]))
-    drawn_anew = [hidden(x, RARE, seed) for seed in range(4000)]
-    shares = sum(np.bincount(seen.features, minlength=2) for seen in drawn_anew) / 4000
-    assert shares[once] == pytest.approx(1 / 2, abs=0.05)
-    assert shares[thrice] / 3 == pytest.approx(3 / 4, abs=0.05)
-
-
 @pytest.mark.parametrize("dropout", [0.3, RARE])
 def test_it_does_not_matter_how_many_are_drawn_at_a_time(dropout, monkeypatch):
     values = np.ones(40, np.float32)
@@ -86,12 +77,6 @@ def test_a_large_corpus_hides_the_same(monkeypatch, dropout):
 def learned(dropout):
     tagger = train(TRAINING, label="tag", templates=TEMPLATES, epochs=3, dropout=dropout)
     return tagger.model.training["dropout"], tagger.model.weights.emission.weights.tobytes()
-
-
-def test_training_with_dropout():
-    free, some, rare = map(learned, (0.0, 0.4, RARE))
-    assert len({free, some, rare}) == len({free[1], some[1], rare[1]}) == 3
-    assert [learned(0.4), learned(RARE)] == [some, rare]
 
 
 def test_auto_hides_rare_features_where_words_are_few(monkeypatch):

@@ -43,15 +43,6 @@ def test_the_second_signal_stops_at_once(number):
 
 
 @BOTH
-def test_one_inside_another(number):
-    stop = Stop()
-    with put_off(stop), put_off(stop):
-        signal.raise_signal(number)
-        with pytest.raises(AtOnce):
-            signal.raise_signal(number)
-
-
-@BOTH
 def test_what_a_handler_does_is_done(number):
     """One that raises nothing goes on as ever; what is ignored or the system's stays so."""
     seen = []
@@ -90,16 +81,6 @@ def test_a_signal_ends_all_runs(threads):
     tagger = train(DATA, **how, runs=2, threads=threads, on_epoch=strike)
     assert tagger.model.interrupted
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_two_signals_leave_no_model():
-    def strike(epoch):
-        if epoch.epoch == 2:
-            signal.raise_signal(signal.SIGINT)
-            signal.raise_signal(signal.SIGTERM)
-
-    with pytest.raises(AtOnce):
-        train(DATA, **HOW, on_epoch=strike)
 
 
 def test_two_signals_leave_no_part_of_a_pipeline():

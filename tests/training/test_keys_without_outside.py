@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.errors import LabelError
 from seqtag.evaluation import score
-from seqtag.labels.spelling import lacks_outside
 from tests.command_line import call  # noqa: F401  (a fixture)
 
 NAMES = {"Lena": "B-PER", "Lodz": "B-LOC", "Marie": "B-PER", "Curie": "I-PER"}
@@ -27,16 +24,6 @@ def conllu(sentences, key="NE", outside=None, names=NAMES) -> str:
             lines.append("\t".join([str(i), word, *"_______", misc]))
         lines.append("")
     return "\n".join(lines) + "\n"
-
-
-@given(
-    st.sets(st.sampled_from(["B-PER", "I-PER", "B-X", "S-X", "E-X", "O", "_", "PER", "NOUN"])),
-    st.sampled_from(["misc.NE", "misc.Pos", "ner", "feats.Case"]),
-)
-def test_which_labels_are_so(labels, name):
-    chunks = {label for label in labels if "-" in label}
-    expected = name.startswith("misc.") and labels == {*chunks, "_"} and bool(chunks - {"E-X"})
-    assert lacks_outside(name, labels) == expected
 
 
 @settings(max_examples=15, deadline=None)
@@ -89,13 +76,3 @@ def test_a_missing_value_of_other_labels_is_an_error(tmp_path, names, outside):
         seqtag.train(path, label="misc.NE")
     assert str(caught.value).startswith(f"{path}:2: ")
     assert "found a word without this key" in str(caught.value)
-
-
-def test_the_note_in_python(tmp_path, caplog):
-    caplog.set_level(logging.INFO, "seqtag")
-    path = tmp_path / "a.conllu"
-    path.write_text(conllu(SENTENCES))
-    seqtag.train(path, label="misc.NE", epochs=1)
-    assert (
-        f"{path}: no word has O for the key NE: a word without the key means O" in caplog.messages
-    )

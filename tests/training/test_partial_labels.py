@@ -11,7 +11,7 @@ import pytest
 
 from seqtag.corpus import read, sentence_of
 from seqtag.engine import backend as backends
-from seqtag.errors import CorpusError, LabelError
+from seqtag.errors import LabelError
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
@@ -21,16 +21,13 @@ from seqtag.training.data import TrainingData
 from seqtag.training.problem import learned_labels
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
+from tests.training.small_corpus import TRAINING
 
 TEMPLATES = {
     "order 0": "form[0]\nnormal[0]\nform[-1]",
     "order 1": "form[0]\nnormal[0]\nform[-1]\nlabel[-1]",
     "order 2": "form[0]\nnormal[0]\nform[-1]\nlabel[-2] + label[-1]",
 }
-FULL = (
-    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
-    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
-)
 PARTLY = (
     "the _, old JJ, man _, sees VB; the DT, man NN, runs _; old _, men _, run _; "
     "a DT, run _, is VB, old JJ; men NN, man VB, the _, boat NN; she PR, runs VB, a _, boat NN"
@@ -54,8 +51,8 @@ def test_words_without_a_label_are_learnt_around(templates, caplog):
 
 
 def test_every_label_given_trains_as_ever(caplog):
-    whole = model(corpus(FULL), unlabeled="error")
-    assert to_bytes([model(corpus(FULL)).model]) == to_bytes([whole.model])
+    whole = model(TRAINING, unlabeled="error")
+    assert to_bytes([model(TRAINING).model]) == to_bytes([whole.model])
     assert "no word has the label '_': every word is labeled" in caplog.text
     assert "labelled" not in whole.info["training"]
 
@@ -208,33 +205,8 @@ def test_words_of_a_dev_set_that_have_a_label_are_scored():
     assert reports[-1].tokens == 3  # a chunk needs all of its labels
 
 
-def test_without_any_label_there_is_nothing_to_learn():
-    with pytest.raises(
-        CorpusError, match=r"to learn from, found none \(2 without labels were skipped"
-    ):
-        model(corpus("the _, man _; a _"))
-
-
 def test_the_usual_mark_is_an_error_where_another_was_named():
     with pytest.raises(
         LabelError, match=r'found "_" \(not annotated\); annotate it, or leave such'
     ):
         model(corpus("the DT, man _"), unlabeled_mark="?")
-    with pytest.raises(
-        LabelError, match="or let seqtag train learn from their other words with --unl"
-    ):
-        model(corpus("the DT, man _"), unlabeled="error")
-
-
-def test_sentences_that_are_left_out_could_be_used(caplog):
-    model(corpus(PARTLY + "; the DT"), unlabeled="skip")
-    assert (
-        "words were skipped; seqtag train --unlabeled learn-around learns from their other words"
-        in caplog.text
-    )
-
-
-def test_the_policy_is_one_of_three_words():
-    message = "expected unlabeled='error', 'skip', 'learn_around', found 'ignore'"
-    with pytest.raises(ValueError, match=message):
-        model(corpus(FULL), unlabeled="ignore")

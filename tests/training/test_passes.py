@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -14,10 +16,9 @@ from seqtag.integrations.sklearn import SequencePerceptron
 from seqtag.model.bundle import digest, models_of, to_bytes
 from seqtag.model.container import from_bytes
 from seqtag.tables.table import WordTable
-from seqtag.training import checkpoints, choose, loop, runs
+from seqtag.training import choose, loop, runs
 from seqtag.training.train import train
-from tests.strategies import each_backend, install
-from tests.treebanks import components
+from tests.training.test_checkpoints import killed
 
 TAGS = {
     "the": ("DET", "DT"),
@@ -214,14 +215,6 @@ def test_templates_that_choose_themselves():
     assert [first.label for first in tagger.first] == ["upos", "xpos"]
 
 
-@each_backend
-def test_the_same_bytes_on_any_number_of_threads_and_backend(backend, monkeypatch):
-    install(backend, monkeypatch)
-    how = {"label": "upos", "passes": 2, "epochs": 3, "seed": 5}
-    one, three = (to_bytes([train(treebank(), threads=n, **how).model]) for n in (1, 3))
-    assert one == three
-
-
 def test_partly_labelled_sentences():
     sentences = treebank()
     words = sentences[0].column("form")
@@ -270,26 +263,13 @@ def test_an_interruption_leaves_the_first_model_or_both(where, monkeypatch):
     assert tagger.tag(["the", "dog"]) == ["DET", "NOUN"]
 
 
-class Killed(BaseException):
-    """A process that dies: nobody catches it."""
-
-
 @pytest.mark.parametrize("at", [3, 12, 15, 22, 30])
 def test_a_training_goes_on_to_the_same_bytes(at, monkeypatch, tmp_path):
     how = {"label": "upos", "passes": 2, "dropout": 0.2, "dev": treebank(["old dogs"])}
     whole = train(treebank(), **how)
-    keep, left = checkpoints.RunCheckpoints._write, [at]
-
-    def write(self, *arguments):
-        left[0] -= 1
-        if not left[0]:
-            raise Killed
-        return keep(self, *arguments)
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(checkpoints.RunCheckpoints, "_write", write)
-        train(treebank(), checkpoint=tmp_path / "stand", **how)
-    found = train(treebank(), checkpoint=tmp_path / "stand", resume=True, **how)
+    how["checkpoint"] = tmp_path / "stand"
+    killed(at - 1, monkeypatch, partial(train, treebank(), **how))
+    found = train(treebank(), resume=True, **how)
     assert to_bytes([found.model]) == to_bytes([whole.model])
 
 
@@ -300,13 +280,9 @@ def test_what_is_refused():
     with pytest.raises(TemplateError, match=anew):
         train(treebank(), label="upos", init=tagger)
     with pytest.raises(TemplateError, match=anew):
-        train(treebank(), label="upos", init=tagger, passes=1)
-    with pytest.raises(TemplateError, match=anew):
         train(treebank(), label="upos", init=once, passes=2)
     with pytest.raises(TemplateError, match=anew):
         tagger.partial_fit([["the"]], [["DET"]])
-    with pytest.raises(TemplateError, match=anew):
-        components(treebank(), ["upos"], init=tagger)
     with pytest.raises(TemplateError) as error:
         train_shards([treebank(), treebank()], label="upos", passes=2)
     assert str(error.value) == (
@@ -328,8 +304,6 @@ def test_what_is_refused():
         "expected a corpus without a column first.upos, which the first of two passes "
         "predicts, found one; give it another name with --columns"
     )
-    with pytest.raises(TemplateError, match="passes expects an integer from 1, at most 2"):
-        train(treebank(), label="upos", passes=3)
     with pytest.raises(TemplateError, match=r'unknown column .first.upos. in "first.upos\[0\]"'):
         train(treebank(), label="upos", templates=parse("form[0]\nfirst.upos[0]"))
 

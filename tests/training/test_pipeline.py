@@ -190,11 +190,6 @@ def test_the_tags_that_later_parts_see_are_of_models_that_did_not_see_the_senten
         assert tag != f"X{word}"
 
 
-def test_the_same_bytes_on_any_number_of_threads():
-    one, three = (components(treebank() * 3, seed=5, threads=n, epochs=3) for n in (1, 3))
-    assert to_bytes(one) == to_bytes(three)
-
-
 def test_a_dev_set_chooses_the_epochs():
     epochs = []
     models = components(treebank(), dev=treebank(["the cat sings"]), on_epoch=epochs.append)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from seqtag import BinaryPerceptron
 from seqtag.corpus import read
 from seqtag.errors import SeqtagError
-from seqtag.randomness import random_source
 from seqtag.training.selection import (
     Folds,
     classifier_fit,
@@ -93,15 +92,6 @@ def test_folds_need_examples(n, k):
         cross_validate(majority, [0] * n, k)
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_one_example_makes_no_folds(n):
-    with pytest.raises(SeqtagError) as error:
-        cross_validate(majority, [0] * n, 2)
-    assert str(error.value) == (
-        f"expected at least 2 examples to cut into folds, found {n}; give more data"
-    )
-
-
 def test_a_cross_validation_by_hand():
     seen = []
     found = cross_validate(majority, list("aaab"), 4, on_fold=lambda *args: seen.append(args))
@@ -122,19 +112,6 @@ def test_data_of_all_kinds():
         size((X, y[:2]))
     sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
     assert take(sparse.csr_matrix(X), np.array([1])).toarray().tolist() == [[2, 3]]
-
-
-def test_random_sources():
-    state = np.random.RandomState(1)
-    assert random_source(state) is state
-    generators = (np.random.default_rng(5) for _ in range(2))
-    one, two = (random_source(g).randint(1 << 30) for g in generators)
-    assert one == two
-    assert random_source(None).randint(5) in range(5)
-    assert random_source(np.int64(3)).randint(1 << 30) == random_source(3).randint(1 << 30)
-    for seed in (-1, 2**32, "one", 1.5):
-        with pytest.raises(SeqtagError, match="expected a seed from 0 to"):
-            random_source(seed)
 
 
 def test_grids():

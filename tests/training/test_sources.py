@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import pickle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -78,28 +77,6 @@ def test_no_sentences(tmp_path, nothing):
         model(data)
 
 
-def test_a_file_with_other_columns(tmp_path):
-    first, second = (column_file(tmp_path, "a X\n", name) for name in ("1", "2"))
-    with (
-        read(first, "columns", columns=["form", "tag"]) as one,
-        read(second, "columns", columns=["form", "pos"]) as other,
-        pytest.raises(CorpusError) as error,
-    ):
-        model([one, other])
-    assert str(error.value).startswith(
-        f"{second}: expected the columns form, tag of the first file, found form, pos"
-    )
-
-
-def test_a_dev_set_without_a_column():
-    with pytest.raises(CorpusError) as error:
-        model(dev=corpus("a X", "form pos"))
-    assert str(error.value).startswith(
-        "expected a dev set with the columns of the training data, "
-        "found one without tag (it has form, pos)"
-    )
-
-
 @pytest.mark.parametrize("native", [True, False])
 def test_labels_with_control_characters_are_refused(tmp_path, monkeypatch, native):
     if not native:
@@ -136,13 +113,6 @@ def test_words_without_a_label(tmp_path, caplog):
         with read(path, "columns", columns=["form", "tag"]) as stream:
             return model(stream, **options)
 
-    with pytest.raises(LabelError) as error:
-        learn()
-    assert str(error.value) == (
-        f'{path}:5: expected a label in the column tag, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag train "
-        "learn from their other words with --unlabeled learn-around"
-    )
     with caplog.at_level(logging.WARNING, "seqtag"):
         tagger = learn(unlabeled="skip")
     assert tagger.info["training"]["sentences"] == 1
@@ -152,47 +122,12 @@ def test_words_without_a_label(tmp_path, caplog):
         learn(unlabeled="skip")
 
 
-def test_no_column_of_labels(tmp_path):
-    path = column_file(tmp_path, "the man runs\n")
-    with read(path, "tokens") as stream, pytest.raises(CorpusError) as error:
-        train(stream)
-    assert str(error.value) == (
-        "expected a column of labels, found the columns form only; "
-        "if there is one, name the format with --format or the columns with --columns"
-    )
-
-
-@pytest.mark.parametrize("label", ["chunk", "form"])
-def test_a_label_column_that_is_not_there(label):
-    with pytest.raises(CorpusError) as error:
-        model(label=label)
-    assert str(error.value) == (
-        f"expected one of the columns tag for labels, found {label!r}; choose one of these with "
-        "--label, or name the columns with --columns"
-    )
-
-
 def test_a_label_column_that_looks_wrong(caplog):
     data = corpus("; ".join(f"w{n} {n}" for n in range(60)))
     with caplog.at_level(logging.WARNING, "seqtag"):
         model(data, epochs=1)
     found = "has 60 different labels in 60 tokens; check that it is the label column"
     assert f"the column tag {found}" in caplog.text
-
-
-def test_runs_on_several_threads_give_the_same_model():
-    models = [
-        train(
-            corpus("the DT, cat NN, sat VB; a DT, dog NN; cats NN, sit VB"),
-            label="tag",
-            templates=parse("form[0]\nlabel[-1]"),
-            runs=3,
-            epochs=4,
-            threads=threads,
-        )
-        for threads in (1, 3)
-    ]
-    assert pickle.dumps(models[0]) == pickle.dumps(models[1])
 
 
 def test_an_encoding_for_labels_that_are_no_chunks_is_refused():

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.engine.arrays import Instances
 from seqtag.errors import ModelFileError
-from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.model import bundle, container
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.problem import labels_by_tags, tag_keys, with_label_sets
+from seqtag.training.problem import labels_by_tags, with_label_sets
 
 TEMPLATES = "form[0]\nupos[0]\nxpos[0]"
 COMPILED = parse(TEMPLATES).compile(["form", "upos", "xpos"])
@@ -43,14 +42,6 @@ def test_templates_of_one_tag_at_the_token_are_its_tags(templates, names):
     compiled = parse(templates).compile(["form", "upos", "xpos"])
     assert [compiled.attributes[a].column for a, _ in compiled.tag_terms] == names
     assert len(compiled.tag_plan().seed) == bool(names)
-
-
-@given(st.lists(st.tuples(*[st.sampled_from("abc")] * 2), min_size=1, max_size=9))
-def test_keys_are_equal_where_the_tags_are(pairs):
-    upos, xpos = (Column.of(values) for values in zip(*pairs, strict=True))
-    keys = tag_keys(COMPILED, {"upos": upos, "xpos": xpos}).tolist()
-    assert len(dict(zip(keys, pairs, strict=True))) == len({*pairs})
-    assert len({*zip(keys, pairs, strict=True)}) == len({*pairs})
 
 
 numbers = st.lists(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.corpus import read
-from seqtag.engine.keys import hash_string
 from seqtag.errors import LabelError, TemplateError
-from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.labels.column import label_components
 from seqtag.labels.schemes import count_invalid
@@ -27,21 +24,15 @@ from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training import problem as problem_module
 from seqtag.training import runs as training_runs
-from seqtag.training.problem import labels_of_words
 from seqtag.training.train import train
 from tests.conftest import ROOT
 from tests.strategies import corpus
-from tests.training.small_corpus import CONLLU, TEMPLATES, TRAINING, column_file, model
+from tests.training.small_corpus import CHUNKS, CONLLU, DEV, TEMPLATES, TRAINING, column_file, model
 
 if TYPE_CHECKING:
     from seqtag.training.runs import Epoch
 
 TRIGRAMS = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]")
-DEV = corpus("a DT, man NN, runs VB; the DT, boat NN, is VB, old JJ")
-CHUNKS = corpus(
-    "the B-NP, old I-NP, man I-NP, sees B-VP, her B-NP; he B-NP, runs B-VP; "
-    "so O, did B-VP, the B-NP, man I-NP; yes O; the B-NP, man I-NP, the B-NP, boat I-NP"
-)
 
 
 def weights_of(tagger: Tagger) -> bytes:
@@ -51,15 +42,6 @@ def weights_of(tagger: Tagger) -> bytes:
 
 
 # ----------------------------------------------------------------- the loop
-def test_a_corpus_is_learned_by_heart():
-    tagger = model(epochs=10)
-    assert tagger.tag_many([s.words for s in TRAINING]) == [s.column("tag") for s in TRAINING]
-
-
-@pytest.mark.parametrize("update", ["perceptron", "pa", "adaptive"])
-def test_every_rule_learns(update):
-    tagger = model(epochs=10, update=update, step=0.3, margin=1.0)
-    assert tagger.tag(["the", "man", "runs"]) == ["DT", "NN", "VB"]
 
 
 def test_passive_steps_without_a_margin_are_refused():
@@ -97,10 +79,6 @@ def test_the_best_epoch_of_the_dev_set_is_kept():
         s > before for s, before in zip(scores, running, strict=False)
     ]
     assert weights_of(tagger) == weights_of(model(epochs=best + 1))
-
-
-def test_without_a_dev_set_the_last_epoch_is_kept():
-    assert model(epochs=4).info["training"]["best_epochs"] == [4]
 
 
 def test_patience_stops_a_run():
@@ -218,8 +196,10 @@ def test_labels_that_differ_in_the_order_of_their_parts_only():
 
 
 # ----------------------------------------------------------------- known words
-def test_known_words_keep_to_their_labels():
+@pytest.mark.parametrize("span", [3, 100])
+def test_known_words_keep_to_their_labels(span, monkeypatch):
     """Endings and neighbours speak for VB; "man" has only been NN and VB, "the" only DT."""
+    monkeypatch.setattr(problem_module, "_SPAN", span)  # tokens at a time
     templates = parse("suffix(1)[0]\nnormal[0]\nlabel[-1]")
     free, known = (model(templates=templates, tag_dictionary=n) for n in (0, 1))
     seen: dict[str, set[str]] = {}
@@ -248,21 +228,6 @@ def test_a_known_word_has_no_other_label_whatever_the_weights():
     assert loud.tag(["she"]) == ["PR"]  # seen once: not known
     assert loud.tag(["sees"]) == ["PR"]
     assert loud.tag(["unseen"]) == ["PR"]
-
-
-@pytest.mark.parametrize("span", [3, 100])
-def test_labels_of_words(span, monkeypatch):
-    monkeypatch.setattr(problem_module, "_SPAN", span)  # tokens at a time
-    compiled = parse("form[0]\nnormal[0]").compile(["form", "pos"])
-    words = ["The", "the", "cat", "The", "12", "34", "cat"]
-    known = labels_of_words(compiled, [Column.of(words)], np.array([2, 0, 1, 2, 4, 3, 1])).often(2)
-    assert known.attribute == 1
-    rows = dict(zip(known.keys.tolist(), pairwise(known.row_ptr.tolist()), strict=True))
-    assert known.keys.tolist() == sorted(known.keys.tolist())
-    assert len(rows) == 3
-    for word, labels in {"the": [0, 2], "cat": [1], "00": [3, 4]}.items():
-        assert known.labels[slice(*rows[hash_string(word)])].tolist() == labels
-    assert not len(labels_of_words(compiled, [Column.of(words)], np.zeros(7, int)).often(4).keys)
 
 
 @pytest.mark.parametrize("templates", ["form[0]", "normal(pos)[0]", "lower[0]\nlabel[-1]"])
@@ -382,9 +347,3 @@ def test_upos_and_feats_are_learned_and_written_together(tmp_path):
         "feats": ["Number=Plur", "Number=Plur|Tense=Pres", "_"],
     }
     assert sentence.replace(tagger.split_label(labels)) == CONLLU
-
-
-def test_feats_may_be_empty(tmp_path):
-    path = column_file(tmp_path, CONLLU, "a.conllu")
-    tagger = train(path, label="feats", templates=TEMPLATES, epochs=5)
-    assert tagger.tag(["Dogs", "bark", "."]) == ["Number=Plur", "Number=Plur|Tense=Pres", "_"]

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.engine import backend as backends
 from seqtag.engine.arrays import RULES
-from seqtag.errors import LabelError, ModelFileError, TemplateError
+from seqtag.errors import LabelError, TemplateError
 from seqtag.features.language import parse
 from seqtag.labels.column import component_names
 from seqtag.model.bundle import digest, to_bytes
-from seqtag.model.freeze import freeze, thaw
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
+from tests.training.small_corpus import CHUNKS
+from tests.training.small_corpus import TRAINING as OLD
 from tests.treebanks import components
 
 if TYPE_CHECKING:
     from seqtag.model.model import Model
+    from seqtag.tagging.tagger import Tagger
 
-OLD = corpus(
-    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
-    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
-)
 NEW = corpus("the DT, zorb ZZ, runs VB; a DT, zorb ZZ; wow AA, the DT, man NN, zorbs VB")
 TEMPLATES = {
     "order 0": "form[0]\nnormal[0]\nsuffix(1)[0]\nform[-1]",
@@ -81,17 +75,6 @@ def named_cells(model: Model) -> dict[tuple, float]:
 
 
 # ----------------------------------------------------------------- what is carried over
-@pytest.mark.parametrize("templates", TEMPLATES)
-def test_thawing_undoes_freezing(templates):
-    found = model(templates=templates).model
-    K = len(found.labels)
-    cells = thaw(found.weights, K if found.compiled.order == 2 else 0)
-    again = freeze(cells, found.weights.emission.keys, found.weights.edge.keys, K)
-    assert again.unit == pytest.approx(found.weights.unit)
-    for rows, wanted in zip(again[:3], found.weights[:3], strict=True):
-        assert all(np.array_equal(a, b) for a, b in zip(rows, wanted, strict=True))
-    for part, wanted in zip(again[3:6], found.weights[3:6], strict=True):
-        assert np.array_equal(part, wanted)
 
 
 @pytest.mark.parametrize("update", RULES)
@@ -169,16 +152,6 @@ def test_the_model_and_its_settings_are_those_to_go_on_with():
     assert (again["update"], again["step"], again["epochs"]) == ("pa", 0.5, 4)
 
 
-def test_the_model_names_the_one_it_began_with(tmp_path):
-    first = model()
-    first.save(tmp_path / "first.seqtag")
-    again = train(NEW, init=tmp_path / "first.seqtag")
-    wanted = hashlib.sha256((tmp_path / "first.seqtag").read_bytes()).hexdigest()
-    assert again.info["training"]["init_sha256"] == wanted == digest(first.model)
-    assert again.info["training"]["sentences"] == len(NEW)
-    assert "init_sha256" not in first.info["training"]
-
-
 @pytest.mark.parametrize("templates", TEMPLATES)
 @needs_native
 def test_both_backends_go_on_alike_and_from_files_too(templates, monkeypatch, tmp_path):
@@ -239,12 +212,6 @@ def test_words_keep_to_the_labels_of_both_trainings():
     assert not len(train(corpus(new), init=first, tag_dictionary=0).model.tag_dictionary.keys)
 
 
-CHUNKS = corpus(
-    "the B-NP, old I-NP, man I-NP, sees B-VP, her B-NP; he B-NP, runs B-VP; "
-    "so O, did B-VP, the B-NP, man I-NP; yes O; the B-NP, man I-NP, the B-NP, boat I-NP"
-)
-
-
 @pytest.mark.parametrize("encoding", ["keep", "iobes"])
 def test_chunks_are_learnt_in_the_scheme_of_the_model(encoding):
     first = model(CHUNKS, encoding=encoding)
@@ -303,19 +270,6 @@ def test_a_pipeline_goes_on_part_by_part():
     assert both[1].training["init_sha256"] == digest(models[1])
 
 
-def test_text_parts_go_on():
-    text = "1\tThe\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tman\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
-    text += "3\t.\t_\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
-    first = components(_read(text), ["tokens"], epochs=1)
-    again = components(_read(text), ["tokens"], init=Pipeline(first), epochs=1)
-    assert again[0].training["init_sha256"] == digest(first[0])
-    assert again[0].training["epochs"] == 1
-
-
-def _read(text):
-    return list(seqtag.read(io.BytesIO(text.encode()), "conllu"))
-
-
 def test_partial_fit_gives_another_tagger():
     first = model(min_count=2)
     words, labels = ["wow", "zorb"], ["AA", "ZZ"]
@@ -332,9 +286,6 @@ def test_partial_fit_gives_another_tagger():
 
 
 # ----------------------------------------------------------------- what does not fit together
-def test_another_column_is_refused():
-    with pytest.raises(LabelError, match=r"labels \(tag\), found other; choose one of these"):
-        train(corpus("a B", "form other"), init=model(), label="other")
 
 
 def test_other_kinds_of_weights_are_refused():
@@ -344,15 +295,6 @@ def test_other_kinds_of_weights_are_refused():
     split = model(MORPH, label_parts="split")
     with pytest.raises(LabelError, match="weights for the components of labels, found whole"):
         train(MORE_MORPH, init=split, label_parts="whole")
-
-
-def test_weights_without_a_unit_are_refused():
-    first = model().model
-    training = {name: value for name, value in first.training.items() if name != "unit"}
-    with pytest.raises(
-        ModelFileError, match="records the unit of its weights, found none; train it"
-    ):
-        train(NEW, init=Tagger(replace(first, training=training)))
 
 
 def test_templates_must_have_those_of_the_model():

@@ -39,10 +39,6 @@ def example(token):
     return WordExample(in_context([token], 0), None, ())
 
 
-def test_the_treebank_is_always_the_same():
-    assert clitics(5) == clitics(9)[:5] != clitics(5, seed=2)
-
-
 def test_labels_have_the_tag_of_the_word_where_a_script_begins():
     [gathered], _ = gather_words(annotated("im=in/in/ADP+dem/der/DET a/a/X"))
     data = word_examples(gathered, ["char"], tagged=True)
