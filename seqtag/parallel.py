@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from contextlib import contextmanager
 from time import sleep
@@ -20,6 +21,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _WAY = 1e-6  # seconds without Python's lock, which else is handed over every few milliseconds only
+_PATIENCE = 2.0  # seconds after which it is asked whether there are threads at work
 
 
 class Pool(Generic[Item]):
@@ -99,8 +101,9 @@ def in_order(
         return
     from concurrent.futures import ThreadPoolExecutor  # late: one thread needs none
 
-    with ThreadPoolExecutor(threads) as pool:
-        pending: deque[Future[Result]] = deque()
+    pending: deque[Future[Result]] = deque()
+    name = f"in-order-{id(pending)}"
+    with ThreadPoolExecutor(threads, name) as pool:
         failure: Exception | None = None
         items = iter(items)
         try:
@@ -113,11 +116,30 @@ def in_order(
                 except Exception as error:  # of the items: the work before it comes first
                     failure = error
                 while pending and (len(pending) > 2 * threads or not ready()):
-                    yield pending.popleft().result()
+                    yield _result(pending.popleft(), name)
             while pending:
-                yield pending.popleft().result()
+                yield _result(pending.popleft(), name)
         finally:  # after an error nothing more is begun
             for future in pending:
                 future.cancel()
         if failure is not None:
             raise failure
+
+
+def _result(future: Future[Result], name: str) -> Result:
+    """Wait for a result; raise MemoryError where all threads ended without it.
+
+    A thread that has no memory to begin with ends in silence, and its work would be waited for
+    without end. `name` is that with which the names of the threads begin.
+    """
+    from concurrent.futures import TimeoutError as FutureTimeoutError  # late, as the pool
+
+    while True:
+        try:
+            return future.result(_PATIENCE)
+        except FutureTimeoutError:
+            if future.done():  # an error of the work
+                raise
+            if not any(thread.name.startswith(f"{name}_") for thread in threading.enumerate()):
+                msg = "no thread could begin"
+                raise MemoryError(msg) from None

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from seqtag import parallel
 from seqtag.parallel import Pool, in_order
 
 
@@ -72,3 +73,10 @@ def test_an_item_that_is_in_use_while_all_are_dropped_is_not_used_again():
         assert new is not old
     with pool.borrow(list) as again:
         assert again is new
+
+
+def test_threads_that_end_before_they_begin_are_not_waited_for(monkeypatch):
+    monkeypatch.setattr(parallel, "_PATIENCE", 0.01)
+    monkeypatch.setattr(threading.Thread, "run", lambda _: None)
+    with pytest.raises(MemoryError, match="no thread could begin"):
+        list(in_order(str, range(5), 2))

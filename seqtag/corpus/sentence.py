@@ -239,9 +239,10 @@ def find_column(name: str, available: tuple[str, ...]) -> str | None:
 
 def _find_column(key: tuple[str, tuple[str, ...]]) -> str | None:
     name, available = key
-    candidates = (name, *ALIASES.get(name, ()))
-    found = next((candidate for candidate in candidates if candidate in available), None)
-    return name if found is None and split_key(name, available) else found
+    for candidate in (name, *ALIASES.get(name, ())):
+        if candidate in available:
+            return candidate
+    return name if split_key(name, available) else None
 
 
 _found_columns = BoundedCache(_find_column)
