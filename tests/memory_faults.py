@@ -163,6 +163,8 @@ def problem(command: Command, found: Outcome, wanted: Outcome) -> str | None:
         return f"crashed by {signal.Signals(-found.code).name}"
     if found.code == 127 and b"thread-local data: ABORT" in found.err:
         return OUTSIDE  # glibc's
+    if b"in _bootstrap_inner" in found.err and b"seqtag: no thread could begin" in found.err:
+        return OUTSIDE  # CPython's report of a thread that had no memory to begin with
     if found.code < 0:
         return f"ended by {signal.Signals(-found.code).name}"
     if b"Traceback" in found.err or b"Fatal Python error" in found.err:
