@@ -249,7 +249,8 @@ class RunCheckpoints:
         files = files_of(self._folder, self._name)
         if not files:
             for path in files_of(self._folder):  # those of other components
-                with suppress(ModelFileError):
+                # another thread may remove it
+                with suppress(ModelFileError, FileNotFoundError):
                     facts = _read(path).config["facts"]
                     self._check({**self._facts, **{name: facts.get(name) for name in COMMON}})
                     break
