@@ -134,7 +134,7 @@ def _expected_digest(file: RemoteFile) -> str | None:
 
 
 def _digest_of(path: Path) -> str:
-    sha = hashlib.sha256()  # by hand: importing pooch takes longer than most commands
+    sha = hashlib.sha256()  # importing pooch takes longer than most commands
     with path.open("rb") as opened:
         while chunk := opened.read(1 << 20):
             sha.update(chunk)

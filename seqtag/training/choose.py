@@ -150,17 +150,16 @@ def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -
     cut = holdout_split(treebank.words.lengths)
     if cut is None:
         return usual(candidates, treebank, schedule)
-    parts = treebank.where(cut.training), treebank.where(cut.held_out)
     schedule = replace(schedule, runs=1, patience=None, on_epoch=None, checkpoints=None)
     measured: dict[str, dict[str, Any]] = {}
-    task = _by_trial(candidates, treebank, parts, schedule, measured)
+    task = _by_trial(candidates, treebank, cut, schedule, measured)
     wanted, task = task.settings.passes, task.without_auto()
     passes = {1: in_one_pass(task)}
     if wanted != 1:
         passes[2] = in_two_passes(task, companions_in(task, treebank.annotated))
     number = 1 if wanted == 1 else 2
     if wanted == "auto":
-        trials = _trials(passes, parts, schedule)
+        trials = _trials(passes, treebank, cut, schedule)
         scores = {name: trial.score for name, trial in trials.items()}
         number = max(scores, key=scores.__getitem__)
         measured["passes"] = trials[number].facts(scores)
@@ -182,7 +181,7 @@ def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -
 def _by_trial(
     candidates: Sequence[Task],
     treebank: Treebank,
-    parts: tuple[Treebank, Treebank],
+    cut: Split,
     schedule: Schedule,
     measured: dict[str, dict[str, Any]],
 ) -> Task:
@@ -193,11 +192,12 @@ def _by_trial(
     candidates = [  # on all sentences: the parts may have fewer labels
         task if task.reads_text else settled(*examples_of(task, treebank))[0] for task in candidates
     ]
-    biased = _has_recall_bias(candidates[0], treebank)
+    biased = any(_has_recall_bias(task, treebank) for task in candidates)
     if len(candidates) == 1 and not tries_words and not biased:
         return candidates[0]
     lists = {each.name: in_one_pass(each) for each in candidates}
-    trials = _trials(lists, parts, schedule, may_end_early=len(candidates) == 1 and not biased)
+    early = len(candidates) == 1 and not biased
+    trials = _trials(lists, treebank, cut, schedule, may_end_early=early)
     if not trials:  # all multiword tokens are held out
         return candidates[0]
     name = max(trials, key=lambda name: trials[name].score)
@@ -208,7 +208,7 @@ def _by_trial(
     if _has_tag_dictionary(task):
         task = task.setting(tag_dictionary=trial.best)
         measured["tag_dictionary"] = trial.facts(trial.values)
-    if biased and trial.judge is not None:
+    if trial.judge is not None and _has_recall_bias(task, treebank):
         bias, scores = _choose_recall_bias(trial.judge)
         task = task.setting(recall_bias=bias)
         measured["recall_bias"] = trial.facts(scores)
@@ -217,7 +217,8 @@ def _by_trial(
 
 def _trials(
     candidates: Mapping[Any, Sequence[Task]],
-    parts: tuple[Treebank, Treebank],
+    treebank: Treebank,
+    cut: Split,
     schedule: Schedule,
     *,
     may_end_early: bool = False,
@@ -227,6 +228,7 @@ def _trials(
     Those that have no examples in the training part are left out. A trial that ends early tells no
     more than that a tag dictionary does not help.
     """
+    parts = treebank.where(cut.training), treebank.where(cut.held_out)
     trials: dict[Any, Trial] = {}
     for name, tasks in candidates.items():
         try:

@@ -139,13 +139,14 @@ def fit_task(
     """Train the model of a task."""
     task, examples = examples_of(task, treebank)
     held_out = None
-    if not task.reads_text:
-        held_out = examples_of(task, dev)[1] if dev is not None else None
-        check_data(examples, held_out)
+    if dev is not None and not task.reads_text:
+        _, held_out = examples_of(task, dev)
     problem = build_problem(task, examples)
-    if not (task.reads_text or problem.coding.needs_forms):
-        labeled = problem.origin.get("labelled", problem.origin["tokens"])
-        warn_about_many_labels(len(problem.labels), labeled, task.column)
+    if not (task.reads_text or task.hidden):  # the shown task has the same words
+        check_data(examples, held_out)
+        if not problem.coding.needs_forms:
+            words = problem.origin.get("labelled", problem.origin["tokens"])
+            warn_about_many_labels(len(problem.labels), words, task.column)
     own = component_schedule(schedule, task.stage)
     model = fit(problem, own, held_out)
     if task.scores_lengths and not model.interrupted:

@@ -73,6 +73,12 @@ class Options(TypedDict, total=False):
     unlabeled_mark: str
     format: str
     columns: Sequence[str] | None
+    separator: str | None
+    comment: str | None
+    header: bool | None
+    sentences: str | None
+    outside: str | None
+    scheme: str | None
     limits: ReadLimits
     threads: int
     on_epoch: Callable[[Epoch], None] | None
@@ -181,6 +187,8 @@ def train(
         The label of words that have none, to be learned around.
     format, columns
         As in `seqtag.read`; or the names of the values of tuples.
+    separator, comment, header, sentences, outside, scheme
+        As in `seqtag.read`, of column files.
     limits
         As in `seqtag.read`, of files.
     threads

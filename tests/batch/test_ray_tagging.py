@@ -200,7 +200,7 @@ def test_only_recorded_outputs_are_looked_up(place, fake, monkeypatch):
 
 @linux
 def test_a_worker_that_takes_too_long_ends(place):
-    os.mkfifo("pipe")  # whoever opens it waits
+    os.mkfifo("pipe")  # opening it blocks
     code = (
         "from seqtag.batch.ray_tagging import *; from seqtag.batch.files import Models\n"
         "from seqtag.batch import ray_tagging; from seqtag.batch.jobs import Job\n"

@@ -146,6 +146,20 @@ def test_chunks_are_tried_with_and_without_parts_of_speech(small):
     assert told["templates"]["metric"] == "conlleval-f1"
 
 
+@pytest.mark.parametrize(("best", "biased"), [("chunk", False), ("ner", True)])
+def test_the_recall_bias_is_chosen_if_the_best_asks_for_it(small, monkeypatch, best, biased):
+    trial = choose._trial
+
+    def scored(tasks, *arguments, **options):
+        found = trial(tasks, *arguments, **options)
+        return found._replace(values=dict.fromkeys(found.values, float(tasks[-1].name == best)))
+
+    monkeypatch.setattr(choose, "_trial", scored)
+    data = [sentence_of({"form": s.words, "pos": s.words, "x": s.column("tag")}) for s in CHUNKS]
+    told = train(data, label="x", templates="auto", epochs=1).info["training"]["chosen"]
+    assert ("recall_bias" in told) == biased
+
+
 def test_settings_given_hold_for_all(small):
     tagger = train(TAGS, label="tag", templates="auto", epochs=1, tag_dictionary=2)
     assert [*tagger.info["training"]["chosen"]] == ["templates"]
