@@ -384,9 +384,14 @@ NO_TAG_DICTIONARY = TagDictionary(
 
 
 class LabelsByTags(NamedTuple):
-    """Labels that occur in training with each combination of tags, which are input columns."""
+    """Labels that occur in training with each combination of tags, which are input columns.
 
-    plan: KeyPlan  # of one template, whose key stands for the tags of a token; or of none
+    For lemmas, words with certain tags are combinations, too, if they occur with one label only.
+    """
+
+    # Of none, one or two templates, whose keys stand for the tags of a token, and for these with
+    # its word. If both have labels, those of the second count.
+    plan: KeyPlan
     keys: HashArray  # (combinations,) uint64, ascending
     row_ptr: IntArray  # (combinations + 1,) int64
     labels: NDArray[np.uint16]  # ascending within a combination

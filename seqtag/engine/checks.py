@@ -288,8 +288,8 @@ def check_frozen(
         check_plan(by_tags.plan)
         _check_rows(Rows(*by_tags[1:], np.zeros(len(by_tags.labels), np.int8)), K)
         require(
-            len(by_tags.plan.seed) == 1 or not len(by_tags.keys),
-            "labels by tags need one template",
+            len(by_tags.plan.seed) in (1, 2) or not len(by_tags.keys),
+            "labels by tags need one or two templates",
         )
     shapes = weights.start.shape, weights.stop.shape, weights.transition.shape
     none = order == 0 and shapes[2] == (0, 0)

@@ -204,14 +204,16 @@ class Decoder:
         self, types: IntArray, hashes: HashArray, sentence_ptr: IntArray
     ) -> Iterator[IntArray | None]:
         """Yield the labels that each token may have by its word and its tags; None for any."""
-        of_words = of_tags = np.zeros(types.shape[1], np.uint64)
+        of_words = np.zeros(types.shape[1], np.uint64)
+        of_tags = np.zeros((types.shape[1], 0), np.uint64)
         if (attribute := self.known.attribute) >= 0:
             of_words = hashes[attribute, types[self.plan.attribute_column[attribute]]]
         if self.by_tags:
-            of_tags = keys(self.by_tags.plan, types, hashes, sentence_ptr)[:, 0]
+            of_tags = keys(self.by_tags.plan, types, hashes, sentence_ptr)
         for word, tags in zip(of_words, of_tags, strict=True):
             known = _find_labels(self.known, word)
-            seen = self.by_tags and _find_labels(self.by_tags, tags)
+            found = [_find_labels(self.by_tags, key) for key in tags] if self.by_tags else []
+            seen = next((labels for labels in reversed(found) if labels is not None), None)
             both = None if known is None or seen is None else np.intersect1d(known, seen)
             yield both if both is not None and len(both) else known if seen is None else seen
 

@@ -578,11 +578,18 @@ class CompiledTemplates:
             (a, offset) for a, offset in single if not offset and self.attributes[a] in tags
         )
 
-    def tag_plan(self) -> KeyPlan:
-        """Return the plan of one template of all `tag_terms`; of none if there are none."""
+    def tag_plan(self, *, words: bool = False) -> KeyPlan:
+        """Return the plan of `seqtag.engine.arrays.LabelsByTags`.
+
+        Its templates are all `tag_terms` together, if there are any, and with `words` these and
+        the form, if a template looks at it and no label depends on another.
+        """
         columns = [self.columns.index(use.column) for use in self.attributes]
-        terms = [self.tag_terms] if self.tag_terms else []
-        return key_plan(terms, columns, bits=KEY_BITS)
+        terms, form = self.tag_terms, AttributeUse("form", "form")
+        templates = [terms] if terms else []
+        if words and not self.order and form in self.attributes:
+            templates.append(((self.attributes.index(form), 0), *terms))
+        return key_plan(templates, columns, bits=KEY_BITS)
 
     def functions_of(self, column: str) -> dict[int, Attribute]:
         """Return the functions of the attributes of a column, by the attribute's number."""

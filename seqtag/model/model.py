@@ -78,7 +78,8 @@ class Model:
     tag_dictionary
         Tag dictionary: the labels that frequent words may have.
     by_tags
-        Labels that tokens with certain tags may have; None if tags do not restrict them.
+        Labels that tokens with certain tags may have, and the lemmas of words with certain tags;
+        None if tags do not restrict them.
     writer
         Program that trained it or wrote its file.
     training
@@ -289,7 +290,7 @@ class Model:
                 KnownWords(tensors["known"]),
                 LabelComponents(pointers(counts), part, components) if len(counts) else None,
                 TagDictionary(attribute, *tag_rows[:3]),
-                LabelsByTags(compiled.tag_plan(), *by_tags[:3])
+                LabelsByTags(compiled.tag_plan(words=coding.needs_forms), *by_tags[:3])
                 if len(by_tags.keys) or len(by_tags.labels)
                 else None,
                 config["training"],

@@ -253,12 +253,19 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
     )
     by_tags = None
     may_restrict = not compiled.order or (parts is not None and coding.scheme is None)
-    if compiled.tag_terms and may_restrict and (init is None or init.by_tags is not None):
-        tags = tag_keys(compiled, examples.columns)
-        gold = tag_keys(compiled, {**examples.columns, **gold_tags}) if gold_tags else tags
-        learned_with = tags if coding.needs_forms else gold
-        by_tags = labels_by_tags(compiled.tag_plan(), learned_with, gold, y, labels, init)
-        corpus = corpus._replace(instances=with_label_sets(corpus.instances, by_tags, tags, y))
+    plan = compiled.tag_plan(words=coding.needs_forms)
+    if len(plan.seed) and may_restrict and (init is None or init.by_tags is not None):
+        tags = tag_keys(compiled, plan, examples.columns)
+        gold = tag_keys(compiled, plan, {**examples.columns, **gold_tags}) if gold_tags else tags
+        learned_with = tags if coding.needs_forms and compiled.tag_terms else gold
+        words = gold[:, int(bool(compiled.tag_terms)) :]
+        if init and init.by_tags and form:  # which had several labels there do not count
+            before = np.array([word in init.known_words for word in form.types])[form.ids]
+            words[before[:, None] & ~np.isin(words, init.by_tags.keys)] = 0
+        by_tags = labels_by_tags(plan, learned_with[:, 0], gold[:, 0], words, y, labels, init)
+        if compiled.tag_terms:
+            instances = with_label_sets(corpus.instances, by_tags, tags[:, 0], y)
+            corpus = corpus._replace(instances=instances)
     words = form.types if form else []
     origin: dict[str, Any] = {
         "sentences": len(examples.lengths),
@@ -512,24 +519,24 @@ def labels_of_words(
 _PAIRS = 2  # times that a label must occur with predicted tags
 
 
-def tag_keys(compiled: CompiledTemplates, columns: Mapping[str, Column]) -> NDArray[np.uint64]:
-    """Return the key of the tags of each token, see `CompiledTemplates.tag_plan`: (N,) uint64."""
-    names = [compiled.attributes[attribute].column for attribute, _ in compiled.tag_terms]
-    ids = np.array([columns[name].ids for name in names])
-    combinations, which = np.unique(ids, axis=1, return_inverse=True)
+def tag_keys(
+    compiled: CompiledTemplates, plan: KeyPlan, columns: Mapping[str, Column]
+) -> NDArray[np.uint64]:
+    """Return the keys of the tags of each token: (N, templates of the plan) uint64."""
+    names = {compiled.attributes[attribute].column for attribute in plan.term_attribute}
     encoder = Encoder(compiled, backend.hash_strings)
-    types = np.zeros((len(compiled.columns), combinations.shape[1]), np.int32)
-    for name, number in zip(names, combinations, strict=True):
+    types = np.zeros((len(compiled.columns), len(columns[min(names)].ids)), np.int32)
+    for name in names:
         encoder.extend(name, 0, columns[name].types)
-        types[compiled.columns.index(name)] = number
-    found = keys(compiled.tag_plan(), types, encoder.hashes, pointers([types.shape[1]]))[:, 0]
-    return found[which.reshape(-1)]
+        types[compiled.columns.index(name)] = columns[name].ids
+    return keys(plan, types, encoder.hashes, pointers([types.shape[1]]))
 
 
 def labels_by_tags(
     plan: KeyPlan,
     tags: NDArray[np.uint64],
     gold_tags: NDArray[np.uint64],
+    words: NDArray[np.uint64],
     y: NDArray[np.int32],
     labels: Sequence[str],
     init: Model | None = None,
@@ -546,6 +553,9 @@ def labels_by_tags(
         tags of some token. Other combinations of tags do not restrict labels.
     gold_tags
         Those of its gold tags: each label that occurs with them counts. May be `tags`.
+    words
+        The key of its word and its gold tags, (N, 1) uint64; 0 if it does not count. A word with
+        several labels does not count. (N, 0) if words do not matter.
     y
         Label id of each token; those below 0 do not count.
     labels
@@ -560,14 +570,19 @@ def labels_by_tags(
     likely = np.isin(seen, gold_tags)[number]
     number, label = number[likely], label[likely]
     all_keys, all_labels = [gold_tags[known], seen[number]], [y[known], label]
+    for each in words.T:
+        all_keys.append(each[known])
+        all_labels.append(y[known])
     if init is not None and init.by_tags is not None:
         all_keys.append(np.repeat(init.by_tags.keys, np.diff(init.by_tags.row_ptr)))
         all_labels.append(label_places(labels, init.labels)[init.by_tags.labels])
     found, number = np.unique(np.concatenate(all_keys), return_inverse=True)
     pairs = np.unique(number.reshape(-1) * len(labels) + np.concatenate(all_labels))
     number, label = np.divmod(pairs, len(labels))
-    row_ptr = pointers(np.bincount(number, minlength=len(found)))
-    return LabelsByTags(plan, found, row_ptr, label.astype(np.uint16))
+    counts = np.bincount(number, minlength=len(found))
+    kept = (found > 0) & ((counts == 1) | ~np.isin(found, words))
+    label = label[kept[number]].astype(np.uint16)
+    return LabelsByTags(plan, found[kept], pointers(counts[kept]), label)
 
 
 def with_label_sets(

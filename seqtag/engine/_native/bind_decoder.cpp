@@ -129,7 +129,8 @@ class PyDecoder {
       const std::vector<int8_t> zeros(tag_labels.shape(0), 0);
       const PyRows rows{tag_keys, tag_ptr, tag_labels, In<int8_t>(zeros.data(), {zeros.size()})};
       check(rows, labels);
-      require(tags_plan_->seed.size() == 1 || tag_keys.shape(0) == 0, "labels by tags need one template");
+      const size_t templates = tags_plan_->seed.size();
+      require(templates == 1 || templates == 2 || tag_keys.shape(0) == 0, "labels by tags need one or two templates");
       if (tag_keys.shape(0)) seen_with_tags = {tags_plan_->plan(), build(rows)};
     }
     const size_t K = size_t(labels), N = order ? K : transition.shape(0) ? K : 0;

@@ -230,13 +230,13 @@ template <class Sum> class QuantizedModel {
   }
   // Lists the labels that the token n may have by its word and its tags in space.allowed; false: any.
   bool list_allowed(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space) const {
-    uint32_t word = QuantizedRows::kNone, tags = QuantizedRows::kNone;
+    uint32_t word = QuantizedRows::kNone;
     if (known_.attribute >= 0) {
       const size_t a = size_t(known_.attribute);
       const int32_t type = x.types[size_t(plan_.attribute_column[a]) * x.tokens + size_t(n)];
       word = known_.rows.find(x.hashes[a * x.capacity + size_t(type)]);
     }
-    if (by_tags_.plan.templates) tags = by_tags_.rows.find(key_at(by_tags_.plan, x, 0, n, begin, end));
+    const uint32_t tags = by_tags_.find(x, n, begin, end);
     space.allowed.clear();
     if (word != QuantizedRows::kNone && tags != QuantizedRows::kNone) {
       space.of_word.clear();

@@ -130,10 +130,16 @@ struct TagDictionary {
   QuantizedRows rows;
 };
 
-// Labels seen in training with each combination of tags, by the key of a template. arrays.py: LabelsByTags.
+// Labels seen in training with each combination of tags, by the keys of templates. arrays.py: LabelsByTags.
 struct LabelsByTags {
-  Plan plan;  // of one template, or of none: tokens may have any label
+  Plan plan;  // of none, one or two templates: the row of the second counts, if there is one
   QuantizedRows rows;
+  uint32_t find(const Columns& x, int64_t n, int64_t begin, int64_t end) const {
+    uint32_t place = QuantizedRows::kNone;
+    for (size_t k = plan.templates; k > 0 && place == QuantizedRows::kNone; --k)
+      place = rows.find(key_at(plan, x, k - 1, n, begin, end));
+    return place;
+  }
 };
 
 }  // namespace seqtag

@@ -72,7 +72,7 @@ template <class Sum> struct TokenWorkspace {
   };
   struct Token {
     int64_t n, begin, end;  // the token n of the sentence [begin, end)
-    uint32_t tags;
+    uint32_t tags;  // as in `seen_of`
     const Labels* labels;
     size_t sum;  // where in `sums` its own are
   };
@@ -91,14 +91,15 @@ template <class Sum> struct TokenWorkspace {
     const uint16_t* places;  // of labels, or null: sums of all
     Sum* sums;
   };
-  Tuples tags, others;              // combinations of tags, and of types of the other columns of the token itself
-  std::vector<uint32_t> labels_of;  // each combination of tags
-  std::vector<Labels> labels;       // first all
-  std::map<uint32_t, uint32_t> known_labels;  // which of `labels` are those of a row of LabelsByTags
+  Tuples tags, words, others;       // combinations of tags, with the word, and of types of the token's other columns
+  std::vector<uint32_t> labels_of, labels_of_words;  // each combination of tags, and with the word: 0 for any
+  std::vector<Labels> labels;                        // first all
+  std::map<std::vector<uint16_t>, uint32_t> known_labels;  // which of `labels` have these ids
   std::vector<RowTable> tables;               // one for each group of templates; last that of shared rows
   UnsetMemory<Sum> rows;
   size_t used = 0;                // of the rows, in vectors; none is at 0
   std::vector<uint32_t> tags_of;  // each token
+  std::vector<uint32_t> seen_of;  // each token: its tags, or kWord and its number in `words`
   std::vector<Token> batch;       // tokens that are labeled together
   std::vector<uint64_t> keys;     // (groups, batch)
   std::vector<uint32_t> found;    // rows: (groups, batch)
@@ -109,7 +110,7 @@ template <class Sum> struct TokenWorkspace {
 
   // Bytes of sums, and of what numbers them.
   size_t bytes() const {
-    size_t total = used * size_t(lanes<Sum>) * sizeof(Sum) + tags.bytes() + others.bytes();
+    size_t total = used * size_t(lanes<Sum>) * sizeof(Sum) + tags.bytes() + words.bytes() + others.bytes();
     for (const RowTable& table : tables) total += table.bytes();
     return total;
   }
@@ -125,7 +126,7 @@ template <class Sum> class TokenDecoder {
       : plan_(plan), tags_(tags), labels_(labels), width_(padded<Sum>(labels + kOthers)) {
     for (size_t k = 0; k < tags.templates; ++k)
       for (int64_t i = tags.term_ptr[k]; i < tags.term_ptr[k + 1]; ++i) {
-        insert(tag_columns_, tags.attribute_column[tags.term_attribute[i]]);
+        insert(k ? word_columns_ : tag_columns_, tags.attribute_column[tags.term_attribute[i]]);
         possible_ &= tags.term_offset[i] == 0;
       }
     possible_ &= tags.templates > 0;
@@ -151,7 +152,7 @@ template <class Sum> class TokenDecoder {
 
   void decode(const Columns& x, const int64_t* sentence_ptr, size_t sentences, const QuantizedRows& rows,
               const QuantizedRows& by_tags, Workspace& space, int32_t* out_labels) const {
-    if (space.tags.count() > kMostTuples || space.others.count() > kMostTuples) space = Workspace();
+    if (std::max({space.tags.count(), space.words.count(), space.others.count()}) > kMostTuples) space = Workspace();
     if (space.labels.empty()) {
       space.labels.push_back(all_labels());
       space.tables.resize(groups_.size() + 1);
@@ -159,17 +160,23 @@ template <class Sum> class TokenDecoder {
       space.used = 1;
     }
     space.tags_of.resize(x.tokens);
+    space.seen_of.resize(x.tokens);
     for (size_t s = 0; s < sentences; ++s)
       for (int64_t n = sentence_ptr[s]; n < sentence_ptr[s + 1]; ++n) {
         const size_t tags = space.tags.number(x, tag_columns_, n, size_t(-1));
         if (tags == space.labels_of.size())
-          space.labels_of.push_back(find_labels(x, n, sentence_ptr[s], sentence_ptr[s + 1], by_tags, space));
-        space.tags_of[size_t(n)] = uint32_t(tags);
+          space.labels_of.push_back(find_labels(x, 0, n, sentence_ptr[s], sentence_ptr[s + 1], by_tags, space));
+        space.seen_of[size_t(n)] = space.tags_of[size_t(n)] = uint32_t(tags);
+        if (word_columns_.empty()) continue;
+        const size_t word = space.words.number(x, word_columns_, n, size_t(-1));
+        if (word == space.labels_of_words.size())
+          space.labels_of_words.push_back(find_labels(x, 1, n, sentence_ptr[s], sentence_ptr[s + 1], by_tags, space));
+        if (space.labels_of_words[word]) space.seen_of[size_t(n)] = kWord | uint32_t(word);
       }
     for (size_t s = 0; s < sentences; ++s)
       for (int64_t n = sentence_ptr[s]; n < sentence_ptr[s + 1]; ++n) {
-        const uint32_t tags = space.tags_of[size_t(n)];
-        const Labels& labels = space.labels[space.labels_of[tags]];
+        const uint32_t tags = space.seen_of[size_t(n)];
+        const Labels& labels = space.labels[tags & kWord ? space.labels_of_words[tags ^ kWord] : space.labels_of[tags]];
         out_labels[n] = labels.ids[0];
         if (labels.ids.size() == 1) continue;
         space.batch.push_back({n, sentence_ptr[s], sentence_ptr[s + 1], tags, &labels, space.sums.size()});
@@ -185,6 +192,7 @@ template <class Sum> class TokenDecoder {
                                      // wait for each other
   static constexpr size_t kBudget = size_t(32) << 20;  // bytes of rows
   static constexpr uint32_t kNew = uint32_t(1) << 31;  // instead of a row: which of the new words
+  static constexpr uint32_t kWord = uint32_t(1) << 31;  // instead of tags: a word with tags that has labels of its own
   static constexpr size_t kMostTuples = size_t(1) << 18;
   struct Group {
     enum Kind { kOwn, kTags, kWord } kind;  // what it sees: the token itself, the tags there, one column there
@@ -194,7 +202,7 @@ template <class Sum> class TokenDecoder {
   Plan plan_, tags_;
   int labels_, width_;  // width: of a row of all labels
   bool possible_ = true;
-  std::vector<int32_t> tag_columns_, other_columns_;  // that templates see at the token itself
+  std::vector<int32_t> tag_columns_, word_columns_, other_columns_;  // that templates see at the token itself
   std::vector<Group> groups_;
   std::vector<size_t> rest_;  // templates that are looked up for each token
   size_t batch_, capacity_;   // capacity: of the rows, in vectors
@@ -250,14 +258,14 @@ template <class Sum> class TokenDecoder {
     for (int j = 0; j < labels_; ++j) all.ids.push_back(uint16_t(j));
     return all;
   }
-  uint32_t find_labels(const Columns& x, int64_t n, int64_t begin, int64_t end, const QuantizedRows& by_tags,
+  uint32_t find_labels(const Columns& x, size_t k, int64_t n, int64_t begin, int64_t end, const QuantizedRows& by_tags,
                        Workspace& space) const {
-    const uint32_t place = by_tags.find(key_at(tags_, x, 0, n, begin, end));
+    const uint32_t place = by_tags.find(key_at(tags_, x, k, n, begin, end));
     if (place == QuantizedRows::kNone) return 0;
-    const auto [known, is_new] = space.known_labels.insert({place, uint32_t(space.labels.size())});
+    Labels found{{}, {}, 0};
+    by_tags.visit_labels(place, [&](uint16_t label) { found.ids.push_back(label); });
+    const auto [known, is_new] = space.known_labels.insert({found.ids, uint32_t(space.labels.size())});
     if (is_new) {
-      Labels found{{}, {}, 0};
-      by_tags.visit_labels(place, [&](uint16_t label) { found.ids.push_back(label); });
       for (int j = 0; j < labels_; ++j)
         found.places.push_back(uint16_t(std::min<size_t>(found.ids.size() + size_t(j % kOthers), UINT16_MAX)));
       for (size_t j = 0; j < found.ids.size(); ++j) found.places[found.ids[j]] = uint16_t(j);
