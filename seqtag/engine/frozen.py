@@ -56,8 +56,8 @@ class Decoder:
     known
         The tag dictionary.
     by_tags
-        The labels by tags. If a known word has labels there, a token may have those of both; if
-        they have none in common, those of its tags.
+        The labels by tags. If a known word has labels in the tag dictionary, a token may have those
+        of both; if they have none in common, those of its tags.
 
     Raises
     ------

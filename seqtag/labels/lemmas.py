@@ -12,7 +12,9 @@ that of *'s* is, unless the lemmas of the training data keep such characters.
 A lemma is predicted in three steps, of which this module is the first and the last: training
 replaces each lemma by a script (`LemmaCoding.encode`), the tagger predicts scripts like any labels,
 with the templates of ``features/presets/lemma.txt``, and `LemmaCoding.decode` applies them to the
-forms. `seqtag.tagging.tables` keeps the lemmas of frequent pairs of script and form.
+forms. A word that has only one script with its tags in the training data always gets that one, see
+`seqtag.engine.arrays.LabelsByTags`. `seqtag.tagging.tables` keeps the lemmas of frequent pairs of
+script and form.
 
 A script is written as its five fields, separated by spaces::
 

@@ -258,11 +258,11 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
         tags = tag_keys(compiled, plan, examples.columns)
         gold = tag_keys(compiled, plan, {**examples.columns, **gold_tags}) if gold_tags else tags
         learned_with = tags if coding.needs_forms and compiled.tag_terms else gold
-        words = gold[:, int(bool(compiled.tag_terms)) :]
-        if init and init.by_tags and form:  # which had several labels there do not count
+        with_word = gold[:, int(bool(compiled.tag_terms)) :]
+        if init and init.by_tags and form:  # words that have several labels there do not count
             before = np.array([word in init.known_words for word in form.types])[form.ids]
-            words[before[:, None] & ~np.isin(words, init.by_tags.keys)] = 0
-        by_tags = labels_by_tags(plan, learned_with[:, 0], gold[:, 0], words, y, labels, init)
+            with_word[before[:, None] & ~np.isin(with_word, init.by_tags.keys)] = 0
+        by_tags = labels_by_tags(plan, learned_with[:, 0], gold[:, 0], with_word, y, labels, init)
         if compiled.tag_terms:
             instances = with_label_sets(corpus.instances, by_tags, tags[:, 0], y)
             corpus = corpus._replace(instances=instances)
@@ -541,7 +541,10 @@ def labels_by_tags(
     labels: Sequence[str],
     init: Model | None = None,
 ) -> LabelsByTags:
-    """Return the labels that occur with each combination of tags.
+    """Return the labels that occur with each combination of tags, and those of words with tags.
+
+    Keys have 48 bits: one of ten billion words that were not seen with their tags is taken for
+    one of 25,000 that were.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
@@ -89,9 +89,10 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
         names = np.arange(1, (K + 1) * K + 1, dtype=np.uint64)
         trigram_rows = sparse_rows(names, trigram.reshape(-1, K))
     weights = QuantizedWeights(emission_rows, edge_rows, trigram_rows, *label_weights)
-    tags_plan = key_plan([((0, 0), (0, 1))], [0])
-    of_tags = keys(tags_plan, types, hashes, ptr).ravel().tolist()
-    labels_of_tags = data.draw(st.just({}) | lists_of_labels(K, [*{*of_tags} - {0}, 97]))
+    tags_plan = key_plan([((0, 0), (0, 1)), ((0, 0),)][: data.draw(st.integers(1, 2))], [0])
+    of_tags = keys(tags_plan, types, hashes, ptr)
+    names = [*{*of_tags.ravel().tolist()} - {0}, 97]
+    labels_of_tags = data.draw(st.just({}) | lists_of_labels(K, names))
     by_tags = LabelsByTags(tags_plan, *as_arrays(labels_of_tags)) if labels_of_tags else None
     decoder = backend.Decoder(order, plan, edge_plan, weights, parts, known, by_tags)
 
@@ -104,7 +105,8 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
         if parts is not None:
             total = [sum(total[part] for part in parts.of(label)) for label in range(K)]
         word = labels_of_word.get(int(hashes[0, types[0, n]])) or []
-        tags = labels_of_tags.get(of_tags[n]) or []
+        rows = [labels_of_tags.get(key) for key in of_tags[n, ::-1].tolist()]
+        tags = next(filter(None, rows), [])
         allowed = [label for label in word if label in tags] or tags or word or range(K)
         return [total[label] if label in allowed else FORBIDDEN for label in range(K)]
 
@@ -288,8 +290,8 @@ def test_the_labels_of_each_row_ascend(backend, rows):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"plan": key_plan([], [0])}, "labels by tags need one template"),
-        ({"plan": key_plan([(), ()], [0])}, "labels by tags need one template"),
+        ({"plan": key_plan([], [0])}, "labels by tags need one or two templates"),
+        ({"plan": key_plan([(), (), ()], [0])}, "labels by tags need one or two templates"),
         ({"plan": key_plan([((1, 0),)], [0])}, "unknown attribute"),
         ({"labels": np.array([0, 2], np.uint16)}, "a cell's label is out of range"),
         ({"keys": np.array([7, 3], np.uint64)}, "keys must ascend"),
@@ -400,7 +402,8 @@ def test_words_around_a_token_share_the_sums_of_rows_that_they_have_in_common(K)
     between = [((1, -1), (1, 0)), ((2, -1), (2, 1)), ((3, 2),)]
     columns = [0, 1, 0, 0]
     plan = key_plan([*own, *around, *between], columns)
-    no_edges, tags_plan = key_plan([], columns, 20), key_plan([((1, 0),)], columns)
+    no_edges = key_plan([], columns, 20)
+    tags_plan = key_plan([((1, 0),), ((0, 0), (1, 0))], columns)
     hashes = random.integers(1, 2**62, (4, types)).astype(np.uint64)
     hashes[2:] = hashes[2:, random.integers(0, 3, types)]
     hashes[3, ::7] = 0
@@ -414,11 +417,10 @@ def test_words_around_a_token_share_the_sums_of_rows_that_they_have_in_common(K)
     rows = wide_rows(np.concatenate([of_words, others.ravel()]), K, random)
     label_weights = [np.zeros(shape, np.float32) for shape in ((K,), (K,), (0, 0))]
     weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
-    every = keys(tags_plan, batches[0], hashes, ptr)[:, 0]
-    sets = {
-        int(key): sorted(random.choice(K, size, replace=False).tolist())
-        for key, size in zip(np.unique(every), (1, 3, 5, K - 1, K), strict=False)
-    }
+    every, with_words = keys(tags_plan, batches[0], hashes, ptr).T
+    sizes = [*zip(np.unique(every), (1, 3, 5, K - 1, K), strict=False)]
+    sizes += [*zip(np.unique(with_words)[::3], cycle((1, 2, K)), strict=False)]
+    sets = {int(key): sorted(random.choice(K, size, replace=False).tolist()) for key, size in sizes}
     by_tags = LabelsByTags(tags_plan, *as_arrays(sets))
     native, reference = (
         b.Decoder(0, plan, no_edges, weights, by_tags=by_tags) for b in (NATIVE, REFERENCE)

@@ -113,7 +113,7 @@ def test_values_of_feats_are_those_of_gold_tags(predicted, monkeypatch):
     found = [{feats.labels[label] for label in row} for row in rows]
     expected = {(upos, xpos): {label} for _, upos, xpos, label in ROWS.values()}
     upos, xpos = map(Column.of, zip(*expected, strict=True))
-    keys = tag_keys(feats.compiled, {"upos": upos, "xpos": xpos}).tolist()
+    keys = tag_keys(feats.compiled, by_tags.plan, {"upos": upos, "xpos": xpos})[:, 0].tolist()
     assert dict(zip(by_tags.keys.tolist(), found, strict=True)) == dict(
         zip(keys, expected.values(), strict=True)
     )

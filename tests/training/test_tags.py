@@ -53,7 +53,9 @@ numbers = st.lists(
 def test_labels_count_once_with_gold_tags_and_twice_with_predicted_ones(tokens):
     gold, tags = (np.array(each, np.uint64) for each in list(zip(*tokens, strict=True))[:2])
     y = np.array([label for *_, label in tokens], np.int32)
-    found = labels_by_tags(COMPILED.tag_plan(), tags, gold, y, "ABCD")
+    found = labels_by_tags(
+        COMPILED.tag_plan(), tags, gold, np.zeros((len(y), 0), np.uint64), y, "ABCD"
+    )
     expected: dict[int, set[int]] = {}
     predicted = [(tag, label) for _, tag, label in tokens if label >= 0]
     for true, tag, label in tokens:
