@@ -51,7 +51,7 @@ def lemma(form: str, *words: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("form", "word"), [("sawed", "saw"), ("sawed", "sawe"), ("wored", "wore"), ("wored", "wor")]
+    ("form", "word"), [("talved", "talv"), ("talved", "talve"), ("wored", "wore"), ("wored", "wor")]
 )
 def test_the_lemma_of_an_unknown_word_is_in_a_table(form, word):
     assert lemma(form, word) == word
@@ -79,11 +79,11 @@ def test_the_word_itself_comes_after_other_attested_lemmas(monkeypatch):
     monkeypatch.setattr(unknown_lemmas, "_NEAR", 1000)
     same = [word for word in ("bus", "day", "pea", "tea", "sea", "fifed", "beded") for _ in "12"]
     data = read(io.BytesIO(treebank(PAIRS[:4] + PAIRS[8:12] + same).encode()), "conllu")
-    table = WordTable.of("words", [(word, ["yes"]) for word in ("talved", "talv")])
+    table = WordTable.of("words", [(word, ["yes"]) for word in ("roved", "rov")])
     templates = load("lemma").within(["form", "upos"])
     own = seqtag.train(data, label="lemma", templates=templates, tables=[table])
     assert own.model.attested.own_forms
-    assert own.tag([("talved", "VERB")]) == ["talv"]
+    assert own.tag([("roved", "VERB")]) == ["rov"]
 
 
 def test_a_file_keeps_attested_lemmas(tmp_path):
