@@ -101,13 +101,8 @@ class Encoder:
         self._functions = {column: compiled.functions_of(column) for column in compiled.columns}
         self._counts = dict.fromkeys(compiled.columns, 0)
         self._table = np.zeros((len(compiled.attributes), 1024), np.uint64)
-        self._count = self._word_bytes = 0
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the hashes, and of the words, which are kept here or by the caller."""
-        hashes = sum(count * len(self._functions[name]) for name, count in self._counts.items())
-        return 8 * hashes + self._word_bytes
+        self._count = 0
+        self.nbytes = 0  # of the hashes, and of the words, which are kept here or by the caller
 
     def __len__(self) -> int:
         """Return the number of types of the largest column."""
@@ -174,13 +169,14 @@ class Encoder:
                 for number in functions:
                     grown[number, : self._counts[name]] = self._table[number, : self._counts[name]]
             self._table = grown
+        self.nbytes += 8 * (count - self._counts[column]) * len(self._functions[column])
         self._counts[column] = count
         return count
 
     def _fill(self, column: str, first: int, new: list[str], shared: SharedHashes) -> None:
         """Compute the attributes of new types of a column."""
         last = self._make_room(column, first + len(new))
-        self._word_bytes += sum(map(getsizeof, new))
+        self.nbytes += sum(map(getsizeof, new))
         functions = self._functions[column]
         missing = {n: each for n, each in functions.items() if each not in shared}
         bound = {n: each for n, each in missing.items() if isinstance(each, BoundAttribute)}

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain, compress, pairwise
+from itertools import chain, pairwise
 from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import is_normalized, normalize
@@ -407,10 +407,13 @@ class Splitter:
         new = self._words_of_new([t for t in dict.fromkeys(tokens) if t not in known.words])
         known.note(new)
 
-        answers = [new.get(token) or known.words.get(token, ()) for token in tokens]
-        lengths = np.array([*map(len, answers)], np.int64)
-        single[numbers[others[lengths == 1]]] = True
-        split = dict(compress(zip(others.tolist(), answers, strict=True), lengths != 1))
+        split: dict[int, Words] = {}
+        for i, token in zip(others.tolist(), tokens, strict=True):
+            words = new.get(token) or known.words.get(token, ())
+            if len(words) == 1:
+                single[numbers[i]] = True
+            else:
+                split[i] = words
         in_contexts = {}  # of tokens that depend on their neighbors
         for i in [i for i, words in split.items() if not words]:
             sentence = np.searchsorted(sentence_ends, i, "right")

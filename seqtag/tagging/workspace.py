@@ -67,9 +67,10 @@ class Workspace:
     @contextmanager
     def borrow_buffers(self, make: Callable[[], Any]) -> Iterator[Any]:
         """Lend buffers of the kernel to one thread."""
-        with self.kernel.borrow(make) as buffers:
-            yield buffers
-            self._buffer_bytes = getattr(buffers, "nbytes", 0)
+        buffers = self.kernel.take(make)
+        yield buffers
+        self._buffer_bytes = getattr(buffers, "nbytes", 0)
+        self.kernel.put(buffers)
 
     @property
     def nbytes(self) -> int:
