@@ -68,8 +68,8 @@ class Format(NamedTuple):
         Whether it is raw text, which a pipeline can segment.
     in_place
         Whether tagged files keep the format; those of others become CoNLL-U or columns.
-    is_tagged_text
-        Whether it has one label for each word.
+    most_labels
+        Number of columns of labels that it has room for; None if any number.
     has_room
         Whether it has room for margins, probabilities and further candidates.
     has_comments
@@ -97,7 +97,7 @@ class Format(NamedTuple):
     drops: tuple[str, ...] = ("id",)
     is_raw: bool = False
     in_place: bool = True
-    is_tagged_text: bool = False
+    most_labels: int | None = None
     has_room: bool = False
     has_comments: bool = False
     extensible: bool = False
@@ -202,6 +202,7 @@ FORMATS = {
             read=text.read_tokens,
             write=text.write_tokens,
             excludes=_ITEM,
+            most_labels=0,
             in_place=False,
         ),
         Format(
@@ -211,7 +212,7 @@ FORMATS = {
             read=text.read_tagged,
             write=text.write_tagged,
             excludes=_ITEM,
-            is_tagged_text=True,
+            most_labels=1,
         ),
         Format(
             "tsv",

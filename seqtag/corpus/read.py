@@ -64,6 +64,7 @@ class SentenceStream:
         self._format = FORMATS[self.format]
         self._stream = stream
         self._sentences = self._read()
+        self._counted = 0
 
     def _read(self) -> Iterator[Sentence]:
         """Yield the sentences, then close the file."""
@@ -134,9 +135,10 @@ class SentenceStream:
         for block in self.blocks():
             yield partial(_same, block)
 
-    def count(self, sentences: int) -> int:  # noqa: ARG002  sentences of files are not numbered
-        """Count the sentences of the next block; return the number of those before it, or 0."""
-        return 0
+    def count(self, sentences: int) -> int:
+        """Count the sentences of the next block, and return the number of those before it."""
+        self._counted += sentences
+        return self._counted - sentences
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
         """Return the sentences of some blocks, the first of which starts at `line`.

@@ -39,6 +39,11 @@ class Scanned(NamedTuple):
     new: list[list[str]]
     rows: Any
 
+    @property
+    def lengths(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Number of tokens of each sentence, (sentences,) int64."""
+        return self.sentence_ptr[1:] - self.sentence_ptr[:-1]
+
 
 class BlockScanner:
     """Numbers the values of some columns of a file, block by block; not thread-safe.

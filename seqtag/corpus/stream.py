@@ -20,10 +20,9 @@ from seqtag.storage.encodings import binary_format, conversion, wide_encoding
 from seqtag.storage.output import MODEL_START, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from seqtag.engine.arrays import IntArray
-    from seqtag.engine.interface import WordRows, WordScanner
+    from seqtag.engine.interface import Comments, WordRows, WordScanner
 
 CHUNK = 1 << 20  # bytes read at a time; also the approximate size of a block
 _MOST_WORDS = 1 << 16  # of a chunk
@@ -114,16 +113,9 @@ class Block:
         """Return the words of a text in tokens."""
         return scanner.scan_lines(self.encoded())
 
-    def write_conllu(
-        self,
-        rows: WordRows,
-        columns: Sequence[int],
-        labels: Sequence[IntArray],
-        names: Sequence[Sequence[bytes]],
-        before: int,  # noqa: ARG002  sentences of tokens have no numbers
-    ) -> bytes:
-        """Return the words as CoNLL-U with labels; `before`: number of sentences before it."""
-        return rows.conllu(columns, labels, names, None, [], [])
+    def comments(self, before: int) -> Comments:  # noqa: ARG002  tokens have none
+        """Return the comments of its CoNLL-U; `before`: number of sentences before it."""
+        return None, [], []
 
 
 def after_last_line(data: bytearray, start: int) -> int:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from seqtag.corpus.sentence import Sentence
 
 _SENTENCE = "sentence"  # the first column of a table
-_HEAD = re.compile(rb"(?m)^(sentence\t[^\n]*\n)")
+_HEAD = b"\nsentence\t"  # where a table begins
 _NUMBER = re.compile(rb"(?m)^[0-9]+")
 _FACTS = ("sent_id", "text")  # comments of CoNLL-U
 _RANGE = re.compile(r"(?:^|\|)TokenRange=(\d+):(\d+)$")
-_KEYS = ("tokens", *_FACTS, "multiword", "ranges")  # of an object, besides the columns
+JSON_KEYS = ("tokens", *_FACTS, "multiword", "ranges")  # of an object, besides the columns
 
 
 def write_columns(columns: Mapping[str, Sequence[str]]) -> str:
@@ -69,7 +69,7 @@ def write_tsv(columns: Mapping[str, Sequence[str]]) -> str:
 def one_table(pieces: Iterable[bytes]) -> Iterator[bytes]:
     r"""Join tables of the same columns: their names in the first line only, sentences numbered.
 
-    Pieces are complete lines. Each line of names begins with sentence 1 again.
+    Pieces are complete lines. The first sentence after a line of names follows the last before it.
 
     Raises
     ------
@@ -82,32 +82,32 @@ def one_table(pieces: Iterable[bytes]) -> Iterator[bytes]:
     >>> b"".join(one_table(tables))
     b'sentence\tform\n1\ta\n2\tb\n3\tc\n3\td\n'
     """
-    head, before, last = b"", 0, 0  # sentences before this table, and until now
+    head, last = b"", 0  # the number of the last sentence
+    moved: int | None = None  # how far the numbers of this table are moved
     for piece in pieces:
-        for number, rows in enumerate(_HEAD.split(piece)):
-            if number % 2:  # the line that was split at
-                before = last
+        for number, part in enumerate((b"\n" + piece).split(_HEAD)):
+            names, _, rows = part.partition(b"\n")
+            if number:  # else more rows of the table before
+                moved = None
                 if not head:
-                    head = rows
-                    yield head
-                elif rows != head:
-                    first, other = (", ".join(each.decode().split()[1:]) for each in (head, rows))
+                    head = names
+                    yield b"%b%b\n" % (_HEAD[1:], head)
+                elif names != head:
+                    first, other = (", ".join(each.decode().split()) for each in (head, names))
                     msg = (
                         f"expected the columns {first} of the first sentence, found {other}; write "
                         "files of other columns one by one, or --to jsonl"
                     )
                     raise CorpusError(msg)
-            elif rows:
-                first_of, last_of = (
-                    int(rows[at : rows.index(b"\t", at)])
-                    for at in (0, rows.rfind(b"\n", 0, -1) + 1)
-                )
-                last = before + last_of
-                if first_of == last_of:  # one sentence, as from the writer
-                    old = b"\n%d\t" % first_of
-                    yield (b"\n" + rows).replace(old, b"\n%d\t" % last)[1:]
-                else:
-                    yield _NUMBER.sub(lambda found: b"%d" % (before + int(found[0])), rows)  # noqa: B023
+            if not rows:
+                continue
+            rows = rows.removesuffix(b"\n") + b"\n"  # which the next line of names took
+            if moved is None:
+                moved = last + 1 - int(rows[: rows.index(b"\t")])
+            last = moved + int(rows[rows.rfind(b"\n", 0, -1) + 1 :].split(b"\t", 1)[0])
+            if moved:
+                rows = _NUMBER.sub(lambda found: b"%d" % (moved + int(found[0])), rows)  # noqa: B023
+            yield rows
 
 
 def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:
@@ -118,7 +118,7 @@ def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:
     >>> write_jsonl({"form": ["Stop", "!"], "upos": ["VERB", "PUNCT"]})
     '{"tokens": ["Stop", "!"], "upos": ["VERB", "PUNCT"]}\n'
     """
-    _check_names(columns, _KEYS, "jsonl")
+    _check_names(columns, JSON_KEYS, "jsonl")
     labels = {name: list(values) for name, values in columns.items() if name != "form"}
     return json.dumps({"tokens": list(columns["form"]), **labels}, ensure_ascii=False) + "\n"
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 I64 = NDArray[numpy.int64]
 I32 = NDArray[numpy.int32]
+Labels = Sequence[tuple[I32, Sequence[bytes]]]
 U64 = NDArray[numpy.uint64]
 F32 = NDArray[numpy.float32]
 KeyPlan = tuple[I64, I32, I32, U64, U64, I32, int]
@@ -140,7 +141,8 @@ class ScannedRows:
     def types(self) -> object: ...
     @property
     def sentence_ptr(self) -> object: ...
-    def splice(self, labels: Sequence[I32], names: Sequence[Sequence[bytes]]) -> bytes: ...
+    def splice(self, labels: Labels) -> bytes: ...
+    def words(self) -> WordRows: ...
 
 class Scanner:
     def __init__(
@@ -160,17 +162,24 @@ class WordRows:
     def types(self) -> object: ...
     @property
     def sentence_ptr(self) -> object: ...
-    @property
-    def has_spaces(self) -> bool: ...
-    def tagged(self, labels: I32, names: Sequence[bytes]) -> bytes: ...
-    def table(
-        self, labels: Sequence[I32], names: Sequence[Sequence[bytes]], head: bytes, numbered: bool
+    def lines(
+        self,
+        labels: Labels,
+        field: bytes,
+        word: bytes,
+        sentence: bytes,
+        before: int | None,
+    ) -> bytes: ...
+    def json(
+        self,
+        keys: Sequence[bytes],
+        labels: Labels,
+        before: int,
     ) -> bytes: ...
     def conllu(
         self,
         columns: Sequence[int],
-        labels: Sequence[I32],
-        names: Sequence[Sequence[bytes]],
+        labels: Labels,
         numbers: I64 | None,
         opens: Sequence[tuple[int, bytes]],
         before: Sequence[tuple[int, bytes]],

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from seqtag.engine.reference import Weights
 
 
+Labels: TypeAlias = "Sequence[tuple[IntArray, Sequence[bytes]]]"
+"""For each column, the label id of each word, and what to write for each id."""
+
+Comments: TypeAlias = "tuple[IntArray | None, list[tuple[int, bytes]], list[tuple[int, bytes]]]"
+"""Of CoNLL-U: the numbers of its sentences, and, for some of them, comments, and the white space
+before the first token."""
+
+
 class ScannedRows(Protocol):
     """Words of a piece of a column file; native backend only."""
 
@@ -31,8 +39,11 @@ class ScannedRows(Protocol):
     def sentence_ptr(self) -> IntArray:
         """Where each sentence begins among the words, and where the last ends."""
 
-    def splice(self, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]) -> bytes:
+    def splice(self, labels: Labels) -> bytes:
         """Return the text with the labels written into it."""
+
+    def words(self) -> WordRows:
+        """Return the words if the only column to write is that of forms."""
 
 
 class Scanner(Protocol):
@@ -46,10 +57,7 @@ class Scanner(Protocol):
 
 
 class WordRows(Protocol):
-    """Words of a text in tokens, or of text that was segmented; native backend only.
-
-    `labels` are arrays of label ids, one per word, and `names` what to write for each of them.
-    """
+    """Words of a text in tokens, or of text that was segmented; native backend only."""
 
     @property
     def types(self) -> NDArray[np.int32]:
@@ -59,27 +67,26 @@ class WordRows(Protocol):
     def sentence_ptr(self) -> IntArray:
         """Where each sentence begins among the words, and where the last ends."""
 
-    @property
-    def has_spaces(self) -> bool:
-        """True if there is a space in a word."""
-
-    def tagged(self, labels: IntArray, names: Sequence[bytes]) -> bytes:
-        """Return the items word/TAG, one sentence per line."""
-
-    def table(
-        self,
-        labels: Sequence[IntArray],
-        names: Sequence[Sequence[bytes]],
-        head: bytes,
-        numbered: bool,
+    def lines(
+        self, labels: Labels, field: bytes, word: bytes, sentence: bytes, before: int | None
     ) -> bytes:
-        """Return a line for each word, with `head` before each sentence or a blank line after."""
+        """Return the words with their labels, separated by `field`, `word` and `sentence`.
+
+        `before`: the number of sentences before these, if the number of the sentence precedes each
+        word.
+        """
+
+    def json(self, keys: Sequence[bytes], labels: Labels, before: int) -> bytes:
+        """Return an object of JSON for each sentence, with a list of labels for each key.
+
+        Segmented text also has its number, counted from the sentences `before`, and multiword
+        tokens.
+        """
 
     def conllu(
         self,
         columns: Sequence[int],
-        labels: Sequence[IntArray],
-        names: Sequence[Sequence[bytes]],
+        labels: Labels,
         numbers: IntArray | None,
         opens: Sequence[tuple[int, bytes]],
         before: Sequence[tuple[int, bytes]],

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import re
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from threading import Semaphore
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import IntArray
-    from seqtag.engine.interface import WordRows, WordScanner
+    from seqtag.engine.interface import Comments, WordRows, WordScanner
     from seqtag.segmentation.multiword import Splitter
     from seqtag.segmentation.segmenter import Segmenter
 
@@ -159,7 +158,7 @@ class SegmentedTexts(_Conllu):
             firsts.append(first)
             moved.append(length - at)
             length += len(texts[-1])
-        by = np.repeat(moved, np.diff([*firsts, len(begins)]))
+        by = np.repeat(moved, [b - a for a, b in pairwise([*firsts, len(begins)])])
         whole, starts, ends = "".join(texts), starts + by, ends + by
         places = starts, ends, bounds
         words = self._splitter.split(whole, *places) if self._splitter else {}
@@ -391,7 +390,26 @@ def _run(task: Callable[[], SegmentedBlock]) -> SegmentedBlock:
 class SegmentedBlock(Block):
     """Sentences of raw text; its CoNLL-U is written when asked for.
 
-    The fields are the arguments of `ConlluWriter.write`.
+    Attributes
+    ----------
+    writer
+        Writes the CoNLL-U.
+    original
+        The text; only white space follows the last token.
+    starts, ends
+        Where its tokens begin and end, in characters; none is empty.
+    sentence_ends
+        Number of tokens up to the end of each sentence; none is empty.
+    words
+        The words of multiword tokens, by the number of the token, in order.
+    opens
+        Comments before the sentences of these numbers.
+    before
+        White space before the first token of a text, by the number of its first sentence.
+    offset
+        Characters of the text before this part of it.
+    numbers
+        The number in the comment of each sentence; from 1 by default.
     """
 
     writer: ConlluWriter
@@ -399,9 +417,9 @@ class SegmentedBlock(Block):
     starts: Positions
     ends: Positions
     sentence_ends: Positions
-    words: Mapping[int, Sequence[str]]
-    opens: Mapping[int, str]
-    before: Mapping[int, str]
+    words: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    opens: Mapping[int, str] = field(default_factory=dict)
+    before: Mapping[int, str] = field(default_factory=dict)
     offset: int = 0
     numbers: Positions | None = None
 
@@ -415,17 +433,7 @@ class SegmentedBlock(Block):
     @property
     def text(self) -> str:
         """The CoNLL-U."""
-        return self.writer.write(
-            self.original,
-            self.starts,
-            self.ends,
-            self.sentence_ends,
-            self.words,
-            opens=self.opens,
-            before=self.before,
-            offset=self.offset,
-            numbers=self.numbers,
-        )
+        return self.writer.write(self.after(0))
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of its tokens."""
@@ -442,20 +450,13 @@ class SegmentedBlock(Block):
             parts,
         )
 
-    def write_conllu(
-        self,
-        rows: WordRows,
-        columns: Sequence[int],
-        labels: Sequence[IntArray],
-        names: Sequence[Sequence[bytes]],
-        before: int,
-    ) -> bytes:
-        """Return its words as CoNLL-U with labels; `before`: number of sentences before it."""
-        comments = (
+    def comments(self, before: int) -> Comments:
+        """Return the numbers of its sentences, and comments and white space before some."""
+        opens, spaces = (
             [(number, text.encode()) for number, text in each.items()]
             for each in (self.opens, self.before)
         )
-        return rows.conllu(columns, labels, names, self.after(before).numbers, *comments)
+        return self.after(before).numbers, opens, spaces
 
 
 class _BareSentence(ConlluSentence):
@@ -565,9 +566,9 @@ class ConlluWriter:
 
     Examples
     --------
-    >>> writer, two = ConlluWriter(), np.array([2])
-    >>> text = writer.write("Stop !\n", np.array([0, 5]), np.array([4, 6]), two, {})
-    >>> print(text.replace("\t", " "), end="")
+    >>> tokens = np.array([0, 5]), np.array([4, 6])
+    >>> block = SegmentedBlock(ConlluWriter(), "Stop !\n", *tokens, np.array([2]))
+    >>> print(block.text.replace("\t", " "), end="")
     # sent_id = 1
     # text = Stop !
     1 Stop _ _ _ _ _ _ _ _
@@ -585,61 +586,25 @@ class ConlluWriter:
         """True if MISC has all white space, and no positions."""
         return not (self._has_ranges or self._normalized)
 
-    def write(
-        self,
-        text: str,
-        starts: Positions,
-        ends: Positions,
-        sentence_ends: Positions,
-        words: Mapping[int, Sequence[str]],
-        *,
-        opens: Mapping[int, str] | None = None,
-        before: Mapping[int, str] | None = None,
-        offset: int = 0,
-        numbers: Positions | None = None,
-    ) -> str:
-        """Return some sentences as CoNLL-U.
-
-        Parameters
-        ----------
-        text
-            The text; only white space follows the last token.
-        starts, ends
-            Where its tokens begin and end, in characters; none is empty.
-        sentence_ends
-            Number of tokens up to the end of each sentence; none is empty.
-        words
-            The words of multiword tokens, by the number of the token, in order.
-        opens
-            Comments before the sentences of these numbers.
-        before
-            White space before the first token of a text, by the number of its first sentence.
-        offset
-            Characters of the text before this part of it.
-        numbers
-            The number in the comment of each sentence; from 1 by default.
-        """
-        before, opens = before or {}, opens or {}
-        if numbers is None:
-            numbers = np.arange(1, 1 + len(sentence_ends))
+    def write(self, block: SegmentedBlock) -> str:
+        """Return the sentences of a block, which have numbers, as CoNLL-U."""
         if backend.WordScanner is not None and self.is_default:
-            block = SegmentedBlock(
-                self, text, starts, ends, sentence_ends, words, opens, before, offset, numbers
-            )
             rows = block.scan_words(backend.WordScanner())
-            return block.write_conllu(rows, [], [], [], 0).decode("utf-8", "surrogatepass")
+            return rows.conllu([], [], *block.comments(0)).decode("utf-8", "surrogatepass")
+        text, starts, ends = block.original, block.starts, block.ends
+        numbers = block.numbers.tolist() if block.numbers is not None else []
         done = []
-        bounds = [0, *sentence_ends.tolist()]
+        bounds = [0, *block.sentence_ends.tolist()]
         for number, (first, last) in enumerate(pairwise(bounds)):
-            done.append(opens.get(number, ""))
+            done.append(block.opens.get(number, ""))
             follows = [*starts[first + 1 : last + 1].tolist(), len(text)]
             spans = zip(
                 starts[first:last].tolist(), ends[first:last].tolist(), follows, strict=False
             )
             tokens = [_Token(text[a:b], text[b:c], (a, b)) for a, b, c in spans]
-            spaces = before.get(number, "")
-            several = {i - first: words[i] for i in range(first, last) if i in words}
-            done.append(self._written(int(numbers[number]), tokens, several, spaces, offset))
+            spaces = block.before.get(number, "")
+            several = {i - first: block.words[i] for i in range(first, last) if i in block.words}
+            done.append(self._written(numbers[number], tokens, several, spaces, block.offset))
         return "".join(done)
 
     def _written(

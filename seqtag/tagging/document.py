@@ -22,7 +22,7 @@ from seqtag.errors import SeqtagError, install_hint
 from seqtag.html_tables import paragraph, table
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import spans as spans_of
-from seqtag.segmentation.reading import ConlluWriter
+from seqtag.segmentation.reading import ConlluWriter, SegmentedBlock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -518,14 +518,14 @@ def conllu_by_rules(
         sentence_ends.append(len(starts))
     if not starts:
         return ""
-    return (writer or ConlluWriter()).write(
+    return SegmentedBlock(
+        writer or ConlluWriter(),
         text,
         np.array(starts, np.int64),
         np.array(ends, np.int64),
         np.array(sentence_ends, np.int64),
-        {},
         before={0: text[: starts[0]]},
-    )
+    ).text
 
 
 def with_columns(

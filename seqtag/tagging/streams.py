@@ -18,7 +18,7 @@ from seqtag.errors import CorpusError, OptionError
 from seqtag.labels.schemes import OUTSIDE
 from seqtag.parallel import in_order
 from seqtag.tagging.encode import NO_LABEL
-from seqtag.tagging.tables import FilledColumns, TableTaggers, TaggedBlock, name_in_tagged_text
+from seqtag.tagging.tables import FilledColumns, TableTaggers, TaggedBlock, names_shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -135,6 +135,9 @@ class TagOptions(LayoutOptions):
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
 
+_DEFAULTS = TagOptions()
+
+
 @dataclass
 class TagCounts:
     """Number of sentences with words, and of words, that were tagged."""
@@ -241,10 +244,9 @@ class FilledSentence(FilledColumns["list[str]"]):
         left_out = {*form.drops} if form and not is_conllu else {"id"}
         if sentence.is_bare:
             left_out = {*sentence.columns} - {"form"}
-        if form and form.is_tagged_text and filled:
+        if form and form.most_labels is not None and (filled or not form.most_labels):
             left_out = {*sentence.columns} - {"form"}  # also if the column is old
-            name = name_in_tagged_text([*filled])
-            filled = {name: filled[name]}
+            filled = {name: filled[name] for name in names_shown([*filled], form)}
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
         text = render(read | filled, to)
         return form.frame(text, sentence) if form and form.frame else text
@@ -278,7 +280,7 @@ def tag_stream(
     >>> tagged.text("tagged")
     'Stop/VERB !/PUNCT\n'
     """
-    for batch in _tagged_batches(taggers, sentences, threads, options or TagOptions()):
+    for batch in _tagged_batches(taggers, sentences, threads, options or _DEFAULTS):
         yield from batch
 
 
@@ -420,15 +422,12 @@ def tag_text(
     >>> b"".join(tag_text([seqtag.load("en").tagger("upos")], stream))
     b'Stop VERB\n! PUNCT\n'
     """
-    options = options or TagOptions()
-    _note_places([each for each in taggers if not each.hidden], stream, to)
+    options = options or _DEFAULTS
+    if tables is None:
+        _note_places([each for each in taggers if not each.hidden], stream, to)
+        tables = TableTaggers(taggers, threads)
     ready = stream.ready if flush is None else (lambda: not flush)
-    if not taggers and to is None and stream.is_table and counts is None:
-        yield from (block.encoded() for block in stream.blocks())
-        stream.report()
-        return
     counted = counts or TagCounts()
-    tables = tables or TableTaggers(taggers, threads)
     plan = None
     sentences: Iterable[Sentence] = stream
     has_blocks = stream.is_table or stream.is_bare
@@ -445,6 +444,8 @@ def tag_text(
         stream.report()
         return
 
+    number = FORMATS[to or stream.format].number if stream.is_bare else None
+
     def tag(task: Callable[[], Block]) -> TaggedBlock:
         block = task()
         with tables.borrow(plan) as tagger:
@@ -453,7 +454,8 @@ def tag_text(
             parsed = stream.parse([Block(block.text, block.line)], block.line)
             batch = [(tagged, tagged.text(to)) for tagged in tag_stream(taggers, parsed)]
             text = "".join(text for _, text in batch).encode()
-            done = TaggedBlock(partial(_renumbered, text), *_size([each for each, _ in batch]))
+            write = partial(_renumbered, text, number)
+            done = TaggedBlock(write, *_size([each for each, _ in batch]))
         return done
 
     for write, *size in in_order(tag, tasks, threads, ready):
@@ -489,9 +491,8 @@ def _note_places(taggers: Sequence[Tagger], stream: SentenceStream, to: str | No
             )
 
 
-def _renumbered(text: bytes, before: int) -> bytes:
-    """Return CoNLL-U with its sentences numbered from those before it."""
-    number = FORMATS["conllu"].number
+def _renumbered(text: bytes, number: tuple[bytes, bytes] | None, before: int) -> bytes:
+    """Return text with its sentences numbered from those before it, if they have a number."""
     return b"".join(renumbered([text], before, *number)) if number and before else text
 
 

@@ -19,6 +19,7 @@ from seqtag.corpus import FORMATS
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value, find_column, places, split_key
+from seqtag.corpus.write import JSON_KEYS
 from seqtag.features.encoder import Column
 from seqtag.labels.column import FEATS, sorted_feats
 from seqtag.model.bundle import predicted_columns
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from seqtag.corpus.formats import Format
     from seqtag.corpus.read import SentenceStream
     from seqtag.corpus.scanner import Scanned
     from seqtag.corpus.stream import Block
@@ -42,21 +44,29 @@ if TYPE_CHECKING:
 _Values = TypeVar("_Values")
 
 _ENTRY_BYTES = 136  # of an entry of a dict and of a number
-_OF_WORDS = ("conllu", "tagged", "columns", "tsv")  # formats that the kernel writes
+_SEPARATORS = {  # between fields and between words, and after a sentence, as the kernel writes
+    "tokens": (b"", b" ", b"\n"),
+    "tagged": (b"/", b" ", b"\n"),
+    "columns": (b"\t", b"\n", b"\n\n"),
+    "tsv": (b"\t", b"\n", b"\n"),
+}
 _NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows only if there are no others
 _MANY = 3  # taggers, of which none takes most of the time
 
 
-def name_in_tagged_text(names: Sequence[str]) -> str:
-    """Return which of the columns that taggers have filled word/TAG shows.
+def names_shown(names: Sequence[str], form: Format) -> list[str]:
+    """Return which of the columns that taggers have filled a format shows.
 
-    The last model's labels; UPOS rather than XPOS.
+    If it has room for one, the last model's labels; UPOS rather than XPOS.
 
-    >>> name_in_tagged_text(["upos", "xpos", "lemma"])
-    'upos'
+    >>> names_shown(["upos", "xpos", "lemma"], FORMATS["tagged"])
+    ['upos']
     """
+    if form.most_labels is None or not names:
+        return [*names]
     tags = [name for name in names if name not in _NO_TAGS] or names
-    return "upos" if tags[-1] == "xpos" and "upos" in tags else tags[-1]
+    last = "upos" if tags[-1] == "xpos" and "upos" in tags else tags[-1]
+    return [last][: form.most_labels]
 
 
 class FilledColumns(Generic[_Values]):
@@ -169,17 +179,16 @@ class TablePlan:
         self._first = [each for tagger in taggers for each in tagger.first]
         self._stream, self.source = stream, stream.source
         self.read: list[str] = []  # columns of the file that are used
-        self.sources: list[list[str | _Filled | None]] = []  # per tagger and column
+        self.sources: list[list[int | _Filled | None]] = []  # per tagger and column; of `read`
         columns = FilledColumns[_Filled](stream.columns)
         for number, tagger in enumerate(self.taggers):
-            found: list[str | _Filled | None] = []
+            found: list[int | _Filled | None] = []
             filled = columns.by_file_name()
             for column in tagger.model.compiled.columns:
                 name = find_column(column, (*filled, *stream.columns))
-                source = None if name is None else filled.get(name, name)
-                if isinstance(source, str) and source not in self.read:
-                    self.read.append(source)
-                found.append(source)
+                if name is not None and name not in (*filled, *self.read):
+                    self.read.append(name)
+                found.append((filled.get(name) or self.read.index(name)) if name else None)
             self.sources.append(found)
             if tagger in self._first:
                 values = predicted_columns(tagger.model)
@@ -191,8 +200,8 @@ class TablePlan:
             columns.fill(tagger, {name: _Filled(number, each) for name, each in values.items()})
         filled = columns.by_file_name()
         shown = [*columns.by_file_name(hidden=False)]
-        if to == "tagged":
-            shown = [name_in_tagged_text(shown)] if shown else []
+        if to is not None:
+            shown = names_shown(shown, FORMATS[to])
         self.targets = [
             _Target(
                 stream.columns.index(name) if name in stream.columns else -1,
@@ -201,16 +210,29 @@ class TablePlan:
             )
             for name in shown
         ]
+        needed = {target.tagger for target in self.targets}
+        for number, found in reversed([*enumerate(self.sources)]):
+            if number in needed:
+                needed |= {source.tagger for source in found if isinstance(source, _Filled)}
+        self.needed = sorted(needed)
         written = [tagger for tagger in self.taggers if tagger not in self._first]
-        has_words_only = stream.is_bare and self.read == ["form"] and "form" not in filled
-        self._words_to = (to or stream.format) if has_words_only else ""  # the format to write
+        self._words_to = ""  # the format to write words and labels in, if there is nothing else
+        self._is_bare = stream.is_bare and not {*self.read} - {"form"}
+        keeps_forms = "form" in stream.columns and "form" not in filled
+        if keeps_forms and self._is_bare:
+            self._words_to = to or (stream.format if stream.is_table else "")
+        elif keeps_forms and stream.is_table and stream.separator and to in ("tokens", "tagged"):
+            self._words_to = to
+            self.read += {"form"} - {*self.read}
+        self._shown = shown
         self._columns = [CONLLU.index(name) if name in CONLLU else -1 for name in shown]
-        self._head = ("\t".join(["sentence", "form", *shown]) + "\n").encode()
-        if self._words_to in _OF_WORDS:
+        if self._words_to in ("conllu", "jsonl", *_SEPARATORS):
             self._excluded = FORMATS[self._words_to].excludes
             has_room = {
                 "conllu": all(1 < place < CONLLU.index("misc") for place in self._columns),
+                "tagged": bool(shown),
                 "tsv": "sentence" not in shown,
+                "jsonl": not {*shown} & {*JSON_KEYS},
             }.get(self._words_to, True)
         else:
             self._words_to = ""
@@ -220,7 +242,7 @@ class TablePlan:
             )
             has_room = has_room and bool(stream.separator)
         self.possible = (
-            bool(self.read and self.targets)
+            bool(self.read or not needed)
             and has_room
             and all(source is not None for sources in self.sources for source in sources)
             and not any(split_key(name, stream.columns) for name in (*self.read, *filled))
@@ -240,38 +262,41 @@ class TablePlan:
         """Return whether all words can be written as they are, and no sentence is too long."""
         if not self._words_to:
             return True
-        lengths = np.diff(scanned.sentence_ptr)
-        if lengths.max(initial=0) > self._stream.limits.sentence:
-            return False
-        return not (" " in self._excluded and scanned.rows.has_spaces)
+        words = scanned.new[0 if self._is_bare else self.read.index("form")]
+        is_too_long = scanned.lengths.max(initial=0) > self._stream.limits.sentence
+        return not is_too_long and self.can_write(words)
 
     def scanner(self) -> BlockScanner | WordBlockScanner:
         """Return a scanner for the file."""
-        if self._words_to:
+        if self._words_to and self._is_bare:
             return WordBlockScanner()
-        return BlockScanner(self._stream, self.read, [target.column for target in self.targets])
+        places = [target.column for target in self.targets]
+        if self._words_to:
+            places = [self._stream.columns.index("form")]
+        return BlockScanner(self._stream, self.read, places)
 
     def write(
         self,
         block: Block,
         scanned: Scanned,
-        labels: Sequence[NDArray[np.int32]],
-        names: Sequence[Sequence[bytes]],
+        labels: Sequence[_Written],
     ) -> Callable[[int], bytes]:
-        """Return the function that returns the block of a `TaggedBlock`.
-
-        `labels` are label ids for its columns, and `names` what to write for each of them.
-        """
-        rows, text = scanned.rows, b""
-        if not self._words_to:
-            text = rows.splice(labels, names)
-        elif self._words_to == "conllu":
-            return partial(block.write_conllu, rows, self._columns, labels, names)
-        elif self._words_to == "tagged":
-            text = rows.tagged(labels[0], names[0])
-        else:
-            is_tsv = self._words_to == "tsv"
-            text = rows.table(labels, names, self._head if is_tsv else b"", is_tsv)
+        """Return the function that returns the block of a `TaggedBlock`."""
+        rows, to = scanned.rows, self._words_to
+        if not to:
+            text = rows.splice(labels)
+            return lambda _: text
+        if to == "conllu":
+            written = partial(rows.conllu, self._columns, labels)
+            return lambda before: written(*block.comments(before))
+        if to == "jsonl":
+            return partial(rows.json, [name.encode() for name in self._shown], labels)
+        if to == "tsv":
+            head = "\t".join(["sentence", "form", *self._shown]).encode() + b"\n"
+            lines = partial(rows.lines, labels, *_SEPARATORS[to])
+            return lambda before: (text := lines(before)) and head + text
+        words = rows if self._is_bare else rows.words()
+        text = words.lines(labels, *_SEPARATORS[to], None)
         return lambda _: text
 
     def workspaces(self) -> list[Workspace]:
@@ -360,20 +385,20 @@ class TableTagger:
                 self._is_spoiled = True
                 return None
             shared: list[SharedHashes] = [{} for _ in plan.read]  # attributes of new types
-            for sources, tagger, workspace in zip(
-                plan.sources, plan.taggers, self._workspaces, strict=True
-            ):
-                for column, source in zip(tagger.model.compiled.columns, sources, strict=True):
-                    if not isinstance(source, _Filled):
-                        at = plan.read.index(str(source))
+            for number in plan.needed:
+                columns = plan.taggers[number].model.compiled.columns
+                encoder = self._workspaces[number].encoder
+                for column, at in zip(columns, plan.sources[number], strict=True):
+                    if isinstance(at, int):
                         values = scanned.new[at]
                         if column == FEATS:
                             values = list(map(sorted_feats, values))
-                        workspace.encoder.extend(column, scanned.known[at], values, shared[at])
-        labels: list[NDArray[np.int32]] = []
-        lemmas: dict[int, _Written] = {}  # by the number of the tagger
-        for number, tagger in enumerate(plan.taggers):
-            columns, workspace = tagger.model.compiled.columns, self._workspaces[number]
+                        encoder.extend(column, scanned.known[at], values, shared[at])
+        labels: dict[int, NDArray[np.int32]] = {}  # by the number of the tagger
+        lemmas: dict[int, _Written] = {}
+        for number in plan.needed:
+            tagger, workspace = plan.taggers[number], self._workspaces[number]
+            columns = tagger.model.compiled.columns
             types = np.empty((len(columns), scanned.types.shape[1]), np.int32)
             for row, column, source in zip(types, columns, plan.sources[number], strict=True):
                 if isinstance(source, _Filled):
@@ -383,31 +408,29 @@ class TableTagger:
                         names = list(map(bytes.decode, written))
                     with self._numbering:
                         row[:] = workspace.encoder.number(column, [names], len(names))[ids]
-                else:
-                    at = plan.read.index(str(source))
-                    row[:] = scanned.types[at]
-                    first = self._scanner.values[at][row[0]] if len(row) else ""
+                elif source is not None:
+                    row[:] = scanned.types[source]
+                    first = self._scanner.values[source][row[0]] if len(row) else ""
                     if column != "form" and first == NO_LABEL and (row == row[0]).all():
-                        tagger.note_empty(column, str(source), len(row), plan.source)
+                        tagger.note_empty(column, plan.read[source], len(row), plan.source)
             forms = None
             if tagger.model.coding.needs_forms:
                 values = self._scanner.values[plan.read.index("form")]
                 forms = Column(values, types[columns.index("form")])
             with self._turns[number]:
                 ids = tagger.decode_types(types, scanned.sentence_ptr, workspace, forms=forms)
-            labels.append(ids)
+            labels[number] = ids
             if forms and number in self._lemmas:
                 is_written = any(target.tagger == number for target in plan.targets)
                 with self._numbering:
-                    lemmas[number], fresh = self._lemmas[number].of(forms, labels[-1])
+                    lemmas[number], fresh = self._lemmas[number].of(forms, ids)
                     self._is_spoiled |= is_written and not plan.can_write(fresh)
                 if self._is_spoiled:  # perhaps in another thread, which kept these values
                     return None
-        out_ids, out_names = [], []
-        for target in plan.targets:
-            found = lemmas.get(target.tagger)
-            out_ids.append(found.ids if found else labels[target.tagger])
-            out_names.append(found.names if found else target.names)
-        sentences = int(np.count_nonzero(np.diff(scanned.sentence_ptr)))
-        write = plan.write(block, scanned, out_ids, out_names)
+        out = [
+            lemmas.get(target.tagger) or _Written(labels[target.tagger], target.names)
+            for target in plan.targets
+        ]
+        sentences = int(np.count_nonzero(scanned.lengths))
+        write = plan.write(block, scanned, out)
         return TaggedBlock(write, sentences, scanned.types.shape[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -50,8 +52,8 @@ def test_a_scanner_refuses_lines_it_cannot_read(separator, id_column, message):
 def test_scanned_rows_keep_their_text():
     scanner = native.Scanner(1, "\t", -1, False, [0], [-1])
     first, second = scanner.scan(b"a\nb\n", True), scanner.scan(b"b\n", False)
-    assert first.splice([int32(0, 0)], [[b"N"]]) == b"a\tN\nb\tN\n"
-    assert second.splice([int32(0)], [[b"V"]]) == b"b\tV\n"
+    assert first.splice([(int32(0, 0), [b"N"])]) == b"a\tN\nb\tN\n"
+    assert second.splice([(int32(0), [b"V"])]) == b"b\tV\n"
     assert second.types.tolist() == [[1]]
 
 
@@ -63,17 +65,27 @@ def test_a_scanner_refuses_labels_that_do_not_fit():
     assert [scanner.new_values(0), scanner.new_values(0)] == [[b"a", b"b"], []]
     with pytest.raises(ValueError, match=r"^column out of range$"):
         scanner.new_values(1)
-    for labels, names, message in (
-        ([], [], "one array of labels for each column written"),
-        ([int32(0, 0)], [], "one array of labels for each column written"),
-        ([int32(0)], [[b"N"]], "one label per word"),
-        ([int32(0, 1)], [[b"N"]], "a label without a name"),
-        ([int32(-1, 0)], [[b"N"]], "a label without a name"),
+    for labels, message in (
+        ([], "one array of labels for each column written"),
+        ([(int32(0, 0), [b"N"])] * 2, "one array of labels for each column written"),
+        ([(int32(0), [b"N"])], "one label per word"),
+        ([(int32(0, 1), [b"N"])], "a label without a name"),
+        ([(int32(-1, 0), [b"N"])], "a label without a name"),
     ):
         with pytest.raises(ValueError) as error:
-            rows.splice(labels, names)
+            rows.splice(labels)
         assert str(error.value) == message
-    assert rows.splice([int32(1, 0)], [[b"N", b"V"]]) == b"a\tV\nb\tN\n"
+    assert rows.splice([(int32(1, 0), [b"N", b"V"])]) == b"a\tV\nb\tN\n"
+
+
+def test_words_of_columns_are_written_in_another_format():
+    for write in ([], [-1], [0, 1]):
+        rows = native.Scanner(2, "\t", -1, False, [0], write).scan(b"a\tN\n", True)
+        with pytest.raises(ValueError, match=r"^one column written, of forms"):
+            rows.words()
+    words = native.Scanner(2, "\t", -1, False, [0], [0]).scan(b"a\tN\nb\tN\n\nc\tV\n", True).words()
+    assert words.sentence_ptr.tolist() == [0, 2, 3]
+    assert words.lines([], b"/", b" ", b"\n", None) == b"a b\nc\n"
 
 
 def test_tokens_are_numbered_line_by_line():
@@ -93,26 +105,38 @@ def test_tokens_are_numbered_line_by_line():
 def test_words_are_written_with_labels():
     rows = native.WordScanner().scan_lines(b"a b\n\nb\n")
     ids, names = int32(0, 1, 0), [b"X", b"Y"]
-    assert rows.tagged(ids, names) == b"a/X b/Y\nb/X\n"
-    assert rows.table([ids, ids], [names, names], b"", False) == b"a\tX\tX\nb\tY\tY\n\nb\tX\tX\n\n"
-    assert rows.table([ids], [names], b"H\n", True) == b"H\n1\ta\tX\n1\tb\tY\nH\n1\tb\tX\n"
-    shown = rows.conllu([3], [ids], [names], None, [], []).replace(b"\t_", b"").decode()
+    assert rows.lines([], b"/", b" ", b"\n", None) == b"a b\nb\n"
+    assert rows.lines([(ids, names)], b"/", b" ", b"\n", None) == b"a/X b/Y\nb/X\n"
+    two = [(ids, names), (ids, names)]
+    assert rows.lines(two, b" ", b"\n", b"\n\n", None) == b"a X X\nb Y Y\n\nb X X\n\n"
+    assert rows.lines(two, b" ", b"\n", b"\n", 98) == b"99 a X X\n99 b Y Y\n100 b X X\n"
+    shown = rows.json([b"x"], [(ids, names)], 0)
+    assert shown == b'{"tokens": ["a", "b"], "x": ["X", "Y"]}\n{"tokens": ["b"], "x": ["X"]}\n'
+    shown = rows.conllu([3], [(ids, names)], None, [], []).replace(b"\t_", b"").decode()
     assert shown == "# text = a b\n1\ta\tX\n2\tb\tY\n\n# text = b\n1\tb\tX\n\n"
+
+
+def test_values_are_escaped_in_json():
+    names = ["".join(map(chr, range(256))), "\u2028日本"]
+    rows = native.WordScanner().scan_lines('"\\\0\b\x1f\x7fé x\n'.encode())
+    shown = rows.json([b'"'], [(int32(0, 1), [name.encode() for name in names])], 0).decode()
+    expected = {"tokens": ['"\\\0\b\x1f\x7fé', "x"], '"': names}
+    assert shown == json.dumps(expected, ensure_ascii=False) + "\n"
 
 
 def test_labels_of_words_that_do_not_fit_are_refused():
     rows = native.WordScanner().scan_lines(b"a\n")
     ids, names = int32(0), [b"X"]
     for call, message in (
-        (lambda: rows.tagged(int32(), names), "one label per word"),
-        (lambda: rows.tagged(int32(1), names), "a label without a name"),
-        (lambda: rows.table([ids], [], b"", False), "names for each array of labels"),
-        (lambda: rows.conllu([], [ids], [names], None, [], []), "one column for each array"),
-        (lambda: rows.conllu([1], [ids], [names], None, [], []), "a column out of range"),
-        (lambda: rows.conllu([9], [ids], [names], None, [], []), "a column out of range"),
-        (lambda: rows.conllu([], [], [], int64(), [], []), "one number for each sentence"),
-        (lambda: rows.conllu([], [], [], None, [(1, b"")], []), "a sentence out of range"),
-        (lambda: rows.conllu([], [], [], None, [], [(1, b"")]), "a sentence out of range"),
+        (lambda: rows.json([b"x"], [(int32(), names)], 0), "one label per word"),
+        (lambda: rows.json([b"x"], [(int32(1), names)], 0), "a label without a name"),
+        (lambda: rows.json([], [(ids, names)], 0), "one key for each array of labels"),
+        (lambda: rows.conllu([], [(ids, names)], None, [], []), "one column for each array"),
+        (lambda: rows.conllu([1], [(ids, names)], None, [], []), "a column out of range"),
+        (lambda: rows.conllu([9], [(ids, names)], None, [], []), "a column out of range"),
+        (lambda: rows.conllu([], [], int64(), [], []), "one number for each sentence"),
+        (lambda: rows.conllu([], [], None, [(1, b"")], []), "a sentence out of range"),
+        (lambda: rows.conllu([], [], None, [], [(1, b"")]), "a sentence out of range"),
     ):
         with pytest.raises(ValueError, match=f"^{message}"):
             call()

@@ -296,7 +296,7 @@ def tokens(**changes):
 def test_the_kernel_refuses_tokens_that_do_not_fit(changes, message):
     rows = writing.backend.WordScanner().scan_tokens(**tokens())
     assert (rows.types.tolist(), rows.sentence_ptr.tolist()) == ([[0, 1, 2]], [0, 2, 3])
-    shown = rows.conllu([], [], [], np.array([7, 1]), [(1, b"# newpar\n")], [(0, b"\t")])
+    shown = rows.conllu([], [], np.array([7, 1]), [(1, b"# newpar\n")], [(0, b"\t")])
     assert shown.replace(b"\t_" * 7, b"").decode() == (
         "# sent_id = 7\n# text = ab\n1-2\tab\tSpacesBefore=\\t|SpaceAfter=No\n"
         "1\ta\t_\n2\tb\t_\n\n# newpar\n# sent_id = 1\n# text = !\n1\t!\tSpaceAfter=No\n\n"

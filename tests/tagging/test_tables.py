@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.corpus import read, stream
+from seqtag.corpus.formats import joined
 from seqtag.corpus.stream import LIMITS
 from seqtag.engine import backend as backends
 from seqtag.errors import SeqtagError
@@ -86,6 +87,7 @@ CHAINS = [
     ["lemma"],
     ["upos", "lemma", "of lemmas"],
     ["upos", "xpos", "morph", "lemma", "of lemmas"],  # so many that threads share them
+    [],
 ]
 
 
@@ -100,7 +102,8 @@ def outcome(
         patch.setattr(stream, "CHUNK", chunk)
         try:
             sentences = read(io.BytesIO(data), **options)
-            return b"".join(tag_text([tagger(name) for name in names], sentences, to, threads))
+            pieces = tag_text([tagger(name) for name in names], sentences, to, threads)
+            return b"".join(joined(pieces, to))
         except SeqtagError as error:
             return str(error)
 
@@ -231,17 +234,20 @@ def files(draw, sentence: st.SearchStrategy[list[str]]) -> bytes:
     return (draw(st.sampled_from(["", "", "\ufeff"])) + text).encode()
 
 
-@given(files(conllu_sentences()), st.sampled_from(CHAINS), st.integers(1, 300))
-def test_conllu_files(data, names, chunk):
-    assert_same(data, names, chunk, format="conllu")
+OF_FORMS = st.sampled_from([None, "tokens", "tagged"])
 
 
-@given(st.data(), st.sampled_from(CHAINS), st.integers(1, 60))
-def test_column_files(data, names, chunk):
+@given(files(conllu_sentences()), OF_FORMS, st.sampled_from(CHAINS), st.integers(1, 300))
+def test_conllu_files(data, to, names, chunk):
+    assert_same(data, names, chunk, format="conllu", to=to)
+
+
+@given(st.data(), OF_FORMS, st.sampled_from(CHAINS), st.integers(1, 60))
+def test_column_files(data, to, names, chunk):
     columns = data.draw(st.sampled_from([["form"], ["form", "pos"], ["form", "pos", "chunk"]]))
     separator = data.draw(st.sampled_from(" \t"))
     file = data.draw(files(column_sentences(len(columns), separator)))
-    assert_same(file, names, chunk, columns=columns)
+    assert_same(file, names, chunk, columns=columns, to=to)
 
 
 @pytest.mark.parametrize("chunk", [1, 10, 100])
@@ -280,7 +286,8 @@ PLAIN = (
 def test_plain_files_are_read_natively(names, end):
     data = PLAIN.replace("\n", end).encode()
     found = assert_same(data, names, 40, format="conllu")
-    assert goes_natively(data, names, format="conllu")
+    for to in (None, "tokens", "tagged"):
+        assert goes_natively(data, names, format="conllu", to=to)
     assert b"OLD" in found or len(names) > 1
     assert b"2\tdog\t" + (b"dog" if "lemma" in names else b"x") + b"\tNOUN" in found
     assert b"2.1\tbig\tx\t_\t" in found
@@ -419,7 +426,7 @@ def test_segmented_text_in_each_format(text, to, names, block):
         options = {"paragraphs": "blank", "threads": threads}
         segmented = SegmentedText(raw, Rules(), Contractions(), **options)
         try:
-            return b"".join(tag_text(taggers, segmented, to, threads))
+            return b"".join(joined(tag_text(taggers, segmented, to, threads), to))
         except SeqtagError as error:
             return str(error)
 
@@ -437,11 +444,12 @@ def test_segmented_text_in_each_format(text, to, names, block):
                 assert isinstance(again, str)
 
 
-@pytest.mark.parametrize("to", ["conllu", "tagged", "columns", "tsv"])
+@pytest.mark.parametrize("to", OF_WORDS[1:])
 def test_words_are_written_natively(to):
     data = b"the dog barks\n\nthe dog\n"
-    for names in (["upos"], ["upos", "lemma"]):
-        assert goes_natively(data, names, format="tokens", to=to)
+    for names in ([], ["upos"], ["upos", "lemma"]):
+        expected = bool(names) or to != "tagged"  # which has an error
+        assert goes_natively(data, names, format="tokens", to=to) == expected
 
 
 def test_a_sentence_of_too_many_tokens_is_refused():

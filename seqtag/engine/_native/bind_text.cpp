@@ -16,6 +16,26 @@
 namespace seqtag {
 namespace {
 
+std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+std::vector<std::string_view> views(const std::vector<nb::bytes>& all) {
+  std::vector<std::string_view> found;
+  for (const nb::bytes& bytes : all) found.push_back(view(bytes));
+  return found;
+}
+
+// For each column of labels, an id for each word, and the name of each id.
+using Labels = std::vector<std::pair<In<int32_t>, std::vector<nb::bytes>>>;
+
+std::vector<WordLabels> checked(const Labels& labels, size_t words) {
+  std::vector<WordLabels> read;
+  for (const auto& [ids, names] : labels) {
+    read.push_back({copied(ids), views(names)});
+    require(read.back().ids.size() == words, "one label per word");
+    require(within(read.back().ids.data(), words, int64_t(names.size())), "a label without a name");
+  }
+  return read;
+}
+
 // Values that were numbered since the last call, in order.
 nb::list values_after(const Interner& interner, size_t& reported) {
   nb::list values;
@@ -25,6 +45,69 @@ nb::list values_after(const Interner& interner, size_t& reported) {
   }
   return values;
 }
+
+// The words of one text: those of lines, or of tokens that a segmenter found.
+class PyWordRows {
+ public:
+  PyWordRows(nb::bytes text, std::vector<nb::bytes>&& words) : text_(std::move(text)), words_(std::move(words)) {}
+  PyWordRows(PyWordRows&&) = default;
+  WordRows& rows() { return *rows_; }
+  nb::object types() const { return to_numpy(std::vector<int32_t>(rows_->types), {1, rows_->types.size()}); }
+  nb::object sentence_ptr() const { return to_numpy(std::vector<int64_t>(rows_->sentence_ptr)); }
+  nb::bytes lines(const Labels& labels, nb::bytes field, nb::bytes word, nb::bytes sentence,
+                  std::optional<int64_t> before) const {
+    const std::vector<WordLabels> read = checked(labels, rows_->forms.size());
+    return written([&] { return rows_->lines(read, {view(field), view(word), view(sentence)}, before); });
+  }
+  nb::bytes json(const std::vector<nb::bytes>& keys, const Labels& labels, int64_t before) const {
+    const std::vector<WordLabels> read = checked(labels, rows_->forms.size());
+    require(keys.size() == read.size(), "one key for each array of labels");
+    return written([&] { return rows_->json(read, views(keys), before); });
+  }
+  nb::bytes conllu(const std::vector<int>& columns, const Labels& labels, std::optional<In<int64_t>> numbers,
+                   const std::vector<std::pair<size_t, nb::bytes>>& opens,
+                   const std::vector<std::pair<size_t, nb::bytes>>& before) const {
+    const std::vector<WordLabels> read = checked(labels, rows_->forms.size());
+    require(columns.size() == read.size(), "one column for each array of labels");
+    std::array<const WordLabels*, WordRows::kLast + 1> by_column{};
+    for (size_t i = 0; i < columns.size(); ++i) {
+      require(columns[i] >= int(WordRows::kFirst) && columns[i] <= int(WordRows::kLast), "a column out of range");
+      by_column[size_t(columns[i])] = &read[i];
+    }
+    WordRows::Comments comments;
+    const size_t sentences = rows_->sentence_ptr.size() - 1;
+    if (numbers) {
+      require(numbers->shape(0) == sentences, "one number for each sentence");
+      comments.numbers = numbers->data();
+    }
+    comments.opens = per_sentence(opens, sentences);
+    comments.before = per_sentence(before, sentences);
+    return written([&] { return rows_->conllu(by_column, comments); });
+  }
+
+ private:
+  nb::bytes text_;
+  std::vector<nb::bytes> words_;
+  std::unique_ptr<WordRows> rows_ = std::make_unique<WordRows>();  // stays where it is: forms may be in it
+
+  static std::vector<std::string_view> per_sentence(const std::vector<std::pair<size_t, nb::bytes>>& given,
+                                                    size_t sentences) {
+    std::vector<std::string_view> all(sentences);
+    for (const auto& each : given) {
+      require(each.first < sentences, "a sentence out of range");
+      all[each.first] = view(each.second);
+    }
+    return all;
+  }
+  template <class Write> static nb::bytes written(Write write) {
+    std::string out;
+    {
+      nb::gil_scoped_release release;
+      out = write();
+    }
+    return nb::bytes(out.data(), out.size());
+  }
+};
 
 class PyScannedRows {
  public:
@@ -38,23 +121,24 @@ class PyScannedRows {
   }
   nb::object sentence_ptr() const { return to_numpy(std::vector<int64_t>(rows_.sentence_ptr)); }
   // The text with the labels in their places; names: per column written, per label.
-  nb::bytes splice(const std::vector<In<int32_t>>& labels, const std::vector<std::vector<nb::bytes>>& names) const {
-    const size_t written = rows_.places.size();
-    require(labels.size() == written && names.size() == written, "one array of labels for each column written");
-    std::vector<std::vector<int32_t>> ids;
-    std::vector<std::vector<std::string_view>> views(written);
-    for (size_t w = 0; w < written; ++w) {
-      ids.push_back(copied(labels[w]));
-      require(ids[w].size() == size_t(rows_.words), "one label per word");
-      require(within(ids[w].data(), ids[w].size(), int64_t(names[w].size())), "a label without a name");
-      for (const nb::bytes& name : names[w]) views[w].emplace_back(name.c_str(), name.size());
-    }
+  nb::bytes splice(const Labels& labels) const {
+    require(labels.size() == rows_.places.size(), "one array of labels for each column written");
+    const std::vector<WordLabels> read = checked(labels, size_t(rows_.words));
     std::string out;
     {
       nb::gil_scoped_release release;
-      out = rows_.splice(text_.c_str(), text_.size(), ids, views);
+      out = rows_.splice(text_.c_str(), text_.size(), read);
     }
     return nb::bytes(out.data(), out.size());
+  }
+  // The words, to be written in another format; their forms are in the only column written.
+  PyWordRows words() const {
+    require(rows_.places.size() == 1 && !rows_.is_new[0], "one column written, of forms");
+    PyWordRows found(text_, {});
+    for (const ScannedRows::Place& place : rows_.places[0])
+      found.rows().forms.push_back(view(text_).substr(place.begin, place.end - place.begin));
+    found.rows().sentence_ptr = rows_.sentence_ptr;
+    return found;
   }
 
  private:
@@ -92,84 +176,6 @@ class PyScanner {
   std::vector<size_t> reported_;
   Scanner scanner_;
   OneAtATime calls_;
-};
-
-// The words of one text: those of lines, or of tokens that a segmenter found.
-class PyWordRows {
- public:
-  PyWordRows(nb::bytes text, std::vector<nb::bytes>&& words) : text_(std::move(text)), words_(std::move(words)) {}
-  PyWordRows(PyWordRows&&) = default;
-  WordRows& rows() { return *rows_; }
-  nb::object types() const { return to_numpy(std::vector<int32_t>(rows_->types), {1, rows_->types.size()}); }
-  nb::object sentence_ptr() const { return to_numpy(std::vector<int64_t>(rows_->sentence_ptr)); }
-  bool has_spaces() const { return rows_->has_spaces; }
-  nb::bytes tagged(In<int32_t> labels, const std::vector<nb::bytes>& names) const {
-    const WordLabels read = labels_of(labels, names);
-    return written([&] { return rows_->tagged(read); });
-  }
-  nb::bytes table(const std::vector<In<int32_t>>& labels, const std::vector<std::vector<nb::bytes>>& names,
-                  nb::bytes head, bool numbered) const {
-    const std::vector<WordLabels> read = all_labels_of(labels, names);
-    return written([&] { return rows_->table(read, {head.c_str(), head.size()}, numbered); });
-  }
-  nb::bytes conllu(const std::vector<int>& columns, const std::vector<In<int32_t>>& labels,
-                   const std::vector<std::vector<nb::bytes>>& names, std::optional<In<int64_t>> numbers,
-                   const std::vector<std::pair<size_t, nb::bytes>>& opens,
-                   const std::vector<std::pair<size_t, nb::bytes>>& before) const {
-    const std::vector<WordLabels> read = all_labels_of(labels, names);
-    require(columns.size() == read.size(), "one column for each array of labels");
-    std::array<const WordLabels*, WordRows::kLast + 1> by_column{};
-    for (size_t i = 0; i < columns.size(); ++i) {
-      require(columns[i] >= int(WordRows::kFirst) && columns[i] <= int(WordRows::kLast), "a column out of range");
-      by_column[size_t(columns[i])] = &read[i];
-    }
-    WordRows::Comments comments;
-    const size_t sentences = rows_->sentence_ptr.size() - 1;
-    if (numbers) {
-      require(numbers->shape(0) == sentences, "one number for each sentence");
-      comments.numbers = numbers->data();
-    }
-    comments.opens = per_sentence(opens, sentences);
-    comments.before = per_sentence(before, sentences);
-    return written([&] { return rows_->conllu(by_column, comments); });
-  }
-
- private:
-  nb::bytes text_;
-  std::vector<nb::bytes> words_;
-  std::unique_ptr<WordRows> rows_ = std::make_unique<WordRows>();  // stays where it is: forms may be in it
-
-  WordLabels labels_of(const In<int32_t>& labels, const std::vector<nb::bytes>& names) const {
-    WordLabels read{copied(labels), {}};
-    require(read.ids.size() == rows_->forms.size(), "one label per word");
-    require(within(read.ids.data(), read.ids.size(), int64_t(names.size())), "a label without a name");
-    for (const nb::bytes& name : names) read.names.emplace_back(name.c_str(), name.size());
-    return read;
-  }
-  std::vector<WordLabels> all_labels_of(const std::vector<In<int32_t>>& labels,
-                                        const std::vector<std::vector<nb::bytes>>& names) const {
-    require(labels.size() == names.size(), "names for each array of labels");
-    std::vector<WordLabels> read;
-    for (size_t i = 0; i < labels.size(); ++i) read.push_back(labels_of(labels[i], names[i]));
-    return read;
-  }
-  static std::vector<std::string_view> per_sentence(const std::vector<std::pair<size_t, nb::bytes>>& given,
-                                                    size_t sentences) {
-    std::vector<std::string_view> all(sentences);
-    for (const auto& each : given) {
-      require(each.first < sentences, "a sentence out of range");
-      all[each.first] = {each.second.c_str(), each.second.size()};
-    }
-    return all;
-  }
-  template <class Write> static nb::bytes written(Write write) {
-    std::string out;
-    {
-      nb::gil_scoped_release release;
-      out = write();
-    }
-    return nb::bytes(out.data(), out.size());
-  }
 };
 
 class PyWordScanner {
@@ -210,8 +216,7 @@ class PyWordScanner {
       require(word_ptr[i + 1] - word_ptr[i] > 1, "a range has two words or more");
     }
     require(to_bytes({text.c_str(), text.size()}, first, last), "a token ends after the text");
-    WordScanner::Ranges several{ranges.data(), ranges.size(), word_ptr.data(), {}};
-    for (const nb::bytes& word : words) several.words.emplace_back(word.c_str(), word.size());
+    const WordScanner::Ranges several{ranges.data(), ranges.size(), word_ptr.data(), views(words)};
     PyWordRows found(text, std::move(words));
     calls_.run([&] {
       nb::gil_scoped_release release;
@@ -447,7 +452,6 @@ class PyCharacters {
     }
   }
 
-  static std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
   static std::vector<uint32_t> checked(const In<uint32_t>& given) {
     std::vector<uint32_t> codes = copied(given);
     uint32_t most = 0;
@@ -463,7 +467,8 @@ void bind_text(nb::module_& m) {
   nb::class_<PyScannedRows>(m, "ScannedRows")
       .def_prop_ro("types", &PyScannedRows::types)
       .def_prop_ro("sentence_ptr", &PyScannedRows::sentence_ptr)
-      .def("splice", &PyScannedRows::splice, nb::arg("labels"), nb::arg("names"));
+      .def("splice", &PyScannedRows::splice, nb::arg("labels"))
+      .def("words", &PyScannedRows::words);
   nb::class_<PyScanner>(m, "Scanner")
       .def(nb::init<int, const std::string&, int, bool, std::vector<int>, std::vector<int>>(), nb::arg("columns"),
            nb::arg("separator"), nb::arg("id_column"), nb::arg("comments"), nb::arg("read"), nb::arg("write"))
@@ -472,11 +477,11 @@ void bind_text(nb::module_& m) {
   nb::class_<PyWordRows>(m, "WordRows")
       .def_prop_ro("types", &PyWordRows::types)
       .def_prop_ro("sentence_ptr", &PyWordRows::sentence_ptr)
-      .def_prop_ro("has_spaces", &PyWordRows::has_spaces)
-      .def("tagged", &PyWordRows::tagged, nb::arg("labels"), nb::arg("names"))
-      .def("table", &PyWordRows::table, nb::arg("labels"), nb::arg("names"), nb::arg("head"), nb::arg("numbered"))
-      .def("conllu", &PyWordRows::conllu, nb::arg("columns"), nb::arg("labels"), nb::arg("names"),
-           nb::arg("numbers").none(), nb::arg("opens"), nb::arg("before"));
+      .def("lines", &PyWordRows::lines, nb::arg("labels"), nb::arg("field"), nb::arg("word"), nb::arg("sentence"),
+           nb::arg("before").none())
+      .def("json", &PyWordRows::json, nb::arg("keys"), nb::arg("labels"), nb::arg("before"))
+      .def("conllu", &PyWordRows::conllu, nb::arg("columns"), nb::arg("labels"), nb::arg("numbers").none(),
+           nb::arg("opens"), nb::arg("before"));
   nb::class_<PyWordScanner>(m, "WordScanner")
       .def(nb::init<>())
       .def("scan_lines", &PyWordScanner::scan_lines, nb::arg("text"))

@@ -13,6 +13,13 @@
 
 namespace seqtag {
 
+// Labels of words: an id for each word, and the name of each id.
+struct WordLabels {
+  std::vector<int32_t> ids;
+  std::vector<std::string_view> names;
+  std::string_view of(size_t word) const { return names[size_t(ids[word])]; }
+};
+
 // The words of one text, and where labels go into it.
 struct ScannedRows {
   struct Place {
@@ -26,9 +33,8 @@ struct ScannedRows {
   std::vector<bool> is_new;  // per column written: whether it follows the last
   char gap = 0;              // before a new column
 
-  // The text with field `name_of[w][label[w][i]]` in the place that word i has for column w.
-  std::string splice(const char* text, size_t size, const std::vector<std::vector<int32_t>>& label,
-                     const std::vector<std::vector<std::string_view>>& name_of) const {
+  // The text with each word's labels in their places.
+  std::string splice(const char* text, size_t size, const std::vector<WordLabels>& labels) const {
     std::string out;
     out.reserve(size + size_t(words) * 8 * order.size());
     size_t done = 0;
@@ -38,7 +44,7 @@ struct ScannedRows {
         const Place place = places[k][size_t(i)];
         out.append(text + done, place.begin - done);
         if (is_new[k]) out.push_back(gap);
-        out.append(name_of[w][size_t(label[w][size_t(i)])]);
+        out.append(labels[w].of(size_t(i)));
         done = place.end;
       }
     out.append(text + done, size - done);

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "interning.h"
+#include "scan.h"
 
 namespace seqtag {
 
@@ -38,20 +41,12 @@ inline bool breaks_form(const char* p) {
   return *q == 0xe2 && q[1] == 0x80 && (q[2] == 0xa8 || q[2] == 0xa9);
 }
 
-// Labels of words: an id for each word, and the name of each id.
-struct WordLabels {
-  std::vector<int32_t> ids;
-  std::vector<std::string_view> names;
-  std::string_view of(size_t word) const { return names[size_t(ids[word])]; }
-};
-
 // Words of a text in sentences. Words of text that was segmented have tokens, too: a token is a word, or several.
 class WordRows {
  public:
   std::vector<int32_t> types;            // per word
   std::vector<std::string_view> forms;   // per word: bytes of the text, of parts or of `made`
   std::vector<int64_t> sentence_ptr{0};  // words
-  bool has_spaces = false;               // whether a form has a space
 
   struct Token {
     std::string_view text, form;
@@ -62,31 +57,59 @@ class WordRows {
   std::vector<int64_t> token_ptr;  // per sentence, if there are tokens
   std::deque<std::string> made;    // forms without white space that CoNLL-U cannot hold
 
-  // Items word/TAG, one sentence a line.
-  std::string tagged(const WordLabels& labels) const {
+  // What is between the fields of a word and between words, and what ends a sentence.
+  struct Separators {
+    std::string_view field, word, sentence;
+  };
+  // Words with their labels, each after the number of its sentence if there are `before` sentences before.
+  std::string lines(const std::vector<WordLabels>& labels, const Separators& separators,
+                    std::optional<int64_t> before) const {
     std::string out;
     for_each_sentence([&](size_t, size_t first, size_t last) {
+      if (before) ++*before;
       for (size_t i = first; i < last; ++i) {
-        if (i > first) out.push_back(' ');
-        out.append(forms[i]).push_back('/');
-        out.append(labels.of(i));
+        if (i > first) out.append(separators.word);
+        if (before) append_number(out, *before).append(separators.field);
+        out.append(forms[i]);
+        for (const WordLabels& each : labels) out.append(separators.field).append(each.of(i));
       }
-      out.push_back('\n');
+      out.append(separators.sentence);
     });
     return out;
   }
-  // A word on each line, after a 1 if sentences are numbered later, with its labels; `head` is before each sentence.
-  std::string table(const std::vector<WordLabels>& labels, std::string_view head, bool numbered) const {
+  // An object of JSON for each sentence; if there are tokens, with its number, its text and its multiword tokens.
+  std::string json(const std::vector<WordLabels>& labels, const std::vector<std::string_view>& keys,
+                   int64_t before) const {
     std::string out;
-    for_each_sentence([&](size_t, size_t first, size_t last) {
-      out.append(head);
-      for (size_t i = first; i < last; ++i) {
-        if (numbered) out.append("1\t");
-        out.append(forms[i]);
-        for (const WordLabels& each : labels) out.append("\t").append(each.of(i));
-        out.push_back('\n');
+    for_each_sentence([&](size_t s, size_t first, size_t last) {
+      out.push_back('{');
+      if (!tokens.empty()) {
+        append_number(out.append("\"sent_id\": \""), ++before).append("\", \"text\": ");
+        append_json(out, text_of(s)).append(", ");
       }
-      if (head.empty()) out.push_back('\n');
+      const auto list = [&](std::string_view key, const auto& value) {
+        append_json(out, key).append(": [");
+        for (size_t i = first; i < last; ++i) {
+          if (i > first) out.append(", ");
+          append_json(out, value(i));
+        }
+        out.push_back(']');
+      };
+      list("tokens", [&](size_t i) { return forms[i]; });
+      for (size_t c = 0; c < labels.size(); ++c) {
+        out.append(", ");
+        list(keys[c], [&](size_t i) { return labels[c].of(i); });
+      }
+      bool has_several = false;
+      const auto [begin, end] = tokens_of(s);
+      for (size_t t = begin, word = 1; t < end; word += tokens[t++].words)
+        if (tokens[t].words > 1) {
+          append_number(out.append(has_several ? ", [" : ", \"multiword\": [["), int64_t(word)).append(", ");
+          append_number(out, int64_t(word) + tokens[t].words - 1).append(", ");
+          append_json(out, tokens[t].form).push_back(']');
+          has_several = true;
+        }
+      out.append(has_several ? "]}\n" : "}\n");
     });
     return out;
   }
@@ -112,24 +135,15 @@ class WordRows {
     for_each_sentence([&](size_t s, size_t first, size_t last) {
       if (!comments.opens.empty()) out.append(comments.opens[s]);
       if (comments.numbers) append_number(out.append("# sent_id = "), comments.numbers[s]).push_back('\n');
-      out.append("# text = ");
-      if (tokens.empty()) {
-        for (size_t i = first; i < last; ++i) out.append(forms[i]).push_back(i + 1 < last ? ' ' : '\n');
-        for (size_t i = first; i < last; ++i) {
-          append_number(out, int64_t(i - first) + 1).push_back('\t');
-          out.append(forms[i]);
-          cells(i);
-          out.append("\t_\n");
-        }
-        out.push_back('\n');
-        return;
-      }
-      const size_t begin = size_t(token_ptr[s]), end = size_t(token_ptr[s + 1]);
-      for (size_t t = begin; t < end; ++t) {
-        out.append(tokens[t].form);
-        if (t + 1 < end && !tokens[t].spaces.empty()) out.push_back(' ');
-      }
-      out.push_back('\n');
+      out.append("# text = ").append(text_of(s)).push_back('\n');
+      const auto row = [&](size_t word) {
+        append_number(out, int64_t(word - first) + 1).push_back('\t');
+        out.append(forms[word]);
+        cells(word);
+        out.append("\t_\n");
+      };
+      for (size_t word = first; tokens.empty() && word < last; ++word) row(word);
+      const auto [begin, end] = tokens_of(s);
       size_t word = first;
       for (size_t t = begin; t < end; ++t) {
         const Token& token = tokens[t];
@@ -144,12 +158,7 @@ class WordRows {
         append_misc(out, token, t == begin && !comments.before.empty() ? comments.before[s] : std::string_view());
         out.push_back('\n');
         if (token.words == 1) continue;
-        for (const size_t stop = word + token.words; word < stop; ++word) {
-          append_number(out, int64_t(word - first) + 1).push_back('\t');
-          out.append(forms[word]);
-          cells(word);
-          out.append("\t_\n");
-        }
+        for (const size_t stop = word + token.words; word < stop; ++word) row(word);
       }
       out.push_back('\n');
     });
@@ -160,6 +169,37 @@ class WordRows {
   template <class Visit> void for_each_sentence(Visit visit) const {
     for (size_t s = 0; s + 1 < sentence_ptr.size(); ++s)
       if (sentence_ptr[s] < sentence_ptr[s + 1]) visit(s, size_t(sentence_ptr[s]), size_t(sentence_ptr[s + 1]));
+  }
+  // The first token of a sentence and the one after its last, if there are tokens.
+  std::pair<size_t, size_t> tokens_of(size_t s) const {
+    return tokens.empty() ? std::pair<size_t, size_t>() : std::pair(size_t(token_ptr[s]), size_t(token_ptr[s + 1]));
+  }
+  std::string text_of(size_t s) const {
+    std::string text;
+    const size_t first = size_t(sentence_ptr[s]), last = size_t(sentence_ptr[s + 1]);
+    for (size_t i = first; tokens.empty() && i < last; ++i) text.append(i > first ? " " : "").append(forms[i]);
+    const auto [begin, end] = tokens_of(s);
+    for (size_t t = begin; t < end; ++t) {
+      text.append(tokens[t].form);
+      if (t + 1 < end && !tokens[t].spaces.empty()) text.push_back(' ');
+    }
+    return text;
+  }
+  // A string of JSON.
+  static std::string& append_json(std::string& out, std::string_view value) {
+    static const std::string_view special = "\"\\\b\f\n\r\t", escaped = "\"\\bfnrt";
+    out.push_back('"');
+    const char *done = value.data(), *const end = done + value.size();
+    for (const char* p = done; p < end; ++p) {
+      if (uint8_t(*p) >= 0x20 && *p != '"' && *p != '\\') continue;
+      out.append(done, size_t(p - done)).push_back('\\');
+      if (const size_t at = special.find(*p); at != special.npos)
+        out.push_back(escaped[at]);
+      else
+        out.append("u00").append(1, char('0' + (*p >> 4))).push_back("0123456789abcdef"[*p & 15]);
+      done = p + 1;
+    }
+    return out.append(done, size_t(end - done)).append(1, '"');
   }
   static std::string& append_number(std::string& out, int64_t number) {
     if (number >= 100) return out.append(std::to_string(number));
@@ -261,7 +301,6 @@ class WordScanner {
   void add(WordRows& rows, std::string_view form) {
     rows.types.push_back(interner_.intern(form.data(), form.size()));
     rows.forms.push_back(form);
-    rows.has_spaces = rows.has_spaces || std::memchr(form.data(), ' ', form.size());
   }
   // A token without white space that CoNLL-U cannot hold: a space for each run of any, if one is such, or
   // longer than a character.
