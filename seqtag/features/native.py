@@ -50,9 +50,7 @@ _NAMES: Mapping[AttributeFunction, str] = {
 _NONE = -1
 
 # Bits of a character, as the kernel has them (unicode.h).
-_UPPER, _SMALL, _DECIMAL, _ALPHA, _PUNCT, _COMPOSED, _CONTEXTUAL, _BEGINS_LATE = (
-    1 << n for n in range(8)
-)
+_UPPER, _SMALL, _DECIMAL, _ALPHA, _COMPOSED, _CONTEXTUAL, _BEGINS_LATE = (1 << n for n in range(7))
 
 
 def hash_attributes(
@@ -150,7 +148,6 @@ def _bits_of(chars: list[str]) -> NDArray[np.uint16]:
         (_SMALL, (kind == "Lt" for kind in categories)),
         (_DECIMAL, map(str.isdecimal, chars)),
         (_ALPHA, map(str.isalpha, chars)),
-        (_PUNCT, (kind[0] in "PS" for kind in categories)),
         (_COMPOSED, map(is_composed, chars)),
         (_CONTEXTUAL, (("a" + char).lower() != "a" + char.lower() for char in chars)),
         (_BEGINS_LATE, map(builtin.is_hangul, chars)),

@@ -232,7 +232,6 @@ def test_descriptions_that_do_not_fit(far, change, message):
         (("prefix", 0, ()), "an attribute has a number out of range"),
         (("suffix", -1, ()), "an attribute has a number out of range"),
         (("skeleton", 0, ()), "an attribute has a number out of range"),
-        (("part", 0, ()), "an attribute has a number out of range"),
         (("skeleton", 1, [(97, PLANES)]), "letters is out of range"),
     ],
 )

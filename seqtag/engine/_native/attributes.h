@@ -19,32 +19,21 @@ enum class Attribute {
   kNormal,
   kPrefix,
   kSuffix,
-  kPart,
   kSkeleton,
   kShape,
-  kShortShape,
   kOutline,
-  kIsTitle,
-  kIsUpper,
-  kHasDigit,
-  kHasHyphen,
-  kIsAlpha,
-  kHasInnerUpper,
-  kIsPunct,
   kFlags,
   kLength,
 };
-constexpr std::string_view kAttributeNames[] = {
-    "form",       "value",    "lower",           "normal",   "prefix",   "suffix",   "part",
-    "skeleton",   "shape",    "short_shape",     "outline",  "is_title", "is_upper", "has_digit",
-    "has_hyphen", "is_alpha", "has_inner_upper", "is_punct", "flags",    "length"};
+constexpr std::string_view kAttributeNames[] = {"form",     "value", "lower",   "normal", "prefix", "suffix",
+                                                "skeleton", "shape", "outline", "flags",  "length"};
 
 using Letters = std::vector<std::pair<uint32_t, uint32_t>>;  // ascending: what to write for each
 
 // An attribute and its arguments.
 struct AttributeUse {
   Attribute attribute;
-  int n = 0;          // length, or number of the part
+  int n = 0;          // length
   Letters letters{};  // none: vowels as V
 };
 
@@ -121,31 +110,13 @@ class Attributes {
         return each(out, [&](size_t i) { return prefix(words_.lower(i), n); });
       case Attribute::kSuffix:
         return each(out, [&](size_t i) { return suffix(words_.lower(i), n); });
-      case Attribute::kPart:
-        return each(out, [&](size_t i) { return part(words_.lower(i), use.n); });
       case Attribute::kSkeleton:
         if (use.letters.empty()) return each(out, [&](size_t i) { return skeleton(words_.lower(i), n); });
         return each(out, [&](size_t i) { return skeleton(words_.lower(i), n, use.letters); });
       case Attribute::kShape:
         return each(out, [&](size_t i) { return shape(words_.form(i)); });
-      case Attribute::kShortShape:
-        return each(out, [&](size_t i) { return short_shape(words_.form(i)); });
       case Attribute::kOutline:
         return each(out, [&](size_t i) { return outline(words_.form(i)); });
-      case Attribute::kIsTitle:
-        return each_bit(out, [&](Codes form) { return is_title(form); });
-      case Attribute::kIsUpper:
-        return each_bit(out, [&](Codes form) { return is_upper(form); });
-      case Attribute::kHasDigit:
-        return each_bit(out, [&](Codes form) { return has_digit(form); });
-      case Attribute::kHasHyphen:
-        return each_bit(out, [&](Codes form) { return has_hyphen(form); });
-      case Attribute::kIsAlpha:
-        return each_bit(out, [&](Codes form) { return is_alpha(form); });
-      case Attribute::kHasInnerUpper:
-        return each_bit(out, [&](Codes form) { return has_inner_upper(form); });
-      case Attribute::kIsPunct:
-        return each_bit(out, [&](Codes form) { return is_punct(form); });
       case Attribute::kFlags:
         return each(out, [&](size_t i) { return flags(words_.form(i)); });
       case Attribute::kLength:
@@ -160,10 +131,6 @@ class Attributes {
 
   template <class Value> void each(uint64_t* out, Value value) const {
     for (size_t i = 0; i < words_.size(); ++i) out[i] = value(i);
-  }
-  template <class Test> void each_bit(uint64_t* out, Test test) const {
-    const uint64_t bit[] = {hash_bytes("0", 1), hash_bytes("1", 1)};
-    for (size_t i = 0; i < words_.size(); ++i) out[i] = bit[test(words_.form(i)) ? 1 : 0];
   }
 
   static uint64_t hash_of(Codes codes) {
@@ -180,30 +147,6 @@ class Attributes {
   }
   static uint64_t prefix(Codes lower, size_t n) { return lower.size < n ? 0 : hash_of({lower.first, n}); }
   static uint64_t suffix(Codes lower, size_t n) { return lower.size < n ? 0 : hash_of({lower.end() - n, n}); }
-  static uint64_t part(Codes lower, int n) {
-    const size_t parts = visit_parts(lower, [](size_t, Codes) {});
-    const size_t number = n > 0 ? size_t(n) - 1 : parts - size_t(-int64_t(n));  // wraps if there are too few
-    if (parts < 2 || number >= parts) return 0;
-    uint64_t hash = 0;
-    visit_parts(lower, [&](size_t i, Codes codes) {
-      if (i == number) hash = hash_of(codes);
-    });
-    return hash;
-  }
-  // visit(i, codes) for each part between separators that is not empty; how many there are.
-  template <class Visit> static size_t visit_parts(Codes lower, Visit visit) {
-    constexpr std::string_view separators = " _'/.-";
-    const auto separates = [&](uint32_t code) {
-      return code < 0x80 && separators.find(char(code)) != std::string_view::npos;
-    };
-    size_t parts = 0;
-    for (const uint32_t *p = lower.begin(), *end = lower.end(); p < end; ++p) {
-      const uint32_t* first = p;
-      while (p < end && !separates(*p)) ++p;
-      if (p > first) visit(parts++, Codes{first, size_t(p - first)});
-    }
-    return parts;
-  }
   uint64_t skeleton(Codes lower, size_t n) const {
     if (lower.size < n) return 0;
     const Codes suffix{lower.end() - n, n};
@@ -236,16 +179,6 @@ class Attributes {
     for (uint32_t code : form) hash.add(uint32_t(table_[code].shape));
     return hash.value();
   }
-  uint64_t short_shape(Codes form) const {
-    ValueHash hash;
-    int32_t before = Character::kNone;
-    for (uint32_t code : form) {
-      const int32_t kind = table_[code].shape;
-      if (kind != before) hash.add(uint32_t(kind));
-      before = kind;
-    }
-    return hash.value();
-  }
   uint64_t outline(Codes form) const {
     ValueHash hash;
     int32_t before = Character::kNone;
@@ -268,29 +201,18 @@ class Attributes {
     return found != letters.end() && found->first == code ? &found->second : nullptr;
   }
   bool is(uint32_t code, Character::Bits bit) const { return (table_[code].bits & bit) != 0; }
-  bool any(Codes codes, Character::Bits bit) const {
-    for (uint32_t code : codes)
-      if (is(code, bit)) return true;
-    return false;
-  }
   bool all(Codes codes, Character::Bits bit) const {
     for (uint32_t code : codes)
       if (!is(code, bit)) return false;
     return codes.size > 0;
   }
   bool is_title(Codes form) const { return form.size && is(form.first[0], Character::kUpper); }
-  bool is_upper(Codes form) const { return any(form, Character::kUpper) && !any(form, Character::kSmall); }
-  bool has_digit(Codes form) const { return any(form, Character::kDecimal); }
   static bool has_hyphen(Codes form) {
     for (uint32_t code : form)
       if (code == '-') return true;
     return false;
   }
   bool is_alpha(Codes form) const { return all(form, Character::kAlpha); }
-  bool has_inner_upper(Codes form) const {
-    return form.size && any({form.first + 1, form.size - 1}, Character::kUpper);
-  }
-  bool is_punct(Codes form) const { return all(form, Character::kPunct); }
   uint64_t flags(Codes form) const {
     uint16_t some = 0, every = form.size ? 0xffff : 0, inner = 0;
     for (size_t i = 0; i < form.size; ++i) {

@@ -16,10 +16,9 @@ struct Character {
     kSmall = 2,        // str.islower, or a title-case letter: a word with it is not in upper case
     kDecimal = 4,      // str.isdecimal
     kAlpha = 8,        // str.isalpha
-    kPunct = 16,       // punctuation or symbol
-    kComposed = 32,    // NFC keeps it after any character, if marks are in order
-    kContextual = 64,  // its lower case depends on its neighbors
-    kBeginsLate = 128  // a skeleton that begins with it leaves out the first code point
+    kComposed = 16,    // NFC keeps it after any character, if marks are in order
+    kContextual = 32,  // its lower case depends on its neighbors
+    kBeginsLate = 64   // a skeleton that begins with it leaves out the first code point
   };
   static constexpr size_t kCodes = 10;  // code points, in this order
   int32_t plain;                        // what it counts as; kNone: nothing

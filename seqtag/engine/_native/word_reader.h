@@ -140,7 +140,7 @@ inline AttributeUse use_of(const PyAttributeUse& given) {
   AttributeUse use{Attribute(found - std::begin(kAttributeNames)), n};
   using A = Attribute;
   const bool of_length = use.attribute == A::kPrefix || use.attribute == A::kSuffix || use.attribute == A::kSkeleton;
-  require(of_length ? n > 0 : use.attribute != A::kPart || n != 0, "an attribute has a number out of range");
+  require(!of_length || n > 0, "an attribute has a number out of range");
   for (const auto& [letter, written] : letters) use.letters.emplace_back(letter, written);
   for (const auto& [letter, written] : use.letters)
     require(letter < UnicodeTable::kCodes && written < UnicodeTable::kCodes, "letters is out of range");
