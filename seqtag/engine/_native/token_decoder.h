@@ -72,7 +72,7 @@ template <class Sum> struct TokenWorkspace {
   };
   struct Token {
     int64_t n, begin, end;  // the token n of the sentence [begin, end)
-    uint32_t tags;  // as in `seen_of`
+    uint32_t tags;          // as in `seen_of`
     const Labels* labels;
     size_t sum;  // where in `sums` its own are
   };
@@ -91,11 +91,11 @@ template <class Sum> struct TokenWorkspace {
     const uint16_t* places;  // of labels, or null: sums of all
     Sum* sums;
   };
-  Tuples tags, words, others;       // combinations of tags, with the word, and of types of the token's other columns
-  std::vector<uint32_t> labels_of, labels_of_words;  // each combination of tags, and with the word: 0 for any
-  std::vector<Labels> labels;                        // first all
+  Tuples tags, words, others;  // combinations of tags, with the word, and of types of the token's other columns
+  std::vector<uint32_t> labels_of, labels_of_words;        // each combination of tags, and with the word: 0 for any
+  std::vector<Labels> labels;                              // first all
   std::map<std::vector<uint16_t>, uint32_t> known_labels;  // which of `labels` have these ids
-  std::vector<RowTable> tables;               // one for each group of templates; last that of shared rows
+  std::vector<RowTable> tables;                            // one for each group of templates; last that of shared rows
   UnsetMemory<Sum> rows;
   size_t used = 0;                // of the rows, in vectors; none is at 0
   std::vector<uint32_t> tags_of;  // each token
@@ -190,8 +190,8 @@ template <class Sum> class TokenDecoder {
   static constexpr int kLanes = lanes<Sum>;
   static constexpr int kOthers = 8;  // places of labels that are not allowed, which take turns: additions to one place
                                      // wait for each other
-  static constexpr size_t kBudget = size_t(32) << 20;  // bytes of rows
-  static constexpr uint32_t kNew = uint32_t(1) << 31;  // instead of a row: which of the new words
+  static constexpr size_t kBudget = size_t(32) << 20;   // bytes of rows
+  static constexpr uint32_t kNew = uint32_t(1) << 31;   // instead of a row: which of the new words
   static constexpr uint32_t kWord = uint32_t(1) << 31;  // instead of tags: a word with tags that has labels of its own
   static constexpr size_t kMostTuples = size_t(1) << 18;
   struct Group {
