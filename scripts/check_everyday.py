@@ -29,12 +29,11 @@ NER = {"O", *(f"{prefix}-{name}" for prefix in "BI" for name in ("PER", "LOC", "
 def sentences(path: Path) -> Iterator[tuple[dict[str, str], list[list[str]]]]:
     """The comments and the rows of each sentence."""
     for block in path.read_text(encoding="utf-8").split("\n\n"):
-        if lines := block.strip("\n").split("\n")[: None if block.strip() else 0]:
-            comments = [line[1:].partition(" = ") for line in lines if line.startswith("#")]
-            yield (
-                {key.strip(): value for key, _, value in comments},
-                [line.split("\t") for line in lines if not line.startswith("#")],
-            )
+        lines = block.strip("\n").split("\n") if block.strip() else []
+        comments = [line[1:].partition(" = ") for line in lines if line.startswith("#")]
+        rows = [line.split("\t") for line in lines if not line.startswith("#")]
+        if rows:
+            yield {key.strip(): value for key, _, value in comments}, rows
 
 
 def tags(row: list[str]) -> tuple[str, str, str]:

@@ -66,7 +66,7 @@ class Workspace:
 
     @contextmanager
     def borrow_buffers(self, make: Callable[[], Any]) -> Iterator[Any]:
-        """Lend buffers of the kernel to one thread."""
+        """Lend buffers of the kernel to one thread; after an error they are dropped."""
         buffers = self.kernel.take(make)
         yield buffers
         self._buffer_bytes = getattr(buffers, "nbytes", 0)

@@ -257,12 +257,9 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
     if len(plan.seed) and may_restrict and (init is None or init.by_tags is not None):
         tags = tag_keys(compiled, plan, examples.columns)
         gold = tag_keys(compiled, plan, {**examples.columns, **gold_tags}) if gold_tags else tags
-        learned_with = tags if coding.needs_forms and compiled.tag_terms else gold
-        with_word = gold[:, int(bool(compiled.tag_terms)) :]
-        if init and init.by_tags and form:  # words that have several labels there do not count
-            before = np.array([word in init.known_words for word in form.types])[form.ids]
-            with_word[before[:, None] & ~np.isin(with_word, init.by_tags.keys)] = 0
-        by_tags = labels_by_tags(plan, learned_with[:, 0], gold[:, 0], with_word, y, labels, init)
+        likely = tags if coding.needs_forms and compiled.tag_terms else gold
+        with_word = words_that_count(gold[:, bool(compiled.tag_terms) :], form, init)
+        by_tags = labels_by_tags(plan, likely[:, 0], gold[:, 0], with_word, y, labels, init)
         if compiled.tag_terms:
             instances = with_label_sets(corpus.instances, by_tags, tags[:, 0], y)
             corpus = corpus._replace(instances=instances)
@@ -530,6 +527,29 @@ def tag_keys(
         encoder.extend(name, 0, columns[name].types)
         types[compiled.columns.index(name)] = columns[name].ids
     return keys(plan, types, encoder.hashes, pointers([types.shape[1]]))
+
+
+def words_that_count(
+    with_tags: NDArray[np.uint64], form: Column | None, init: Model | None
+) -> NDArray[np.uint64]:
+    """Return the keys of words with their tags, 0 for those known to have several labels.
+
+    A model to continue from knows a word, and has no label for it with its tags, if it has several.
+
+    Parameters
+    ----------
+    with_tags
+        The key of each token's word and gold tags, (N, 1) uint64; (N, 0) if words do not matter.
+    form
+        The words.
+    init
+        The model to continue from.
+    """
+    if not (init and init.by_tags and form):
+        return with_tags
+    before = np.array([word in init.known_words for word in form.types])[form.ids]
+    several = before[:, None] & ~np.isin(with_tags, init.by_tags.keys)
+    return np.where(several, np.uint64(0), with_tags)
 
 
 def labels_by_tags(

@@ -12,7 +12,7 @@ from seqtag.features.language import load
 from seqtag.model import bundle, container
 from seqtag.tagging.tagger import Tagger
 
-# Of "leaves" and "found", each tag has one lemma; "saw" is a verb with two.
+# "leaves" has one lemma with each tag, "saw" as a verb has two.
 LINES = [
     ("leaves", "VERB", "leave"),
     ("leaves", "NOUN", "leaf"),
