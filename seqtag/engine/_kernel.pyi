@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 I64 = NDArray[numpy.int64]
 I32 = NDArray[numpy.int32]
-Labels = Sequence[tuple[I32, Sequence[bytes]]]
 U64 = NDArray[numpy.uint64]
 F32 = NDArray[numpy.float32]
 KeyPlan = tuple[I64, I32, I32, U64, U64, I32, int]
@@ -141,7 +140,7 @@ class ScannedRows:
     def types(self) -> object: ...
     @property
     def sentence_ptr(self) -> object: ...
-    def splice(self, labels: Labels) -> bytes: ...
+    def splice(self, labels: Sequence[tuple[I32, Sequence[bytes]]]) -> bytes: ...
     def words(self) -> WordRows: ...
 
 class Scanner:
@@ -164,22 +163,19 @@ class WordRows:
     def sentence_ptr(self) -> object: ...
     def lines(
         self,
-        labels: Labels,
+        labels: Sequence[tuple[I32, Sequence[bytes]]],
         field: bytes,
         word: bytes,
         sentence: bytes,
         before: int | None,
     ) -> bytes: ...
     def json(
-        self,
-        keys: Sequence[bytes],
-        labels: Labels,
-        before: int,
+        self, keys: Sequence[bytes], labels: Sequence[tuple[I32, Sequence[bytes]]], before: int
     ) -> bytes: ...
     def conllu(
         self,
         columns: Sequence[int],
-        labels: Labels,
+        labels: Sequence[tuple[I32, Sequence[bytes]]],
         numbers: I64 | None,
         opens: Sequence[tuple[int, bytes]],
         before: Sequence[tuple[int, bytes]],
@@ -206,6 +202,18 @@ class TokenNumbers:
     @property
     def nbytes(self) -> int: ...
 
+class ChunkModel:
+    def __init__(
+        self,
+        plan: KeyPlan,
+        rows: Rows,
+        labels: int,
+        columns: Sequence[int],
+        attributes: Sequence[tuple[str, int, Sequence[tuple[int, int]]]],
+    ) -> None: ...
+    @property
+    def fits(self) -> bool: ...
+
 class Characters:
     def __init__(self, views: Sequence[Sequence[int]], hashes: Sequence[U64]) -> None: ...
     def unknown(self, codes: NDArray[numpy.uint32]) -> object: ...
@@ -220,6 +228,7 @@ class Characters:
         plain: NDArray[numpy.uint8],
     ) -> None: ...
     def number(self) -> object: ...
+    def labels(self, model: ChunkModel) -> object: ...
     @property
     def nbytes(self) -> int: ...
     def new_values(self, view: int) -> list[object]: ...

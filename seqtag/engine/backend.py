@@ -115,5 +115,6 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     WordScanner,
     TokenNumbers,
     Characters,
+    ChunkModel,
     hash_attributes,
 ) = get(BACKEND)

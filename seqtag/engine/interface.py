@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import ByteArray, CodeArray, HashArray, IntArray, KeyPlan
+    from seqtag.engine.arrays import ByteArray, CodeArray, HashArray, IntArray, KeyPlan, Rows
     from seqtag.engine.clustering import BigramCounter, ExchangeClustering
     from seqtag.engine.frozen import Decoder
     from seqtag.engine.keys import Values
@@ -160,6 +160,28 @@ class TokenNumbers(Protocol):
         """Return the numbers of the tokens at some code points of a text."""
 
 
+class ChunkModel(Protocol):
+    """Model that labels characters without numbering their columns; native backend only.
+
+    Made of the plan and the rows of a `Decoder` without label features, the number of its labels,
+    and the column (its index in `seqtag.segmentation.characters.COLUMNS`) and the call of each
+    attribute.
+    """
+
+    def __init__(
+        self,
+        plan: KeyPlan,
+        rows: Rows,
+        labels: int,
+        columns: Sequence[int],
+        attributes: Sequence[AttributeCall],
+    ) -> None: ...
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can label characters with these templates."""
+
+
 class Characters(Protocol):
     """Numbering of the character columns of a text; native backend only.
 
@@ -194,6 +216,9 @@ class Characters(Protocol):
 
     def number(self) -> NDArray[np.int32]:
         """Return the type ids (views, rows) of the text split last."""
+
+    def labels(self, model: ChunkModel) -> NDArray[np.int32]:
+        """Return the label (rows,) of each row of the text split last; -1 in some paragraphs."""
 
     def new_values(self, view: int) -> list[list[bytes]]:
         """Return the values of each column of a view for the types numbered since the last call."""
@@ -242,4 +267,5 @@ class Backend(NamedTuple):
     TokenNumbers: Callable[[], TokenNumbers] | None = None  # None: dicts are
     # None: not needed
     Characters: Callable[[Sequence[Sequence[int]], Sequence[HashArray]], Characters] | None = None
+    ChunkModel: type[ChunkModel] | None = None
     hash_attributes: HashAttributes | None = None  # None: the Python functions are used

@@ -65,3 +65,4 @@ Scanner = _kernel.Scanner
 WordScanner = _kernel.WordScanner
 TokenNumbers = _kernel.TokenNumbers
 Characters = _kernel.Characters
+ChunkModel = _kernel.ChunkModel

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import unicodedata
 from itertools import chain, compress, groupby, islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.interface import AttributeCall, Characters
+    from seqtag.engine.interface import AttributeCall, Characters, ChunkModel
     from seqtag.tables.table import WordTable
 
 COLUMNS = (
@@ -467,20 +467,21 @@ def _tail_start(symbols: Sequence[str], first: int, end: int) -> int:
     return tail
 
 
+@cached
 def is_plain(text: str) -> bool:
-    r"""Return whether `normal_form` keeps a text as it is, whatever surrounds it.
+    r"""Return whether `normal_form` keeps a text as it is, whatever plain text surrounds it.
+
+    A text in NFC stays so after any other if its first code point combines with none before it.
 
     Examples
     --------
-    >>> [is_plain(char) for char in ("a", "\u00e9", "\u0301", "\u2019", "\u1161")]
-    [True, True, False, False, False]
+    >>> [is_plain(char) for char in ("a", "\u00e9", "\u0301", "\u2019", "\u1161", "\u00ad")]
+    [True, True, False, False, False, False]
+    >>> is_plain("i\u0307"), is_plain("\u0915\u094d")
+    (True, True)
     """
-    return text.isascii() or all(map(_is_plain, text))
-
-
-@cached
-def _is_plain(char: str) -> bool:
-    return normal_form(char) == char and not unicodedata.combining(char) and is_composed(char)
+    first, inside = text[0], f"|{text}"
+    return normal_form(inside) == inside and not unicodedata.combining(first) and is_composed(first)
 
 
 class Numbering:
@@ -529,7 +530,7 @@ class Numbering:
     def read(self, text: str) -> tuple[CharacterRows, NDArray[np.int32]]:
         """Return the rows of a text, and the type of each row in each view: (views, rows) int32."""
         if self._native is not None:
-            return self._read_natively(self._native, text)
+            return self._split(self._native, text), self._native.number()
         rows, found = rows_of(text), columns_of(text, self._tables)
         types = np.zeros((len(self.views), len(rows.starts)), np.int32)
         for row, view, numbers in zip(types, self.views, self._numbers, strict=True):
@@ -537,10 +538,16 @@ class Numbering:
             row[:] = [numbers.setdefault(each, len(numbers)) for each in values]
         return rows, types
 
-    def _read_natively(
-        self, native: Characters, text: str
-    ) -> tuple[CharacterRows, NDArray[np.int32]]:
-        """Read a text with the kernel, which calls Python for new characters."""
+    def label(self, text: str, model: ChunkModel) -> tuple[CharacterRows, NDArray[np.int32]]:
+        """Return the rows of a text and the label of each, -1 where the kernel has none: (rows,).
+
+        All rows of a paragraph have labels, or none. `text` has characters; there is a kernel.
+        """
+        native = cast("Characters", self._native)
+        return self._split(native, text), native.labels(model)
+
+    def _split(self, native: Characters, text: str) -> CharacterRows:
+        """Return the rows of a text by the kernel, which calls Python for new characters."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         unknown = native.unknown(codes)
         if len(unknown):
@@ -558,7 +565,7 @@ class Numbering:
                 np.array([symbol[0].isalnum() for symbol in symbols], np.uint8),
                 np.array(list(map(is_plain, symbols)), np.uint8),
             )
-        return CharacterRows(starts, ends, gaps), native.number()
+        return CharacterRows(starts, ends, gaps)
 
     @property
     def nbytes(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,9 @@ from seqtag.tables.table import Lookup, text_columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from seqtag.engine.interface import ChunkModel
     from seqtag.model.model import Model
+    from seqtag.segmentation.characters import CharacterRows
 
 INSIDE, JOINED, TOKEN, SENTENCE = "inside", "joined", "token", "sentence"
 """The labels of characters: inside a token, with white space after it or without; the last of a
@@ -63,8 +65,12 @@ class Segments(NamedTuple):
 
 
 class _Workspace(NamedTuple):
-    """Working memory for one thread: numbers of values, and the kernel's buffers."""
+    """Working memory for one thread: numbers of values, and the kernel's buffers.
 
+    A chunk model has a numbering of its own: values that it numbers are not encoded.
+    """
+
+    chunks: Numbering
     numbering: Numbering
     encoder: Encoder
     buffers: Any
@@ -72,7 +78,7 @@ class _Workspace(NamedTuple):
     @property
     def nbytes(self) -> int:
         sums: int = getattr(self.buffers, "nbytes", 0)
-        return self.numbering.nbytes + self.encoder.nbytes + sums
+        return self.chunks.nbytes + self.numbering.nbytes + self.encoder.nbytes + sums
 
     @property
     def is_full(self) -> bool:
@@ -134,6 +140,7 @@ class Segmenter:
             by_view, self._views = _by_view(model)
             self._decoder = by_view.decoder(self._views)
             reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
+            self._chunks = _chunk_model(model)
         self._compiled = by_view.compiled
         self._calls = []  # of each column of each view, if the kernel has all of its attributes
         for view in self._views:
@@ -220,25 +227,10 @@ class Segmenter:
         `is_open`: whether a token goes on there; the last value returned is the same for the
         position after the rows that are final, which precedes it.
         """
-        rows, types = workspace.numbering.read(text)
-        latest = types.max(axis=1, initial=-1).tolist()
-        numbering, encoder = workspace[:2]
-        for number, (view, calls) in enumerate(zip(self._views, self._calls, strict=True)):
-            if latest[number] < numbering.reported[number]:
-                continue
-            new = calls and numbering.new_hashes(number, calls)
-            if new:
-                for name, hashes in zip(view, new[1], strict=True):
-                    encoder.extend_hashes(name, new[0], hashes)
-            else:
-                first, found = numbering.new_values(number)
-                for name, values in zip(view, found, strict=True):
-                    encoder.extend(name, first, values)
-        paragraphs = rows.paragraphs
-        labels = self._decoder.decode(types, encoder.hashes, paragraphs, workspace.buffers)
+        rows, labels = self._labels(text, workspace)
         first, last = int(np.searchsorted(rows.starts, begin)), len(labels)
         if not final and last and SEPARATOR not in text[int(rows.ends[-1]) :]:
-            last = max(first, int(paragraphs[-2]), last - self._ahead)
+            last = max(first, int(rows.paragraphs[-2]), last - self._ahead)
         done = int(rows.starts[last]) if last < len(labels) else len(text)
         # Whether a sentence, and whether a token, ends with each row.
         gaps = np.append(rows.gaps[1:], NEW_PARAGRAPH)[first:last]
@@ -253,11 +245,63 @@ class Segmenter:
         )
         return tokens, done, not follows[-1]
 
+    def _labels(self, text: str, workspace: _Workspace) -> tuple[CharacterRows, NDArray[np.int32]]:
+        """Return the rows of a text and their labels."""
+        if self._chunks is None:
+            return self._typed_labels(text, workspace)
+        rows, labels = workspace.chunks.label(text, self._chunks)
+        left = labels < 0
+        if left.any():  # paragraphs of rare characters
+            pieces = [
+                text[int(rows.starts[first]) : int(rows.ends[end - 1])]
+                for first, end in pairwise(rows.paragraphs.tolist())
+                if left[first]
+            ]
+            labels[left] = self._typed_labels(SEPARATOR.join(pieces), workspace)[1]
+        return rows, labels
+
+    def _typed_labels(
+        self, text: str, workspace: _Workspace
+    ) -> tuple[CharacterRows, NDArray[np.int32]]:
+        """Return the rows of a text and their labels, by the types of their columns."""
+        rows, types = workspace.numbering.read(text)
+        latest = types.max(axis=1, initial=-1).tolist()
+        numbering, encoder = workspace.numbering, workspace.encoder
+        for number, (view, calls) in enumerate(zip(self._views, self._calls, strict=True)):
+            if latest[number] < numbering.reported[number]:
+                continue
+            new = calls and numbering.new_hashes(number, calls)
+            if new:
+                for name, hashes in zip(view, new[1], strict=True):
+                    encoder.extend_hashes(name, new[0], hashes)
+            else:
+                first, found = numbering.new_values(number)
+                for name, values in zip(view, found, strict=True):
+                    encoder.extend(name, first, values)
+        return rows, self._decoder.decode(types, encoder.hashes, rows.paragraphs, workspace.buffers)
+
     def _new_workspace(self) -> _Workspace:
         names = [[name.partition(":")[2] for name in view] for view in self._views]
-        numbering = Numbering(names, self._compiled.tables)
+        chunks, numbering = (Numbering(names, self._compiled.tables) for _ in range(2))
         encoder = Encoder(self._compiled, backend.hash_strings)
-        return _Workspace(numbering, encoder, self._decoder.workspace())
+        return _Workspace(chunks, numbering, encoder, self._decoder.workspace())
+
+
+def _chunk_model(model: Model) -> ChunkModel | None:
+    """Return the model in a form that needs no types, if it has one and the kernel is there."""
+    compiled = model.compiled
+    calls = calls_of(compiled.functions)
+    has_more = compiled.order or model.parts or model.by_tags or model.tag_dictionary.attribute >= 0
+    if backend.ChunkModel is None or calls is None or has_more:
+        return None
+    made = backend.ChunkModel(
+        compiled.key_plans()[0],
+        model.weights.emission,
+        len(model.labels),
+        [COLUMNS.index(use.column) if use.column in COLUMNS else -1 for use in compiled.attributes],
+        calls,
+    )
+    return made if made.fits else None
 
 
 def _by_view(model: Model) -> tuple[Model, list[list[str]]]:

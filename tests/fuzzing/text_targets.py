@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from contextlib import suppress
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,6 +41,7 @@ from seqtag.tables.lexicon import read_table
 from seqtag.tables.table import WordTable
 from seqtag.tables.tsv import read_word_table, write_word_table
 from seqtag.tagging.document import cut_by_rules
+from seqtag.tagging.pipeline import Pipeline
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_pipeline
 from tests.strategies import NATIVE, REFERENCE
@@ -171,16 +173,17 @@ def text(data: bytes) -> str:
     paragraphs = choices.pick(["auto", "blank", "line"])
     chunk = 1 + choices.below(64)
     raw = choices.rest()
-    native = _cut(raw, paragraphs)
+    native = _cut(raw, paragraphs, good_pipeline())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "CHUNK", chunk)
         patch.setattr(writing.backend, "WordScanner", None)
         patch.setattr(characters.backend, "Characters", None)
+        patch.setattr(characters.backend, "ChunkModel", None)
         patch.setattr(characters.backend, "Decoder", REFERENCE.Decoder)
         patch.setattr(characters.backend, "hash_strings", REFERENCE.hash_strings)
         # Paragraphs, and UTF-16, are told by what has arrived.
         if paragraphs != "auto" and b"\0" not in raw[:64]:
-            _same(_cut(raw, paragraphs), native)
+            _same(_cut(raw, paragraphs, _reference_pipeline()), native)
     try:
         whole = raw.decode()
     except UnicodeDecodeError:
@@ -198,12 +201,18 @@ def text(data: bytes) -> str:
     return "accepted"
 
 
-def _cut(raw: bytes, paragraphs: str) -> list[bytes] | str:
+@cache
+def _reference_pipeline() -> Pipeline:
+    """Another one of the same models, which keeps decoders and numbers of the reference."""
+    return Pipeline(good_pipeline().models)
+
+
+def _cut(raw: bytes, paragraphs: str, pipeline: Pipeline) -> list[bytes] | str:
     """A text as CoNLL-U; the message if it is refused."""
     if compression_of(raw) is not None:
         return "compressed"
     try:
-        pieces = good_pipeline().segmented(read(io.BytesIO(raw), "text"), paragraphs=paragraphs)
+        pieces = pipeline.segmented(read(io.BytesIO(raw), "text"), paragraphs=paragraphs)
         return [b"".join(block.text.encode() for block in pieces.blocks())]
     except CorpusError as error:
         return str(error)

@@ -5,41 +5,13 @@
 #include <utility>
 #include <variant>
 
-#include "bind.h"
+#include "bind_model.h"
 #include "index.h"
-#include "keys.h"
 #include "n_best.h"
 #include "quantized_model.h"
 
 namespace seqtag {
 namespace {
-
-class CheckedPlan {  // holds copies of the arrays of a KeyPlan
- public:
-  std::vector<int64_t> term_ptr;
-  std::vector<int32_t> term_attribute, term_offset, attribute_column;
-  std::vector<uint64_t> seed, multiplier;
-  int shift;
-
-  explicit CheckedPlan(const PyKeyPlan& plan)
-      : term_ptr(copied(std::get<0>(plan))), term_attribute(copied(std::get<1>(plan))),
-        term_offset(copied(std::get<2>(plan))), attribute_column(copied(std::get<5>(plan))),
-        seed(copied(std::get<3>(plan))), multiplier(copied(std::get<4>(plan))), shift(std::get<6>(plan)) {
-    const size_t terms = term_attribute.size();
-    require(ascending(term_ptr, terms) && term_offset.size() == terms, "term arrays do not fit together");
-    require(seed.size() + 1 == term_ptr.size(), "one seed per template");
-    require(within(term_attribute.data(), terms, int64_t(attribute_column.size())), "unknown attribute");
-    for (size_t k = 0; k + 1 < term_ptr.size(); ++k)
-      require(size_t(term_ptr[k + 1] - term_ptr[k]) <= multiplier.size(), "conjunction too long");
-    require(shift >= 0 && shift < 64, "shift must be 0 to 63");
-    for (int32_t offset : term_offset)
-      require(offset >= -kMaxOffset && offset <= kMaxOffset, "an offset must be -1000 to 1000");
-  }
-  Plan plan() const {
-    return {seed.size(), term_ptr.data(),   term_attribute.data(),   term_offset.data(),
-            seed.data(), multiplier.data(), attribute_column.data(), shift};
-  }
-};
 
 // Encoded sentences. What indexes is copied; hashes are only looked up.
 class CheckedColumns {
@@ -116,11 +88,11 @@ class PyDecoder {
     require(std::get<0>(edge).shape(0) == 0 || labels <= kMaxTrigramLabels,
             "label bigrams that see words are for 255 labels at most");
     LabelComponents label_parts = parts_of(labels, parts);
-    check(emission, label_parts.any() ? label_parts.count : labels);
-    check(edge, int64_t(labels) * labels);
-    check(trigram, labels);
+    check_rows(emission, label_parts.any() ? label_parts.count : labels);
+    check_rows(edge, int64_t(labels) * labels);
+    check_rows(trigram, labels);
     const std::vector<int8_t> none(known_labels.shape(0), 0);
-    check({known_keys, known_ptr, known_labels, In<int8_t>(none.data(), {none.size()})}, labels);
+    check_rows({known_keys, known_ptr, known_labels, In<int8_t>(none.data(), {none.size()})}, labels);
     LabelsByTags seen_with_tags{{}, {nullptr, 0, &no_rows, nullptr, nullptr}};
     require(known_attribute >= -1 && known_attribute < int(plan_.attribute_column.size()), "unknown attribute");
     if (by_tags) {
@@ -128,10 +100,10 @@ class PyDecoder {
       tags_plan_ = std::make_unique<CheckedPlan>(tags_plan);
       const std::vector<int8_t> zeros(tag_labels.shape(0), 0);
       const PyRows rows{tag_keys, tag_ptr, tag_labels, In<int8_t>(zeros.data(), {zeros.size()})};
-      check(rows, labels);
+      check_rows(rows, labels);
       const size_t templates = tags_plan_->seed.size();
       require(templates == 1 || templates == 2 || tag_keys.shape(0) == 0, "labels by tags need one or two templates");
-      if (tag_keys.shape(0)) seen_with_tags = {tags_plan_->plan(), build(rows)};
+      if (tag_keys.shape(0)) seen_with_tags = {tags_plan_->plan(), rows_of(rows)};
     }
     const size_t K = size_t(labels), N = order ? K : transition.shape(0) ? K : 0;
     require(start.shape(0) == K && stop.shape(0) == K && transition.shape(0) == N && transition.shape(1) == N,
@@ -149,7 +121,7 @@ class PyDecoder {
                                           trigram_labels.data(), trigram_weights.data(), chain);
     TagDictionary words{known_attribute, QuantizedRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
                                                        known_labels.data(), none.data())};
-    auto emission_rows = build(emission), edge_rows = build(edge);
+    auto emission_rows = rows_of(emission), edge_rows = rows_of(edge);
     auto make = [&](auto& frozen) {
       using F = std::decay_t<decltype(*frozen)>;
       frozen = std::make_unique<F>(plan_.plan(), edge_plan_.plan(), std::move(emission_rows), std::move(edge_rows),
@@ -303,22 +275,6 @@ class PyDecoder {
                     search(model, size_t(ptr[s]), T, emission, edges);
                   });
     });
-  }
-
-  static void check(const PyRows& rows, int64_t width) {
-    const auto& [keys, row_ptr, labels, weights] = rows;
-    const size_t cells = labels.shape(0);
-    require(int64_t(3 * keys.shape(0) + cells) + 1 < kMaxWords, "rows and cells are more than 2**31 words hold");
-    require(row_ptr.shape(0) == keys.shape(0) + 1 && ascending(row_ptr, cells),
-            "row_ptr must ascend from 0 to the number of cells");
-    require(weights.shape(0) == cells, "cell labels and weights differ in length");
-    require(within(labels.data(), cells, width), "a cell's label is out of range");
-    require(ascending_within(row_ptr, labels), "the labels of a row must ascend");
-    for (size_t r = 0; r < keys.shape(0); ++r) require(keys(r) > (r ? keys(r - 1) : 0), "keys must ascend");
-  }
-  static QuantizedRows build(const PyRows& rows) {
-    const auto& [keys, row_ptr, labels, weights] = rows;
-    return {keys.data(), keys.shape(0), row_ptr.data(), labels.data(), weights.data()};
   }
 };
 

@@ -7,8 +7,9 @@
 #include <memory>
 #include <string_view>
 
-#include "bind.h"
+#include "bind_model.h"
 #include "characters.h"
+#include "chunk_model.h"
 #include "scan.h"
 #include "word_reader.h"
 #include "words.h"
@@ -277,6 +278,30 @@ class PyTokenNumbers {
   OneAtATime calls_;
 };
 
+class PyChunkModel {
+ public:
+  // columns: of each attribute, as in characters.py.
+  PyChunkModel(const PyKeyPlan& plan, const PyRows& rows, int labels, const std::vector<int>& columns,
+               const std::vector<PyAttributeUse>& attributes)
+      : PyChunkModel(CheckedPlan(plan), rows, labels, columns, attributes) {}
+  bool fits() const { return model_->fits(); }
+  const ChunkModel& model() const { return *model_; }
+
+ private:
+  std::unique_ptr<ChunkModel> model_;
+
+  PyChunkModel(const CheckedPlan& plan, const PyRows& rows, int labels, const std::vector<int>& columns,
+               const std::vector<PyAttributeUse>& attributes) {
+    require(columns.size() == attributes.size() && columns.size() == plan.attribute_column.size(),
+            "one column for each attribute");
+    require(labels > 0 && labels <= kMaxLabels, "labels must be 1 to 65535");
+    check_rows(rows, labels);
+    std::vector<ChunkModel::Use> uses;
+    for (size_t a = 0; a < columns.size(); ++a) uses.push_back({columns[a], use_of(attributes[a])});
+    model_ = std::make_unique<ChunkModel>(plan.plan(), uses, rows_of(rows), labels);
+  }
+};
+
 class PyCharacters {
  public:
   // hashes: of the words of each dictionary.
@@ -327,6 +352,19 @@ class PyCharacters {
     });
     return to_numpy(std::move(types), {views_.size(), table_.rows()});
   }
+  // Labels of the rows of the text that was split last, -1 where the model leaves them to the caller.
+  nb::object labels(const PyChunkModel& model) {
+    require(table_.characters() == table_.defined(), "a character that is not defined");
+    require(model.fits(), "a model that has other templates");
+    std::vector<int32_t> found(table_.rows());
+    calls_.run([&] {
+      nb::gil_scoped_release release;
+      if (memory_of_ != &model.model()) memory_ = {};
+      memory_of_ = &model.model();
+      model.model().label(table_, memory_, found.data());
+    });
+    return to_numpy(std::move(found));
+  }
   // Per column of a view, its values for the types that were numbered since the last call, in order.
   nb::list new_values(size_t view) {
     require(view < views_.size(), "view out of range");
@@ -370,7 +408,7 @@ class PyCharacters {
     return found;
   }
   size_t nbytes() const {
-    size_t total = table_.bytes();
+    size_t total = table_.bytes() + memory_.bytes();
     for (const std::vector<InnerHashes>& columns : inner_)
       for (const InnerHashes& inner : columns)
         for (const std::vector<uint64_t>& hashes : inner.hashes) total += bytes_held(hashes);
@@ -386,6 +424,8 @@ class PyCharacters {
     std::vector<std::vector<uint64_t>> hashes;  // per attribute and value
   };
   std::vector<std::vector<InnerHashes>> inner_;  // per view and column
+  const ChunkModel* memory_of_ = nullptr;
+  ChunkModel::Memory memory_;
   OneAtATime calls_;
 
   static const std::vector<std::vector<int>>& checked(const std::vector<std::vector<int>>& views, int dictionaries) {
@@ -433,8 +473,9 @@ class PyCharacters {
         return use.attribute == Attribute::kForm || use.attribute == Attribute::kValue;
       });
       for (size_t i = 0; i < n; ++i) {
-        plain[i] = as_it_is ? table_.plain_hash(view, column, begin + i) : 0;
-        if (!plain[i]) left.push_back(i);
+        bool is_plain = as_it_is;
+        plain[i] = as_it_is ? table_.hash(view, column, begin + i, &is_plain) : 0;
+        if (!is_plain) left.push_back(i);
       }
       const uint64_t empty = BytesHash().value();
       for (size_t a = 0; a < uses.size(); ++a)
@@ -492,6 +533,11 @@ void bind_text(nb::module_& m) {
       .def(nb::init<>())
       .def("number", &PyTokenNumbers::number, nb::arg("codes"), nb::arg("starts"), nb::arg("ends"))
       .def_prop_ro("nbytes", &PyTokenNumbers::nbytes);
+  nb::class_<PyChunkModel>(m, "ChunkModel")
+      .def(
+          nb::init<const PyKeyPlan&, const PyRows&, int, const std::vector<int>&, const std::vector<PyAttributeUse>&>(),
+          nb::arg("plan"), nb::arg("rows"), nb::arg("labels"), nb::arg("columns"), nb::arg("attributes"))
+      .def_prop_ro("fits", &PyChunkModel::fits);
   nb::class_<PyCharacters>(m, "Characters")
       .def(nb::init<const std::vector<std::vector<int>>&, const std::vector<In<uint64_t>>&>(), nb::arg("views"),
            nb::arg("hashes"))
@@ -501,6 +547,7 @@ void bind_text(nb::module_& m) {
       .def("define", &PyCharacters::define, nb::arg("symbols"), nb::arg("kinds"), nb::arg("classes"),
            nb::arg("alphanumeric"), nb::arg("plain"))
       .def("number", &PyCharacters::number)
+      .def("labels", &PyCharacters::labels, nb::arg("model"), nb::keep_alive<1, 2>())
       .def_prop_ro("nbytes", &PyCharacters::nbytes)
       .def("new_values", &PyCharacters::new_values, nb::arg("view"))
       .def("new_hashes", &PyCharacters::new_hashes, nb::arg("view"), nb::arg("attributes"), nb::arg("describe"),

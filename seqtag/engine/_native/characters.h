@@ -319,16 +319,9 @@ class CharacterTable {
                      end - begin, to + begin);
       });
     }
-    const auto number_grams = [&](auto& grams, const std::vector<int32_t>& sign_of, size_t length, int32_t* to) {
-      if (!to) return;
-      signs_.resize(n);
-      for (size_t r = 0; r < n; ++r) signs_[r] = sign_of[size_t(row_character_[r])];
-      each_paragraph([&](size_t begin, size_t end) {
-        grams.number(&signs_[begin], &gaps_[begin], end - begin, length, to + begin);
-      });
-    };
-    number_grams(symbol_grams_, symbol_of_, symbols_length_, types[kSymbols]);
-    number_grams(kind_grams_, mark_of_, std::max<size_t>(kinds_length_, 1), types[kKinds]);
+    for (const View view : {kSymbols, kKinds})
+      if (int32_t* const to = types[size_t(view)])
+        each_paragraph([&](size_t begin, size_t end) { number_grams(view, begin, end, to + begin); });
     for (size_t v = kTailAndNext; v < kViews; ++v)
       if (types[v]) std::fill_n(types[v], n, 0);
     if (std::all_of(&types[kParts], &types[0] + kViews, [](int32_t* each) { return !each; })) return;
@@ -357,15 +350,14 @@ class CharacterTable {
     each_piece(view, column, type, [&](std::string_view piece, bool) { text.append(piece); });
     return text;
   }
-  // Its hash; 0 if its normal form may be another.
-  uint64_t plain_hash(View view, size_t column, size_t type) const {
+  // Its hash; plain: set to false if its normal form may be another.
+  uint64_t hash(View view, size_t column, size_t type, bool* plain = nullptr) const {
     BytesHash hash;
-    bool all_plain = true;
-    each_piece(view, column, type, [&](std::string_view piece, bool plain) {
-      all_plain &= plain;
+    each_piece(view, column, type, [&](std::string_view piece, bool is_plain) {
+      if (plain) *plain &= is_plain;
       hash.add(piece.data(), piece.size());
     });
-    return all_plain ? hash.value() : 0;
+    return hash.value();
   }
 
   // Columns with much fewer values than their view has types: these are numbered too.
@@ -420,6 +412,7 @@ class CharacterTable {
   }
 
  private:
+  friend class ChunkModel;
   struct Page {
     std::array<uint8_t, 256> kind;
     std::array<int32_t, 256> character;
@@ -589,6 +582,16 @@ class CharacterTable {
     return tail;
   }
 
+  // The types of the grams of a paragraph, of symbols or of kinds.
+  void number_grams(View view, size_t begin, size_t end, int32_t* out) {
+    const std::vector<int32_t>& sign_of = view == kSymbols ? symbol_of_ : mark_of_;
+    signs_.resize(end - begin);
+    for (size_t r = begin; r < end; ++r) signs_[r - begin] = sign_of[size_t(row_character_[r])];
+    if (view == kSymbols)
+      symbol_grams_.number(signs_.data(), &gaps_[begin], end - begin, symbols_length_, out);
+    else
+      kind_grams_.number(signs_.data(), &gaps_[begin], end - begin, std::max<size_t>(kinds_length_, 1), out);
+  }
   template <class Visit> void each_paragraph(Visit visit) const {
     for (size_t begin = 0, end; begin < rows(); begin = end) {
       for (end = begin + 1; end < rows() && gaps_[end] < 2;) ++end;
