@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +34,8 @@ from seqtag.segmentation.unpunctuated import WordBreaks
 from seqtag.tables.table import Lookup, text_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from seqtag.engine.interface import ChunkModel
@@ -64,13 +67,9 @@ class Segments(NamedTuple):
     sentence_ends: NDArray[np.int64]
 
 
-class _Workspace(NamedTuple):
-    """Working memory for one thread: numbers of values, and the kernel's buffers.
+class _Typed(NamedTuple):
+    """Working memory for labels by types: numbers of values, and the kernel's buffers."""
 
-    A chunk model has a numbering of its own: values that it numbers are not encoded.
-    """
-
-    chunks: Numbering
     numbering: Numbering
     encoder: Encoder
     buffers: Any
@@ -78,7 +77,22 @@ class _Workspace(NamedTuple):
     @property
     def nbytes(self) -> int:
         sums: int = getattr(self.buffers, "nbytes", 0)
-        return self.chunks.nbytes + self.numbering.nbytes + self.encoder.nbytes + sums
+        return self.numbering.nbytes + self.encoder.nbytes + sums
+
+
+class _Workspace:
+    """Working memory for one thread: by chunks, and by types when they are needed."""
+
+    def __init__(self, new_numbering: Callable[[], Numbering], new_typed: Callable[[], _Typed]):
+        self.chunks, self._new_typed = new_numbering(), new_typed
+
+    @cached_property
+    def typed(self) -> _Typed:
+        return self._new_typed()
+
+    @property
+    def nbytes(self) -> int:
+        return self.chunks.nbytes + (self.typed.nbytes if "typed" in vars(self) else 0)
 
     @property
     def is_full(self) -> bool:
@@ -264,9 +278,9 @@ class Segmenter:
         self, text: str, workspace: _Workspace
     ) -> tuple[CharacterRows, NDArray[np.int32]]:
         """Return the rows of a text and their labels, by the types of their columns."""
-        rows, types = workspace.numbering.read(text)
+        numbering, encoder, buffers = workspace.typed
+        rows, types = numbering.read(text)
         latest = types.max(axis=1, initial=-1).tolist()
-        numbering, encoder = workspace.numbering, workspace.encoder
         for number, (view, calls) in enumerate(zip(self._views, self._calls, strict=True)):
             if latest[number] < numbering.reported[number]:
                 continue
@@ -278,13 +292,18 @@ class Segmenter:
                 first, found = numbering.new_values(number)
                 for name, values in zip(view, found, strict=True):
                     encoder.extend(name, first, values)
-        return rows, self._decoder.decode(types, encoder.hashes, rows.paragraphs, workspace.buffers)
+        return rows, self._decoder.decode(types, encoder.hashes, rows.paragraphs, buffers)
 
     def _new_workspace(self) -> _Workspace:
+        return _Workspace(self._new_numbering, self._new_typed)
+
+    def _new_numbering(self) -> Numbering:
         names = [[name.partition(":")[2] for name in view] for view in self._views]
-        chunks, numbering = (Numbering(names, self._compiled.tables) for _ in range(2))
+        return Numbering(names, self._compiled.tables)
+
+    def _new_typed(self) -> _Typed:
         encoder = Encoder(self._compiled, backend.hash_strings)
-        return _Workspace(chunks, numbering, encoder, self._decoder.workspace())
+        return _Typed(self._new_numbering(), encoder, self._decoder.workspace())
 
 
 def _chunk_model(model: Model) -> ChunkModel | None:

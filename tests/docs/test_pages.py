@@ -32,6 +32,7 @@ PAGES = {
     "docs/how-to/cluster.md": (),
     "docs/how-to/compare.md": (),
     "docs/how-to/confidence.md": (),
+    "docs/how-to/distill.md": (),
     "docs/how-to/evaluate.md": (),
     "docs/how-to/from-sklearn-crfsuite.md": ("sklearn", "sklearn_crfsuite"),
     "docs/how-to/lexicons.md": (),
