@@ -67,6 +67,8 @@ _EXTENSIONS += (
     "py js sh exe dll html xml json yaml yml md ini cfg conf log sql cpp h java rb iso bak"
 )
 _DOMAINS = "com org net edu gov co.uk org.uk ac.uk de fr io info ca com.au eu ie us tv me"
+_QUOTES = "«_» “_” „_“ ‘_’ ‹_› »_«"
+_DASHES = "- -- – —"
 _INITIALS = "ABCDEFGHIJKLMNOPRSTVW"
 
 
@@ -137,6 +139,12 @@ class _Names:
     def version(self) -> str:
         parts = [str(self.random.randrange(20)) for _ in range(self.random.choice((3, 3, 4)))]
         return ".".join(parts)
+
+    def date(self) -> str:
+        year, month, day = (
+            self.random.randrange(*each) for each in ((1950, 2030), (1, 13), (1, 29))
+        )
+        return f"{year}-{month:02}-{day:02}"
 
     def initial(self) -> str:
         return f"{self.random.choice(_INITIALS)}."
@@ -428,6 +436,16 @@ _RULES = (
         lambda names, _: _word(names.version(), "NUM", "CD", "NumForm=Digit|NumType=Card"),
     ),
     _Rule(
+        60,
+        lambda rows, i: (
+            rows[i][_FORM].isdecimal()
+            and len(rows[i][_FORM]) == 4
+            and _tag(rows, i - 1) in ("ADP", "PUNCT", "VERB", "AUX")
+            and _tag(rows, i + 1) in ("PUNCT", "ADP", "CCONJ", "")
+        ),
+        lambda names, _: _word(names.date(), "NUM", "CD", "NumForm=Digit|NumType=Card"),
+    ),
+    _Rule(
         10,
         lambda rows, i: (
             rows[i][_UPOS] == "SYM" and rows[i][_XPOS] == "NFP" and len(rows[i][_FORM]) < 5
@@ -531,8 +549,40 @@ def enriched(lines: Sequence[str], seed: int = 1) -> str:
                 if not (word[0].endswith(".") and _form(rows, i + 1) == "."):  # one is both
                     once.append(_with(rows, i, word, rule))
         made += once
+    made += _with_other_marks(sentences, random)
     random.shuffle(made)
     return "".join("".join("\t".join(row) + "\n" for row in rows) + "\n" for rows in made)
+
+
+def _with_other_marks(sentences: Sequence[list[Row]], random: Random) -> list[list[Row]]:
+    """Return copies of sentences with other quotation marks, dashes, and ellipses."""
+    opens, closes = ({"``"}, {"''"})
+    quoted = [
+        rows for rows in sentences if [r[_XPOS] in opens | closes for r in rows].count(True) == 2
+    ]
+    dashed = [
+        rows
+        for rows in sentences
+        if any(r[_FORM] in _DASHES.split() and r[_XPOS] in ",:" for r in rows)
+    ]
+    dotted = [rows for rows in sentences if any(r[_FORM] == "..." for r in rows)]
+    made = []
+    for pool, copies in ((quoted, 60), (dashed, 80), (dotted, 30)):
+        for rows in random.sample(pool, min(copies, len(pool))):
+            copy = [[*row] for row in rows]
+            first, last = random.choice(_QUOTES.split()).split("_")
+            dash, spaced = random.choice(("–", "—", "—")), random.choice((True, False, False))
+            for i, row in enumerate(copy):
+                if row[_XPOS] in opens | closes:
+                    row[_FORM] = row[_LEMMA] = first if row[_XPOS] in opens else last
+                elif row[_FORM] == "...":
+                    row[_FORM] = "…"
+                elif row[_FORM] in _DASHES.split() and row[_XPOS] in ",:" and i:
+                    row[_FORM] = row[_LEMMA] = dash
+                    row[_MISC] = copy[i - 1][_MISC] = "_" if spaced else "SpaceAfter=No"
+            copy[-1][_MISC] = "_"
+            made.append(copy)
+    return made
 
 
 def _with(rows: Sequence[Row], i: int, word: Word, rule: _Rule) -> list[Row]:
