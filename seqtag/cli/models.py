@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.entries import training_seconds, treebank_of, treebanks
 from seqtag.catalogue.entries import languages as language_names
+from seqtag.catalogue.entries import training_seconds, treebank_of, treebanks
 from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
 from seqtag.cli.options import json_option, quiet_option
@@ -59,9 +59,7 @@ def list_models(as_json: bool) -> int:
         seconds = f"{max(1, round(training_seconds(entry)))} s" if entry.bytes else "?"
         is_default = "*" if entry.name in defaults else ""
         license_ = entry.licence if entry.is_pinned else "?"
-        rows.append(
-            [name, is_default, entry.title, license_, entry.release, size, seconds, state]
-        )
+        rows.append([name, is_default, entry.title, license_, entry.release, size, seconds, state])
     header = ["name", "default", "corpus", "license", "release", "size", "time", "state"]
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])

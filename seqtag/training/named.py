@@ -77,9 +77,7 @@ def train_named(
     return target
 
 
-def _files(
-    entry: Entry, announce: Callable[[RemoteFile], bool] | None
-) -> dict[str, Path]:
+def _files(entry: Entry, announce: Callable[[RemoteFile], bool] | None) -> dict[str, Path]:
     """Return the files of the parts that the treebank has."""
     files = {}
     for part in entry.parts:
