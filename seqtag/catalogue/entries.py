@@ -185,8 +185,8 @@ def treebanks() -> dict[str, Entry]:
 
     Examples
     --------
-    >>> treebanks()["ud:wo_wtb"].title, treebanks()["ud:wo_wtb"].is_pinned
-    ('Wolof, WTB', False)
+    >>> treebanks()["ud:abq_atb"].title, treebanks()["ud:abq_atb"].is_pinned
+    ('Abaza, ATB', False)
     """
     model = next((each for name, each in entries().items() if name.startswith(_PREFIX)), None)
     found = {}

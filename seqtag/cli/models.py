@@ -31,7 +31,7 @@ def command() -> None:
     Examples:
       seqtag models list
       seqtag models train french
-      seqtag tag -m french news.txt
+      seqtag models card french
     """
 
 
