@@ -87,7 +87,14 @@ def _partial_fit(*args: object, **options: object) -> object:
     return import_module("seqtag.training.online").partial_fit(*args, **options)
 
 
+def _train_named(*args, **options):  # type: ignore[no-untyped-def]
+    from seqtag.training.named import train_named
+
+    return train_named(*args, **options)
+
+
 hooks.register("partial_fit", _partial_fit)
+hooks.register("train_named", _train_named)
 
 
 __getattr__ = names_of(__name__, _HOME)

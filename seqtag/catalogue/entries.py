@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -176,20 +177,88 @@ def entries() -> dict[str, Entry]:
     return {name: Entry(name=name, **table) for name, table in tables.items()}
 
 
-def treebank_of(language: str) -> Entry | None:
-    """Return the treebank of a language, by its code or its English name; None if there is none.
+@lru_cache(maxsize=1)
+def treebanks() -> dict[str, Entry]:
+    """Return all treebanks by name: those of the catalogue, and the rest of ``treebanks.tsv``.
+
+    Of the rest no digests and sizes are known, and not whether they have all three parts.
 
     Examples
     --------
-    >>> treebank_of("fr").name, treebank_of("ancient greek").name, treebank_of("klingon")
-    ('ud:fr_sequoia', 'ud:grc_perseus', None)
+    >>> treebanks()["ud:abq_atb"].title, treebanks()["ud:abq_atb"].is_pinned
+    ('Abaza, ATB', False)
     """
-    wanted = re.sub(r"[\s_-]", "", language).lower()
-    for name, entry in entries().items():
-        code = name.removeprefix(_PREFIX).partition("_")[0]
-        if name.startswith(_PREFIX) and wanted in (code, entry.language.replace(" ", "").lower()):
-            return entry
-    return None
+    model = next((each for name, each in entries().items() if name.startswith(_PREFIX)), None)
+    found = {}
+    for name, repository, _, last in _rows("treebanks.tsv"):
+        language, _, title = repository.removeprefix("UD_").partition("-")
+        found[_PREFIX + name] = entries().get(_PREFIX + name) or Entry(
+            name=_PREFIX + name,
+            title=f"{language.replace('_', ' ')}, {title}",
+            script="",
+            licence=f"see LICENSE.txt of {repository}",
+            release=last,
+            address=_ADDRESS.format(repository=repository, name=name),
+            format="conllu",
+            columns=model.columns if model else (),
+            parts=("train", "dev", "test"),
+        )
+    return found | {name: each for name, each in entries().items() if name.startswith(_PREFIX)}
+
+
+@lru_cache(maxsize=1)
+def languages() -> dict[str, str]:
+    """Return the default treebank for each name of a language, in lower case, without blanks.
+
+    Names are ISO 639 codes of two and three letters, the English name, and native names. The
+    default is the first treebank of ``catalogue.toml``; else, of those that are not parallel (PUD,
+    which have no training part), the one that was released first, and of these the first by name.
+
+    Examples
+    --------
+    >>> names = languages()
+    >>> {names["fr"], names["fra"], names["french"], names["français"]}
+    {'ud:fr_sequoia'}
+    """
+    found = {}
+    for code, other, native, default in _rows("languages.tsv"):
+        entry = treebanks().get(_PREFIX + default)
+        if entry:
+            for name in (code, other, entry.language, *native.split("|")):
+                found[_plain(name)] = entry.name
+    for name, entry in entries().items():  # of a catalogue that has languages of its own
+        if name.startswith(_PREFIX):
+            for known in (name.removeprefix(_PREFIX).partition("_")[0], entry.language):
+                found.setdefault(_plain(known), name)
+    found.pop("", None)
+    return found
+
+
+def treebank_of(language: str) -> Entry | None:
+    """Return the treebank of a name of a language or of a treebank; None if there is none.
+
+    Examples
+    --------
+    >>> treebank_of("Français").name, treebank_of("fr_gsd@2.15").release, treebank_of("klingon")
+    ('ud:fr_sequoia', '2.15', None)
+    """
+    name, at, release = language.removeprefix(_PREFIX).partition("@")
+    found = treebanks().get(_PREFIX + name) or treebanks().get(languages().get(_plain(name), ""))
+    if found is None or (at and not re.fullmatch(r"[0-9]+(\.[0-9]+)*", release)):
+        return None
+    return found.at(release) if release else found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]", "", unicodedata.normalize("NFC", name)).lower()
+
+
+def _rows(name: str) -> list[list[str]]:
+    """Return the rows of a table next to the catalogue, without its header."""
+    path = CATALOGUE.with_name(name)
+    if not path.is_file():
+        return []
+    return [line.split("\t") for line in path.read_text("utf-8").splitlines()[1:]]
 
 
 def training_seconds(entry: Entry) -> float:
@@ -245,6 +314,10 @@ def read_tables(text: str) -> dict[str, dict[str, Any]]:
 
 
 _PREFIX = "ud:"
+_ADDRESS = (
+    "https://raw.githubusercontent.com/UniversalDependencies/{repository}/r{{release}}/"
+    "{name}-ud-{{part}}.conllu"
+)
 _NAME = re.compile(r"(?P<name>[^@/]+)(?:@(?P<release>[0-9]+(?:\.[0-9]+)*))?(?:/(?P<part>\w+))?")
 
 
@@ -315,7 +388,8 @@ def parse(text: str) -> CorpusName | None:
     found = _NAME.fullmatch(text)
     if text == "-" or Path(text).exists():
         return None
-    known = found is not None and found["name"] in entries()
+    known_names = entries() | treebanks() if text.startswith(_PREFIX) else entries()
+    known = found is not None and found["name"] in known_names
     if not (known or text.startswith(_PREFIX)):
         return None
     if found is None or not known:
@@ -323,10 +397,11 @@ def parse(text: str) -> CorpusName | None:
         msg = (
             "expected the name of a corpus, such as ud:fr_sequoia or ud:fr_sequoia/dev, found "
             f"{text!r}"
-            f"{did_you_mean(name, entries())}; seqtag corpora list shows them all"
+            f"{did_you_mean(name, known_names)}; seqtag corpora list shows them all"
         )
         raise CatalogueError(msg)
-    entry = entries()[found["name"]].at(found["release"] or entries()[found["name"]].release)
+    entry = known_names[found["name"]]
+    entry = entry.at(found["release"] or entry.release)
     if found["part"]:
         entry.file(found["part"])  # refuses a part that is not there
     return CorpusName(entry, found["part"])

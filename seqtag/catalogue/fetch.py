@@ -22,7 +22,15 @@ FOLDER = "SEQTAG_CACHE"
 """The environment variable that names another folder to keep corpora in."""
 
 MIRROR = "SEQTAG_CORPORA_MIRROR"
-"""Environment variable that names another server, with the paths of the catalogue."""
+"""Environment variable that names another server or a folder, with the paths of the catalogue."""
+
+MAX_BYTES = 1 << 30
+"""Size of the largest file that is fetched."""
+
+
+class MissingPartError(CatalogueError):
+    """A server does not have a part of a corpus."""
+
 
 _log = logging.getLogger("seqtag")
 
@@ -81,7 +89,13 @@ def fetch(file: RemoteFile, announce: Callable[[RemoteFile], bool] | None = None
     """
     target = local_path(file)
     if not _is_complete(file):
+        is_new = not target.exists()
         _download(file, target, progress=announce is not None and announce(file))
+        if not file.digest and (fault := _fault_of(target)):
+            if is_new:
+                target.unlink()
+            msg = f"expected a treebank in CoNLL-U, found {fault}; nothing was kept"
+            raise CatalogueError(msg, source=f"{file.corpus}/{file.part}")
     if _expected_digest(file) is None:
         digest = _digest_of(target)
         with Output(_record_of(target)) as out:
@@ -133,6 +147,21 @@ def _expected_digest(file: RemoteFile) -> str | None:
         return None
 
 
+def _fault_of(path: Path) -> str:
+    """Return what is wrong with a file that should be CoNLL-U, by its ends; empty if nothing is."""
+    if path.suffix != ".conllu":
+        return ""
+    with path.open("rb") as opened:
+        start = opened.read(4096)
+        opened.seek(max(0, path.stat().st_size - 2))
+        end = opened.read()
+    if not start:
+        return "an empty file"
+    if not start.startswith((b"#", b"1\t", b"1-")):
+        return f"a file that begins with {start[:20]!r}"
+    return "" if end == b"\n\n" else "a file that ends within a sentence"
+
+
 def _digest_of(path: Path) -> str:
     sha = hashlib.sha256()  # importing pooch takes longer than most commands
     with path.open("rb") as opened:
@@ -141,23 +170,52 @@ def _digest_of(path: Path) -> str:
     return sha.hexdigest()
 
 
+def _copy(source: Path, target: Path, expected: str | None) -> None:
+    """Copy a file of a mirror that is a folder."""
+    try:
+        digest = _digest_of(source)
+        if expected not in (None, digest):
+            msg = f"expected the SHA-256 {expected}, found {digest}; nothing was kept"
+            raise CatalogueError(msg, source=str(source))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("rb") as opened, Output(target, compress=False) as out:
+            while chunk := opened.read(1 << 20):
+                out.write(chunk)
+    except FileNotFoundError as error:
+        msg = f"is not there; nothing was kept; {MIRROR} names a folder"
+        raise MissingPartError(msg, source=str(source)) from error
+    except OSError as error:
+        msg = (
+            f"cannot be copied ({error}); nothing was kept; check {MIRROR}, which names a folder, "
+            f"and {FOLDER}"
+        )
+        raise CatalogueError(msg, source=str(source)) from error
+
+
 def _download(file: RemoteFile, target: Path, *, progress: bool) -> None:
     """Download a file with pooch, which checks its digest before it gets its name."""
+    mirror, expected = os.environ.get(MIRROR), _expected_digest(file)
+    if mirror and "://" not in mirror:
+        _copy(Path(mirror + urlsplit(file.address).path), target, expected)
+        return
     # Late: these take longer to import than a short text to tag.
     import pooch
     import requests
 
-    mirror, expected = os.environ.get(MIRROR), _expected_digest(file)
     address = mirror.rstrip("/") + urlsplit(file.address).path if mirror else file.address
 
     def check(response: requests.Response, **_: Any) -> None:
         """Refuse what could be recorded by mistake as a file that has no digest."""
+        is_packed = response.headers.get("Content-Encoding", "identity") != "identity"
+        size = response.headers.get("Content-Length", "0")
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
         msg = ""
         if expected is None and not (response.url.startswith("https:") or mirror):
             msg = f"expected HTTPS for a file without a digest, found {response.url[:200]}"
         elif expected is None and is_page and response.ok:
             msg = "expected a corpus, found a web page; check whether the network asks for a login"
+        elif is_packed or (size.isdecimal() and int(size) > MAX_BYTES):
+            msg = f"expected at most {MAX_BYTES:,} bytes, not packed, found a file that is not"
         if msg or not response.ok:
             response.close()  # pooch leaves it open
         if msg:
@@ -188,7 +246,9 @@ def _download(file: RemoteFile, target: Path, *, progress: bool) -> None:
             f"name another server with {MIRROR} (such as https://example.org), or put the file at "
             f"{target}"
         )
-        raise CatalogueError(msg, source=address) from error
+        is_missing = error.response is not None and error.response.status_code == 404
+        kind = MissingPartError if is_missing else CatalogueError
+        raise kind(msg, source=address) from error
     except OSError as error:
         msg = (
             f"cannot keep corpora there ({error.strerror or error}); set {FOLDER} to a folder that "

@@ -50,6 +50,7 @@ COMMAND_GROUPS = {
         "tune": "Search for the best settings; draw learning curves.",
     },
     "Data": {
+        "models": "Train models of any language by its name.",
         "corpora": "List and fetch corpora by name.",
         "classes": "Learn word classes from raw text.",
         "lexicon": "Collect the tags of words from a corpus.",

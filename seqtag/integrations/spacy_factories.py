@@ -84,11 +84,11 @@ def create_tokenizer(model: str | None = None) -> Callable[[Language], Any]:
 
 
 def _load(owner: Any, nlp: Language, model: str | None, *, saved: bool) -> None:
-    """Load a model, or the embedded one of the language, unless it was saved with the pipeline."""
-    from seqtag.model.embedded import embedded_models
+    """Load a model, or that of the language, unless it was saved with the pipeline."""
+    from seqtag.model.embedded import find_model
 
     owner.language = nlp.lang
-    if model is None and nlp.lang in embedded_models():
+    if model is None and not saved and find_model(nlp.lang).is_file():
         model = nlp.lang
     if model is not None and not saved:
         owner.load(model)

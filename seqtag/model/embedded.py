@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqtag import hooks
 from seqtag.errors import nearest
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from seqtag.catalogue.entries import Entry
 
 _HERE = Path(__file__).parents[1]
 MODELS = next(  # inside the package if installed, next to it in a source tree
@@ -28,14 +32,42 @@ def embedded_models() -> list[str]:
 
 
 def find_model(path_or_name: str | PathLike[str]) -> Path:
-    """Return the path of a model: the path itself if it is a file, else that of the embedded model.
+    """Return the path of a model: the path itself if it is a file, else that of a model by name.
 
-    A folder called ``en`` does not hide the model of that name.
+    Names are those of embedded models, and of languages and treebanks whose model was trained by
+    ``seqtag models train``; with ``SEQTAG_TRAIN=1`` it is trained now. A folder called ``en`` does
+    not hide the model of that name.
     """
-    path = Path(path_or_name)
-    embedded = MODELS / f"{path_or_name}.seqtag"
-    is_taken = path.exists() and not path.is_dir()
-    return embedded if not is_taken and embedded.is_file() else path
+    path, name = Path(path_or_name), str(path_or_name)
+    embedded = MODELS / f"{name}.seqtag"
+    if path.exists() and not path.is_dir():
+        return path
+    if embedded.is_file():
+        return embedded
+    from seqtag.catalogue.entries import treebank_of
+
+    entry = None if path.name != name or path.suffix == ".seqtag" else treebank_of(name)
+    if entry is None:
+        return path
+    code = language_code(entry)
+    if code in embedded_models() and treebank_of(code) is entry and entry.name[3:] != name:
+        return MODELS / f"{code}.seqtag"
+    trained = trained_path(entry)
+    if not trained.is_file() and os.environ.get("SEQTAG_TRAIN") == "1":
+        hooks.call("train_named", entry)
+    return trained if trained.is_file() else path
+
+
+def language_code(entry: Entry) -> str:
+    """Return the ISO 639 code of a treebank's language, with which its name begins."""
+    return entry.name.removeprefix("ud:").partition("_")[0]
+
+
+def trained_path(entry: Entry) -> Path:
+    """Return where the model of a treebank is kept, whether it exists or not."""
+    from seqtag.catalogue.fetch import cache_folder
+
+    return cache_folder() / "models" / f"{entry.name.removeprefix('ud:')}@{entry.release}.seqtag"
 
 
 class MissingModelError(FileNotFoundError):
@@ -69,12 +101,15 @@ def training_advice(language: str) -> str:
     entry = treebank_of(language)
     if entry is None:
         return ""
-    code = entry.name.removeprefix("ud:").partition("_")[0]
-    if code in embedded_models():
+    code = language_code(entry)
+    if code in embedded_models() and treebank_of(language) is treebank_of(code):
         return f"{entry.language} is the embedded model {code!r}"
-    size = sum(entry.file(part).size or 0 for part in ("train", "dev"))
-    seconds = max(1, round(training_seconds(entry)))
+    cost = "its size is not known here"
+    if entry.is_pinned:
+        size = sum(entry.file(part).size or 0 for part in ("train", "dev"))
+        seconds = max(1, round(training_seconds(entry)))
+        cost = f"downloads {size / 1e6:.1f} MB and takes about {seconds} s"
     return (
-        f"train a model for {entry.language}: seqtag train {entry.name} -o {language}.seqtag "
-        f"(downloads {size / 1e6:.1f} MB and takes about {seconds} s)"
+        f"train the model for {entry.title} (license: {entry.licence}): seqtag models train "
+        f"{language} ({cost}), or set SEQTAG_TRAIN=1"
     )

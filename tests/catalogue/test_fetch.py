@@ -147,7 +147,7 @@ def test_a_server_that_is_not_there(server, monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
-    for mirror in (nobody, "mirror"):
+    for mirror in (nobody, "x://mirror"):
         monkeypatch.setenv("SEQTAG_CORPORA_MIRROR", mirror)
         message = refusal()
         assert message.startswith(f"{mirror}{PATH}: cannot be downloaded (")

@@ -1,0 +1,153 @@
+"""``seqtag models``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from seqtag.catalogue.entries import languages as language_names
+from seqtag.catalogue.entries import training_seconds, treebank_of, treebanks
+from seqtag.cli.base import Group, option
+from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
+from seqtag.cli.options import json_option, quiet_option
+from seqtag.errors import CatalogueError, did_you_mean
+from seqtag.model.embedded import embedded_models, language_code, trained_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from seqtag.catalogue.entries import Entry
+
+
+@click.group("models", cls=Group)
+def command() -> None:
+    """List, train and remove models by the name of their language or treebank.
+
+    A model is trained where it is used, from a treebank of Universal Dependencies, and stored in
+    $SEQTAG_CACHE. Then its name works wherever a model is expected.
+
+    \b
+    Examples:
+      seqtag models list
+      seqtag models train french
+      seqtag models card french
+    """
+
+
+@command.command("list")
+@json_option
+def list_models(as_json: bool) -> int:
+    """List all treebanks that models can be trained from.
+
+    The columns are name, corpus, license, release, size and estimated time where they are known,
+    and state: embedded, trained (here), or trainable; * marks the default of a language.
+
+    \b
+    Examples:
+      seqtag models list
+      seqtag models list --json
+    """
+    defaults = {*language_names().values()}
+    rows = []
+    for entry in treebanks().values():
+        code, name = language_code(entry), entry.name.removeprefix("ud:")
+        state = "trained" if trained_path(entry).is_file() else "trainable"
+        if state == "trainable" and code in embedded_models() and entry.name in defaults:
+            state = f"embedded: {code}"
+        size = f"{sum(entry.bytes) / 1e6:.1f} MB" if entry.bytes else "?"
+        seconds = f"{max(1, round(training_seconds(entry)))} s" if entry.bytes else "?"
+        is_default = "*" if entry.name in defaults else ""
+        license_ = entry.licence if entry.is_pinned else "?"
+        rows.append([name, is_default, entry.title, license_, entry.release, size, seconds, state])
+    header = ["name", "default", "corpus", "license", "release", "size", "time", "state"]
+    if as_json:
+        print_json([dict(zip(header, row, strict=True)) for row in rows])
+    else:
+        say_table([header, *rows])
+    return 0
+
+
+@command.command("train")
+@click.argument("names", nargs=-1, required=True, metavar="NAME[@RELEASE]...")
+@option("--best", is_flag=True, help="Train for accuracy: 5 runs.")
+@quiet_option
+def train_models(names: tuple[str, ...], best: bool, quiet: bool) -> int:
+    """Train models and print their paths; those that are there are not trained again.
+
+    \b
+    Examples:
+      seqtag models train french
+      seqtag models train fr_gsd@2.18 wolof
+    """
+    from seqtag.training.named import train_named
+
+    check_stdout()
+    notes = Notes(quiet)
+    for entry in [_named(name) for name in names]:
+        notes(f"{entry.name}@{entry.release}: {entry.title}, license: {entry.licence}")
+        say(f"{train_named(entry, best=best, announce=notes.announce)}\n")
+    return 0
+
+
+@command.command("path")
+@click.argument("name")
+def path(name: str) -> int:
+    """Print the path of a trained model.
+
+    \b
+    Examples:
+      seqtag models path french
+    """
+    say(f"{_trained(name)}\n")
+    return 0
+
+
+@command.command("card")
+@click.argument("name")
+def card(name: str) -> int:
+    """Print the card of a trained model: data, settings, figures, license.
+
+    \b
+    Examples:
+      seqtag models card french
+    """
+    from seqtag.training.named import card_of
+
+    print_json(card_of(_trained(name)))
+    return 0
+
+
+@command.command("remove")
+@click.argument("name")
+def remove(name: str) -> int:
+    """Remove a trained model and its card.
+
+    \b
+    Examples:
+      seqtag models remove french
+    """
+    model = _trained(name)
+    model.unlink()
+    model.with_suffix(".json").unlink(missing_ok=True)
+    return 0
+
+
+def _named(name: str) -> Entry:
+    entry = treebank_of(name)
+    if entry is None:
+        known = [*language_names(), *(each.removeprefix("ud:") for each in treebanks())]
+        msg = (
+            f"expected a language or a treebank, found {name!r}{did_you_mean(name, known)}; "
+            "seqtag models list shows them all"
+        )
+        raise CatalogueError(msg)
+    return entry
+
+
+def _trained(name: str) -> Path:
+    model = trained_path(_named(name))
+    if not model.is_file():
+        msg = f"expected a trained model, found none of {name}; run seqtag models train {name}"
+        raise CatalogueError(msg, source=str(model))
+    return model
