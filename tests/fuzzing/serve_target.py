@@ -157,7 +157,7 @@ async def answer(
 
     async def receive() -> dict[str, Any]:
         if not pieces:
-            return {"type": "http.disconnect"}
+            await asyncio.Event().wait()  # the client waits for its answer
         return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
 
     async def send(message: Any) -> None:
