@@ -285,9 +285,26 @@ class _Service:
             msg = "expected true or false in the field scores, found another value"
             raise SeqtagError(msg)
         offsets = value.get("offsets", "codepoint")
-        found = annotate(loaded, value.get("text"), deadline, scores=scores, offsets=offsets)
-        sentences = b",".join(map(orjson.dumps, found))
-        return b'{"model":%b,"sentences":[%b]}' % (to_json(name), sentences)
+
+        def sentences(text: object) -> bytes:
+            found = annotate(loaded, text, deadline, scores=scores, offsets=offsets)
+            return b'{"sentences":[%b]}' % b",".join(map(orjson.dumps, found))
+
+        if "texts" not in value:
+            return b'{"model":%b,%b' % (to_json(name), sentences(value.get("text"))[1:])
+        texts = value["texts"]
+        if not isinstance(texts, list) or "text" in value:
+            msg = "expected a list in the field texts and no field text, found another value"
+            raise SeqtagError(msg)
+        answers = []
+        for text in texts:
+            try:
+                answers.append(sentences(text))
+            except DeadlineError:
+                raise
+            except SeqtagError as error:  # the others are answered
+                answers.append(to_json({"error": _message(error)}))
+        return b'{"model":%b,"answers":[%b]}' % (to_json(name), b",".join(answers))
 
     @staticmethod
     def explain(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:

@@ -268,6 +268,22 @@ def test_units_of_offsets(client, unit, code):
     assert "expected one of codepoint, utf16, byte" in wrong.json()["error"]
 
 
+def test_texts(client):
+    texts = [TEXT, "", 3, "\ud800", "Stop"]
+    head = {"content-type": "application/json"}
+    value = client.post("/api/tag", content=json.dumps({"texts": texts}), headers=head).json()
+    alone = [client.post("/api/tag", json={"text": text}).json() for text in (TEXT, "", "Stop")]
+    found = [each.get("sentences") for each in value["answers"]]
+    assert found == [alone[0]["sentences"], [], None, None, alone[2]["sentences"]]
+    assert [each["error"] for each in value["answers"][2:4]] == [
+        "expected text in the field text, found none",
+        "expected text, found a lone surrogate; leave it out",
+    ]
+    wrong = client.post("/api/tag", json={"texts": TEXT})
+    assert wrong.status_code == 400
+    assert wrong.json()["error"].startswith("expected a list in the field texts")
+
+
 def test_probes(client):
     for path in ("/health", "/healthz", "/readyz"):
         assert (client.get(path).status_code, client.get(path).text) == (200, "ok\n")
