@@ -1,8 +1,8 @@
 """Connection limits of the server: how many connections it takes, and how long each may stall.
 
 uvicorn has no time limit for the head of a request or for a client that does not read its answer.
-The limits are added around it by public interfaces only: an `asyncio.Protocol` that passes the
-events of a connection on to uvicorn's own protocol, and an ASGI application around the server's.
+The limits are added around it: an `asyncio.Protocol` that passes the events of a connection on to
+uvicorn's own protocol, and an ASGI application around the server's.
 """
 
 from __future__ import annotations
