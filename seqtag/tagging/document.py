@@ -21,6 +21,7 @@ from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError, install_hint
 from seqtag.html_tables import paragraph, table
 from seqtag.labels.column import LabelColumn
+from seqtag.labels.schemes import OUTSIDE
 from seqtag.labels.schemes import spans as spans_of
 from seqtag.segmentation.reading import ConlluWriter, SegmentedBlock
 
@@ -346,13 +347,12 @@ class Document:
             found = ", ".join(self._schemes) or "none"
             msg = f"expected a column of chunk labels, which here are {found}; found {column!r}"
             raise SeqtagError(msg)
-        return [
-            span
-            for sentence in self.sentences
-            for span in spans_in(
-                self.text, sentence.words, sentence.column(column), self._schemes[column], column
-            )
-        ]
+        spans = []
+        for sentence in self.sentences:
+            labels = [OUTSIDE if label == "_" else label for label in sentence.column(column)]
+            scheme = self._schemes[column]
+            spans += spans_in(self.text, sentence.words, labels, scheme, column)
+        return spans
 
     def __str__(self) -> str:
         """Return the document as CoNLL-U."""

@@ -492,13 +492,6 @@ def _note_places(taggers: Sequence[Tagger], stream: SentenceStream, to: str | No
             len(stream.columns),
             ", ".join(new),
         )
-    for each in taggers:
-        if each.model.training.get("lacks_outside"):
-            _log.info(
-                "%s: words outside lack the key %s of MISC, as in the training data",
-                stream.source,
-                each.label.partition(".")[2],
-            )
 
 
 def _renumbered(text: bytes, number: tuple[bytes, bytes] | None, before: int) -> bytes:

@@ -8,6 +8,7 @@ one does the same for column formats, but Python handles word types only. A bloc
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 from sys import getsizeof
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -18,10 +19,11 @@ from seqtag.caching import TAGGERS_BYTES
 from seqtag.corpus import FORMATS
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
-from seqtag.corpus.sentence import bad_value, find_column, places, split_key
+from seqtag.corpus.sentence import bad_value, find_column, places, split_key, with_value
 from seqtag.corpus.write import JSON_KEYS
 from seqtag.features.encoder import Column
 from seqtag.labels.column import FEATS, sorted_feats
+from seqtag.labels.schemes import OUTSIDE
 from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
 from seqtag.tagging.encode import NO_LABEL
@@ -51,6 +53,7 @@ _SEPARATORS = {  # between fields and between words, and after a sentence, as th
     "tsv": (b"\t", b"\n", b"\n"),
 }
 _NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows only if there are no others
+_MISC = CONLLU.index("misc")
 _MANY = 3  # taggers, of which none takes most of the time
 
 
@@ -64,7 +67,7 @@ def names_shown(names: Sequence[str], form: Format) -> list[str]:
     """
     if form.most_labels is None or not names:
         return [*names]
-    tags = [name for name in names if name not in _NO_TAGS] or names
+    tags = [n for n in names if n not in _NO_TAGS and not split_key(n, CONLLU)] or names
     last = "upos" if tags[-1] == "xpos" and "upos" in tags else tags[-1]
     return [last][: form.most_labels]
 
@@ -117,11 +120,15 @@ class _Filled(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """A column to write: its place (-1: after the last), its tagger, the bytes of each label."""
+    """A column to write: its place (-1: after the last), its tagger, the bytes of each label.
+
+    `key`: a key of MISC that the labels are the values of, or an empty string.
+    """
 
     column: int
     tagger: int
     names: list[bytes]
+    key: str
 
 
 class _Written(NamedTuple):
@@ -131,25 +138,35 @@ class _Written(NamedTuple):
     names: list[bytes]
 
 
-class _Lemmas:
-    """Values of labels that depend on the forms, such as edit scripts, for each form and label."""
+class _Combined:
+    """Values that depend on a label and on another column, such as lemmas on the form.
 
-    def __init__(self, tagger: Tagger):
-        self._coding, self._labels = tagger.model.coding, tagger.model.labels
+    Parameters
+    ----------
+    labels
+        By label id.
+    write
+        Returns the values, given labels and as many values of the column.
+    """
+
+    def __init__(
+        self, labels: Sequence[str], write: Callable[[list[str], list[str]], Sequence[str]]
+    ):
+        self._labels, self._write = labels, write
         self._written: dict[int, bytes] = {}
         self.nbytes = 0
 
-    def of(self, forms: Column, ids: NDArray[np.int32]) -> tuple[_Written, list[str]]:
-        """Return the values of label ids, given the forms.
+    def of(self, column: Column, ids: NDArray[np.int32]) -> tuple[_Written, Sequence[str]]:
+        """Return the values of label ids, given the column.
 
         The second result has those that did not occur before.
         """
         width = np.int64(len(self._labels))
-        pairs, which = np.unique(forms.ids * width + ids, return_inverse=True)
+        pairs, which = np.unique(column.ids * width + ids, return_inverse=True)
         numbers = pairs.tolist()
         new = [pair for pair in numbers if pair not in self._written]
         labels = [self._labels[pair % width] for pair in new]
-        written = self._coding.decode(labels, [forms.types[pair // width] for pair in new])
+        written = self._write(labels, [column.types[pair // width] for pair in new])
         self._written.update(zip(new, map(str.encode, written), strict=True))
         self.nbytes += sum(map(getsizeof, written)) + _ENTRY_BYTES * len(new)
         names = list(map(self._written.__getitem__, numbers))
@@ -202,13 +219,16 @@ class TablePlan:
         shown = [*columns.by_file_name(hidden=False)]
         if to is not None:
             shown = names_shown(shown, FORMATS[to])
+        known = CONLLU if stream.is_bare else stream.columns
+        keys = {name: (split_key(name, known) or ("", ""))[1] for name in shown}
         self.targets = [
             _Target(
-                stream.columns.index(name) if name in stream.columns else -1,
+                next((i for i, each in enumerate(stream.columns) if each in (name, base)), -1),
                 filled[name].tagger,
                 [value.encode() for value in filled[name].names],
+                keys[name],
             )
-            for name in shown
+            for name, base in ((each, "misc" if keys[each] else each) for each in shown)
         ]
         needed = {target.tagger for target in self.targets}
         for number, found in reversed([*enumerate(self.sources)]):
@@ -225,11 +245,14 @@ class TablePlan:
             self._words_to = to
             self.read += {"form"} - {*self.read}
         self._shown = shown
-        self._columns = [CONLLU.index(name) if name in CONLLU else -1 for name in shown]
+        self._columns = [
+            CONLLU.index(name) if name in CONLLU else _MISC if split_key(name, CONLLU) else -1
+            for name in shown
+        ]
         if self._words_to in ("conllu", "jsonl", *_SEPARATORS):
             self._excluded = FORMATS[self._words_to].excludes
             has_room = {
-                "conllu": all(1 < place < CONLLU.index("misc") for place in self._columns),
+                "conllu": all(1 < place <= _MISC for place in self._columns),
                 "tagged": bool(shown),
                 "tsv": "sentence" not in shown,
                 "jsonl": not {*shown} & {*JSON_KEYS},
@@ -241,11 +264,13 @@ class TablePlan:
                 stream.extensible or all(target.column >= 0 for target in self.targets)
             )
             has_room = has_room and bool(stream.separator)
+            self.read += {"misc"} - {*self.read} if any(keys.values()) else ()
         self.possible = (
             bool(self.read or not needed)
             and has_room
             and all(source is not None for sources in self.sources for source in sources)
-            and not any(split_key(name, stream.columns) for name in (*self.read, *filled))
+            and not any(split_key(name, stream.columns) for name in self.read)
+            and self._has_one_key(filled)
             and all(each.writes_ids or each.model.coding.needs_forms for each in written)
             and all(
                 self.can_write([name.decode() for name in target.names])
@@ -253,6 +278,28 @@ class TablePlan:
                 if self.taggers[target.tagger].writes_ids
             )
         )
+
+    def _has_one_key(self, filled: Mapping[str, _Filled]) -> bool:
+        """Return whether at most one filled column is a key: one of MISC that no tagger reads."""
+        keys = {name: split_key(name, CONLLU) for name in filled}
+        keyed = [name for name, key in keys.items() if key]
+        taggers = {filled[name].tagger for name in keyed}
+        is_read = any(
+            isinstance(source, _Filled) and source.tagger in taggers
+            for source in chain.from_iterable(self.sources)
+        )
+        return len(keyed) <= 1 and all(name.startswith("misc.") for name in keyed) and not is_read
+
+    def items_of(self, target: _Target) -> Callable[[list[str], list[str]], list[str]]:
+        """Return the function that returns cells of MISC with labels as values of a key."""
+        lacks = self.taggers[target.tagger].model.training.get("lacks_outside")
+
+        def items(labels: list[str], cells: list[str]) -> list[str]:
+            values = [None if lacks and label == OUTSIDE else label for label in labels]
+            pairs = zip(cells, values, strict=True)
+            return [with_value(cell, target.key, value) for cell, value in pairs]
+
+        return items
 
     def can_write(self, values: Sequence[str]) -> bool:
         """Return whether all values can be written as they are."""
@@ -287,6 +334,7 @@ class TablePlan:
             text = rows.splice(labels)
             return lambda _: text
         if to == "conllu":
+            labels = [self._as_item(*each) for each in zip(self.targets, labels, strict=True)]
             written = partial(rows.conllu, self._columns, labels)
             return lambda before: written(*block.comments(before))
         if to == "jsonl":
@@ -299,16 +347,28 @@ class TablePlan:
         text = words.lines(labels, *_SEPARATORS[to], None)
         return lambda _: text
 
+    def _as_item(self, target: _Target, written: _Written) -> _Written:
+        """Return the labels of a key as items of MISC."""
+        if not target.key:
+            return written
+        labels = [*map(bytes.decode, written.names)]
+        cells = self.items_of(target)(labels, ["_"] * len(labels))
+        return written._replace(names=[cell.encode() for cell in cells])
+
     def workspaces(self) -> list[Workspace]:
         """Return an empty workspace for each tagger."""
         return [tagger.new_workspace() for tagger in self.taggers]
 
-    def lemmas(self) -> dict[int, _Lemmas]:
-        """Return the writers of labels that depend on the forms, by the number of the tagger."""
+    def combined(self) -> dict[int, _Combined]:
+        """Return the writers of labels that depend on another column, by number of the tagger."""
+        keyed = () if self._words_to else [target for target in self.targets if target.key]
         return {
-            number: _Lemmas(tagger)
+            number: _Combined(tagger.model.labels, tagger.model.coding.decode)
             for number, tagger in enumerate(self.taggers)
             if tagger not in self._first and tagger.model.coding.needs_forms
+        } | {
+            target.tagger: _Combined([*map(bytes.decode, target.names)], self.items_of(target))
+            for target in keyed
         }
 
 
@@ -363,7 +423,7 @@ class TableTagger:
         self._plan = plan
         self._scanner = plan.scanner()
         self._workspaces = plan.workspaces()
-        self._lemmas = plan.lemmas()
+        self._combined = plan.combined()
         self._numbering = Lock()
         self._turns = [Lock() for _ in plan.taggers]
         self._is_spoiled = False
@@ -372,7 +432,7 @@ class TableTagger:
     def nbytes(self) -> int:
         """Bytes held for word types."""
         held = sum(space.nbytes for space in self._workspaces)
-        return held + sum(lemmas.nbytes for lemmas in self._lemmas.values())
+        return held + sum(each.nbytes for each in self._combined.values())
 
     @property
     def is_full(self) -> bool:
@@ -399,7 +459,7 @@ class TableTagger:
                             values = list(map(sorted_feats, values))
                         encoder.extend(column, scanned.known[at], values, shared[at])
         labels: dict[int, NDArray[np.int32]] = {}  # by the number of the tagger
-        lemmas: dict[int, _Written] = {}
+        combined: dict[int, _Written] = {}
         for number in plan.needed:
             tagger, workspace = plan.taggers[number], self._workspaces[number]
             columns = tagger.model.compiled.columns
@@ -407,8 +467,8 @@ class TableTagger:
             for row, column, source in zip(types, columns, plan.sources[number], strict=True):
                 if isinstance(source, _Filled):
                     ids, names = labels[source.tagger], source.names
-                    if source.tagger in lemmas:
-                        ids, written = lemmas[source.tagger]
+                    if source.tagger in combined:
+                        ids, written = combined[source.tagger]
                         names = list(map(bytes.decode, written))
                     with self._numbering:
                         row[:] = workspace.encoder.number(column, [names], len(names))[ids]
@@ -419,22 +479,27 @@ class TableTagger:
                         tagger.note_empty(column, plan.read[source], len(row), plan.source)
             forms = None
             if tagger.model.coding.needs_forms:
-                values = self._scanner.values[plan.read.index("form")]
-                forms = Column(values, types[columns.index("form")])
+                forms = self._column_of("form", scanned)
             with self._turns[number]:
                 ids = tagger.decode_types(types, scanned.sentence_ptr, workspace, forms=forms)
             labels[number] = ids
-            if forms and number in self._lemmas:
+            if number in self._combined:
                 is_written = any(target.tagger == number for target in plan.targets)
                 with self._numbering:
-                    lemmas[number], fresh = self._lemmas[number].of(forms, ids)
+                    other = forms or self._column_of("misc", scanned)
+                    combined[number], fresh = self._combined[number].of(other, ids)
                     self._is_spoiled |= is_written and not plan.can_write(fresh)
                 if self._is_spoiled:  # perhaps in another thread, which kept these values
                     return None
         out = [
-            lemmas.get(target.tagger) or _Written(labels[target.tagger], target.names)
+            combined.get(target.tagger) or _Written(labels[target.tagger], target.names)
             for target in plan.targets
         ]
         sentences = int(np.count_nonzero(scanned.lengths))
         write = plan.write(block, scanned, out)
         return TaggedBlock(write, sentences, scanned.types.shape[1])
+
+    def _column_of(self, name: str, scanned: Scanned) -> Column:
+        """Return the values of a column that was read."""
+        source = self._plan.read.index(name)
+        return Column(self._scanner.values[source], scanned.types[source])

@@ -133,7 +133,7 @@ def test_labels_of_words_that_do_not_fit_are_refused():
         (lambda: rows.json([], [(ids, names)], 0), "one key for each array of labels"),
         (lambda: rows.conllu([], [(ids, names)], None, [], []), "one column for each array"),
         (lambda: rows.conllu([1], [(ids, names)], None, [], []), "a column out of range"),
-        (lambda: rows.conllu([9], [(ids, names)], None, [], []), "a column out of range"),
+        (lambda: rows.conllu([10], [(ids, names)], None, [], []), "a column out of range"),
         (lambda: rows.conllu([], [], int64(), [], []), "one number for each sentence"),
         (lambda: rows.conllu([], [], None, [(1, b"")], []), "a sentence out of range"),
         (lambda: rows.conllu([], [], None, [], [(1, b"")]), "a sentence out of range"),

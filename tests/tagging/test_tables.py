@@ -8,7 +8,7 @@ from itertools import chain
 from sys import getsizeof
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import seqtag
@@ -413,6 +413,7 @@ OF_WORDS = [None, "conllu", "tagged", "columns", "tsv", "jsonl", "tokens"]
 )
 def test_tokens_in_each_format(sentences, to, names, chunk):
     text = "\n".join(map(" ".join, sentences))
+    assume("\0" not in text[:4])  # perhaps UTF-16, which is told by what has arrived
     for ends in ("", "\n", " \t\r\n"):
         assert_same((text + ends).encode(), names, chunk, format="tokens", to=to)
 
@@ -491,7 +492,7 @@ def test_long_words_and_lemmas_are_forgotten_by_their_bytes(monkeypatch, names):
         def tag(self, block):
             done = super().tag(block)
             words = sum(map(getsizeof, chain(*self._scanner.values)))
-            held.append(words + sum(lemmas.nbytes for lemmas in self._lemmas.values()))
+            held.append(words + sum(each.nbytes for each in self._combined.values()))
             return done
 
     monkeypatch.setattr(tables, "TableTagger", Spy)

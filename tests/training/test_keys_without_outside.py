@@ -52,7 +52,6 @@ def test_commands(tmp_path, call):  # noqa: F811
     assert done.code == 0 and "a word without the key means O" in done.err
     done = call("tag", "-m", model, path)
     assert (done.code, done.out.decode()) == (0, path.read_text())
-    assert "words outside lack the key NE of MISC, as in the training data" in done.err
     done = call("eval", path, path, "--label", "misc.NE", "--json")
     assert b'"scheme": "iob2"' in done.out
     assert call("cv", path, "--label", "misc.NE", "--folds", 2).code == 0
@@ -76,3 +75,12 @@ def test_a_missing_value_of_other_labels_is_an_error(tmp_path, names, outside):
         seqtag.train(path, label="misc.NE")
     assert str(caught.value).startswith(f"{path}:2: ")
     assert "found a word without this key" in str(caught.value)
+
+
+def test_spans_of_a_document_are_its_chunks(tmp_path):
+    """Words outside lack the key in CoNLL-U; they are outside of the spans, too."""
+    path = tmp_path / "a.conllu"
+    path.write_text(conllu(SENTENCES * 3))
+    document = seqtag.train(path, label="misc.NE")("Lena leaves Lodz .")
+    found = [(span.text, span.label) for span in document.spans("misc.NE")]
+    assert found == [("Lena", "PER"), ("Lodz", "LOC")]

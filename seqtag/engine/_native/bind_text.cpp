@@ -70,9 +70,9 @@ class PyWordRows {
                    const std::vector<std::pair<size_t, nb::bytes>>& before) const {
     const std::vector<WordLabels> read = checked(labels, rows_->forms.size());
     require(columns.size() == read.size(), "one column for each array of labels");
-    std::array<const WordLabels*, WordRows::kLast + 1> by_column{};
+    std::array<const WordLabels*, WordRows::kMisc + 1> by_column{};
     for (size_t i = 0; i < columns.size(); ++i) {
-      require(columns[i] >= int(WordRows::kFirst) && columns[i] <= int(WordRows::kLast), "a column out of range");
+      require(columns[i] >= int(WordRows::kFirst) && columns[i] <= int(WordRows::kMisc), "a column out of range");
       by_column[size_t(columns[i])] = &read[i];
     }
     WordRows::Comments comments;

@@ -114,13 +114,13 @@ class WordRows {
     return out;
   }
 
-  static constexpr size_t kFirst = 2, kLast = 8;  // columns of CoNLL-U with labels: LEMMA to DEPS
+  static constexpr size_t kFirst = 2, kLast = 8, kMisc = 9;  // columns of CoNLL-U with labels: LEMMA to DEPS, MISC
   struct Comments {
     const int64_t* numbers = nullptr;             // of sentences; none: without
     std::vector<std::string_view> opens, before;  // per sentence: lines, and white space of the text before it
   };
-  // CoNLL-U, with `columns[c]` in column c.
-  std::string conllu(const std::array<const WordLabels*, kLast + 1>& columns, const Comments& comments) const {
+  // CoNLL-U, with `columns[c]` in column c; those of MISC are items that are added, "_" for none.
+  std::string conllu(const std::array<const WordLabels*, kMisc + 1>& columns, const Comments& comments) const {
     std::string out;
     out.reserve(forms.size() * (32 + 8 * kLast));
     const auto cells = [&](size_t word) {
@@ -132,6 +132,7 @@ class WordRows {
           out.push_back('_');
       }
     };
+    const auto item_of = [&](size_t word) { return columns[kMisc] ? columns[kMisc]->of(word) : std::string_view("_"); };
     for_each_sentence([&](size_t s, size_t first, size_t last) {
       if (!comments.opens.empty()) out.append(comments.opens[s]);
       if (comments.numbers) append_number(out.append("# sent_id = "), comments.numbers[s]).push_back('\n');
@@ -140,7 +141,7 @@ class WordRows {
         append_number(out, int64_t(word - first) + 1).push_back('\t');
         out.append(forms[word]);
         cells(word);
-        out.append("\t_\n");
+        out.append("\t").append(item_of(word)).push_back('\n');
       };
       for (size_t word = first; tokens.empty() && word < last; ++word) row(word);
       const auto [begin, end] = tokens_of(s);
@@ -155,7 +156,8 @@ class WordRows {
         else
           cells(word++);
         out.push_back('\t');
-        append_misc(out, token, t == begin && !comments.before.empty() ? comments.before[s] : std::string_view());
+        append_misc(out, token, t == begin && !comments.before.empty() ? comments.before[s] : std::string_view(),
+                    token.words > 1 ? std::string_view("_") : item_of(word - 1));
         out.push_back('\n');
         if (token.words == 1) continue;
         for (const size_t stop = word + token.words; word < stop; ++word) row(word);
@@ -207,7 +209,7 @@ class WordRows {
     out.push_back(char('0' + number % 10));
     return out;
   }
-  static void append_misc(std::string& out, const Token& token, std::string_view before) {
+  static void append_misc(std::string& out, const Token& token, std::string_view before, std::string_view more) {
     const size_t start = out.size();
     const auto item = [&](const char* name) -> std::string& {
       if (out.size() > start) out.push_back('|');
@@ -219,7 +221,7 @@ class WordRows {
       item("SpaceAfter=No");
     else if (token.spaces != " ")
       escape(item("SpacesAfter="), token.spaces);
-    if (out.size() == start) out.push_back('_');
+    if (more != "_" || out.size() == start) item("").append(more);
   }
   static void escape(std::string& out, std::string_view text) {
     static const std::string_view plain = "\\ \t\r\n|", escaped = "\\strnp";
