@@ -39,7 +39,7 @@ from benchmarks.summary import put
 from benchmarks.text import table
 from seqtag import caching
 from seqtag.corpus import LIMITS
-from seqtag.serve.server import IDLE, MOST_LEFT, MOST_UNSENT, ServerLimits
+from seqtag.serve.server import IDLE, MOST_HELD, MOST_UNSENT, ServerLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -369,7 +369,7 @@ def budgets() -> str:
         ("a line", limits.line),
         ("a sentence of a column file", limits.size),
         ("a request to the server", server.body),
-        ("requests whose words the server's caches may hold", MOST_LEFT),
+        ("words of requests that the caches of the server may hold", MOST_HELD),
         ("responses that clients of the server have not read", MOST_UNSENT),
     ]
     return table(["what input can fill", "bytes at most"], [(what, f"{n:,}") for what, n in rows])

@@ -44,6 +44,12 @@ def clear_caches() -> None:
             cache.clear()
 
 
+def held_bytes() -> int:
+    """Return about how many bytes all caches hold that are not in use at the moment."""
+    caches = (reference() for reference in _caches.valuerefs())
+    return sum(getattr(cache, "nbytes", 0) for cache in caches)
+
+
 _Key = TypeVar("_Key")
 _Answer = TypeVar("_Answer")
 

@@ -70,6 +70,11 @@ class Pool(Generic[Item]):
         if id(item) in self._kept and not self._is_full(item):
             self._idle.append(item)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that idle items report to hold."""
+        return sum(getattr(item, "nbytes", 0) for item in tuple(self._idle))
+
     def clear(self) -> None:
         """Drop all items: those that are idle now, the others when they are given back."""
         self._kept.clear()

@@ -125,7 +125,7 @@ def command(
         from seqtag.serve.connections import ConnectionLimits
         from seqtag.serve.server import ServerLimits, application
     except ImportError:
-        msg = f"serve needs starlette and uvicorn; {install_hint('serve')}"
+        msg = f"serve needs starlette, uvicorn, and orjson; {install_hint('serve')}"
         raise click.UsageError(msg, context) from None
     from seqtag.caching import share_heap
     from seqtag.serve.models import ModelRegistry, ServedModels

@@ -32,7 +32,7 @@ from seqtag.labels.schemes import spans as spans_of
 from seqtag.model import bundle, container
 from seqtag.model.embedded import training_advice
 from seqtag.tagging.pipeline import Pipeline, load
-from seqtag.tagging.streams import tag_stream
+from seqtag.tagging.streams import columns_needed, tag_stream
 from seqtag.tagging.tagger import TOKENS, WORDS
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class SeqtagComponent(_ModelOwner, Pipe):
                     raise ModelFileError(msg, source=source)
         segmenters = [model for model in pipeline.models if model.column.name == TOKENS]
         self._segmenter = Pipeline(segmenters, source) if segmenters else None
-        self._needs = _needs(pipeline.taggers)
+        self._needs = columns_needed(pipeline.taggers)
         self._chunkers = [t for t in pipeline.taggers if t.label_scheme and not t.hidden]
         self._columns = [
             name
@@ -459,16 +459,6 @@ class SeqtagTokenizer(_ModelOwner):
 
 
 # --------------------------------------------------------------------------- private
-def _needs(taggers: Iterable[Tagger]) -> list[str]:
-    """Return the input columns that no earlier tagger fills."""
-    filled: tuple[str, ...] = ("form",)
-    needed: list[str] = []
-    for tagger in taggers:
-        needed += [name for name in tagger.columns if find_column(name, filled) is None]
-        filled += tagger.label_columns
-    return list(dict.fromkeys(needed))
-
-
 def _component(
     name: str, only: Sequence[str] | None, spans: str, data: bytes | None
 ) -> SeqtagComponent:

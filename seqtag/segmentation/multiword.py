@@ -369,6 +369,11 @@ class Splitter:
         self.clear()
         register(self)
 
+    @property
+    def nbytes(self) -> int:
+        """Approximate bytes held for the tokens met before."""
+        return self._known.nbytes
+
     def clear(self) -> None:
         """Forget the tokens met before."""
         self._known = _Known()

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import io
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from seqtag.corpus import read, sentence_of
+from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.sentence import find_column
 from seqtag.corpus.stream import TextBytes
+from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
-from seqtag.tagging.document import DocumentSentence, cut_by_rules, spans_in
-from seqtag.tagging.streams import tag_stream, tag_text
+from seqtag.segmentation.reading import SegmentedTexts
+from seqtag.tagging.document import SHOWN, DocumentSentence, cut_by_rules, spans_in
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.streams import FilledSentence, columns_needed, tag_stream, tag_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from seqtag.corpus import Sentence
     from seqtag.serve.work_queue import Deadline
     from seqtag.tagging.pipeline import Loaded
+
+OFFSETS = ("codepoint", "utf16", "byte")
+"""Units of positions in texts."""
 
 _MOST_WORDS = 2000  # of a sentence that is explained
 _MOST_NBEST = 50
@@ -40,17 +50,112 @@ def text_of(value: object, field: str = "text") -> str:
     return value
 
 
-def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[str, Any]]:
-    """Yield the sentences of a text: tokens, their words, and labels with margins and scores.
+def check_columns(loaded: Loaded) -> None:
+    """Refuse words alone for a model whose input has other columns."""
+    for name in columns_needed(loaded.taggers):
+        FilledSentence(sentence_of({"form": ["_"]})).column(name)  # raises the error of tagging
+
+
+def annotate(
+    loaded: Loaded,
+    text: object,
+    deadline: Deadline,
+    *,
+    scores: bool = False,
+    offsets: str = "codepoint",
+) -> Iterator[dict[str, Any]]:
+    """Yield the sentences of a text: tokens, their words, and labels.
 
     Chunks, such as names, are in the field ``spans`` by column, if the model finds any kind.
+
+    Parameters
+    ----------
+    loaded
+        The model.
+    text
+        The text.
+    deadline
+        Time limit.
+    scores
+        Whether to add margins, and calibrated scores if the model has them.
+    offsets
+        Unit of positions: ``codepoint``, ``utf16``, or ``byte`` (of UTF-8).
 
     Raises
     ------
     SeqtagError
-        If it is not a text.
+        If it is not a text, the unit is unknown, or the model needs other columns than words.
     """
     data = text_of(text)
+    if offsets not in OFFSETS:
+        msg = f"expected one of {', '.join(OFFSETS)} in the field offsets, found {offsets!r:.80}"
+        raise SeqtagError(msg)
+    check_columns(loaded)
+    places = [name for each in loaded.taggers if not each.hidden for name in each.label_columns]
+    fields = [find_column(name, CONLLU) for name in places]
+    plain = not scores and {*fields} <= {*SHOWN} and len({*fields}) == len(fields)
+    if plain and isinstance(loaded, Pipeline) and loaded.segmenter:
+        columns = [*zip(places, fields, strict=True)]
+        sentences = _by_blocks(data, deadline.watch(conllu_pieces(loaded, data)), columns)
+    else:
+        sentences = _by_sentences(loaded, data, deadline, scores=scores)
+    if offsets == "codepoint" or data.isascii():
+        yield from sentences
+        return
+    points = np.frombuffer(data.encode("utf-32-le"), np.uint32)
+    limits = (0xFFFF,) if offsets == "utf16" else (0x7F, 0x7FF, 0xFFFF)
+    units = 1 + sum((points > limit).astype(np.int64) for limit in limits)
+    before = [0, *np.cumsum(units).tolist()]
+    for each in sentences:
+        for span in chain(each["tokens"], *each.get("spans", {}).values()):
+            span["start"], span["end"] = before[span["start"]], before[span["end"]]
+        yield each
+
+
+def _by_blocks(
+    data: str, pieces: Iterable[str], columns: list[tuple[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield sentences whose labels all have columns in CoNLL-U, which the kernel writes."""
+    places = [(name, CONLLU.index(column)) for name, column in columns]
+    offset = 0
+    for piece in pieces:
+        for block in piece.split("\n\n")[:-1]:
+            tokens: list[dict[str, Any]] = []
+            begin, left = offset, 0  # words of the current token that are still to come
+            for line in block.split("\n"):
+                if line[0] == "#":
+                    continue
+                cells = line.split("\t")
+                if not left:
+                    after, before, token = spaces_of(cells[1], cells[9])
+                    start = offset + len(before)
+                    end = start + len(token)
+                    offset, left = end + len(after), 1
+                    words: list[dict[str, Any]] = []
+                    tokens.append({"text": token, "start": start, "end": end, "words": words})
+                    if "-" in cells[0]:
+                        first, _, last = cells[0].partition("-")
+                        left = int(last) - int(first) + 1
+                        continue
+                words.append({"form": cells[1], "labels": {name: cells[i] for name, i in places}})
+                left -= 1
+            begin, end = tokens[0]["start"], tokens[-1]["end"]
+            yield {"text": data[begin:end], "tokens": tokens}
+
+
+def conllu_pieces(loaded: Pipeline, data: str) -> Iterator[str]:
+    """Yield the tagged CoNLL-U of a text in pieces; short texts use the memory of a pipeline."""
+    if len(data) <= SegmentedTexts.MOST_CHARACTERS:
+        yield str(loaded(data))
+    else:
+        stream = loaded.segmented(read(TextBytes(data.encode()), "text"))
+        yield from (piece.decode() for piece in tag_text(loaded.taggers, stream, "conllu"))
+
+
+def _by_sentences(
+    loaded: Loaded, data: str, deadline: Deadline, *, scores: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield sentences of any model, with scores if wanted."""
     taggers = loaded.taggers
     if loaded.segmenter:
         stream = loaded.segmented(read(TextBytes(data.encode()), "text"))
@@ -68,6 +173,7 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
         scored = {
             tagger.label: list(deadline.watch(tagger.tag_many(filled, scores=True)))
             for tagger in taggers
+            if scores
         }
         for i, each in enumerate(filled):
             shown = DocumentSentence(each.sentence.raw, offset)
@@ -84,10 +190,13 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
                         {
                             "form": word.text,
                             "labels": {name: found[j] for name, found in labels.items()},
+                        }
+                    )
+                    if scores:
+                        words[-1] |= {
                             "margins": {name: finite(found[j]) for name, found in margins.items()},
                             "scores": {name: found[j] for name, found in known.items()},
                         }
-                    )
                     j += 1
                 span = {"text": token.text, "start": token.start, "end": token.end}
                 tokens.append({**span, "words": words})

@@ -1,8 +1,8 @@
 """Connection limits of the server: how many connections it takes, and how long each may stall.
 
 uvicorn has no time limit for the head of a request or for a client that does not read its answer.
-The limits are added around it by public interfaces only: an `asyncio.Protocol` that passes the
-events of a connection on to uvicorn's own protocol, and an ASGI application around the server's.
+The limits are added around it: an `asyncio.Protocol` that passes the events of a connection on to
+uvicorn's own protocol, and an ASGI application around the server's.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ class _Connection(asyncio.Protocol):
         self._http: asyncio.Protocol = H11Protocol(**options)
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._is_half_closed = False
         self._seconds_left = 0.0  # for the client to take its answer
         self._key: Hashable = id(self)
         self.refused = False
@@ -117,7 +118,25 @@ class _Connection(asyncio.Protocol):
         self._http.data_received(data)
 
     def eof_received(self) -> bool | None:
-        return self._http.eof_received()
+        """Answer a client that ends its side after a complete request (``nc -N``).
+
+        A client that has closed its connection looks the same until something is sent to it. An
+        interim response, which clients skip, has its system report that.
+        """
+        cycle = getattr(self._http, "cycle", None)  # of uvicorn: the request and its answer
+        if cycle is None or cycle.response_complete or cycle.more_body:
+            return self._http.eof_received()
+        self._is_half_closed = True
+        if cycle.scope["http_version"] == "1.1":
+            self._probe()
+        return True
+
+    def _probe(self, wait: float = 0.05) -> None:
+        """Send interim responses until the answer begins; one to a closed connection ends it."""
+        cycle = getattr(self._http, "cycle", None)
+        if not (self.transport.is_closing() or cycle is None or cycle.response_started):
+            self.transport.write(b"HTTP/1.1 102 Processing\r\n\r\n")
+            self._loop.call_later(wait, self._probe, min(2 * wait, 1.0))
 
     def pause_writing(self) -> None:
         self._http.pause_writing()
@@ -136,6 +155,8 @@ class _Connection(asyncio.Protocol):
         """Give the client time to take the answer and to send its next request."""
         unsent = self.transport.get_write_buffer_size()
         self._seconds_left = self.limits.seconds + unsent / _BYTES_PER_SECOND
+        if self._is_half_closed:
+            self.transport.close()  # after the answer is sent
         if not self.transport.is_closing():
             self._restart_timer()
 

@@ -14,6 +14,7 @@ from seqtag.errors import SeqtagError
 from seqtag.serve.annotation import annotate
 from seqtag.serve.languages import parts_of
 from seqtag.serve.work_queue import Deadline
+from seqtag.tagging.streams import columns_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -187,5 +188,7 @@ class ModelRegistry:
         """Read the models and tag a word, which loads what would delay the first request."""
         models = self._read()
         for name in models.abilities():
-            list(annotate(models.find(name)[1], "A", Deadline(inf)))
+            model = models.find(name)[1]
+            if not columns_needed(model.taggers):
+                list(annotate(model, "A", Deadline(inf)))
         return models

@@ -209,7 +209,7 @@
     say("…");
     try {
       const wanted = { model: model.value, text: text.value };
-      const answer = await ask("api/tag", wanted);
+      const answer = await ask("api/tag", { ...wanted, scores: true });
       if (request !== asked) return;
       tagged = answer.sentences;
       remember(wanted);

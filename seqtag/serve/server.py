@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -23,7 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from seqtag.caching import clear_caches, free_memory
+from seqtag.caching import clear_caches, free_memory, held_bytes
 from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import annotate, explain
@@ -63,7 +64,7 @@ _ENCODINGS = ("", "identity")
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
-MOST_LEFT = 1 << 15  # bytes of requests whose words may stay in caches
+MOST_HELD = 1 << 25  # bytes of words of requests that may stay in the caches of all models
 IDLE = 1.0  # seconds without work after which no words stay in caches
 MOST_UNSENT = 1 << 28  # bytes of answers that clients have not read; above it requests are refused
 
@@ -171,6 +172,7 @@ def application(
         *(Route(f"{at}/models", service.models, methods=["GET", "POST"]) for at in _UDPIPE),
         *(Route(f"{at}/process", service.process, methods=["GET", "POST"]) for at in _UDPIPE),
         Route("/api/models", service.api_models),
+        *(Route(path, _alive) for path in ("/health", "/healthz", "/readyz")),
         Route("/api/tag", service.api(service.tag), methods=["POST"]),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
@@ -200,7 +202,6 @@ class _Service:
         unsent: Callable[[], int],
     ):
         self._registry, self._limits, self._queue, self._unsent = registry, limits, queue, unsent
-        self._left = 0  # bytes of requests since caches were cleared
         self._forgetting: asyncio.TimerHandle | None = None
 
     async def models(self, _: Request) -> Response:
@@ -222,9 +223,7 @@ class _Service:
                 thanks = [f"seqtag {__version__}", *remarks]
                 return to_json({"model": name, "acknowledgements": thanks, "result": result})
 
-            found = await self._work(
-                answer, len(fields.get("data", "").encode("utf-8", "surrogatepass"))
-            )
+            found = await self._work(answer, request)
         except SeqtagError as error:
             status = 400 if isinstance(error, UnknownModelError) else _status_of(error)
             return PlainTextResponse(f"{_message(error)}\n", status, _retry(status))
@@ -269,7 +268,7 @@ class _Service:
                     raise SeqtagError(msg)
                 name, loaded = self._registry.models.find(model)
                 found = await self._work(
-                    lambda deadline: answer(name, loaded, value, deadline), len(body)
+                    lambda deadline: answer(name, loaded, value, deadline), request
                 )
             except SeqtagError as error:
                 status = _status_of(error)
@@ -281,16 +280,39 @@ class _Service:
     @staticmethod
     def tag(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
         """Tag a text; sentences are encoded one by one to save memory."""
-        sentences = b",".join(map(to_json, annotate(loaded, value.get("text"), deadline)))
-        return b'{"model":%b,"sentences":[%b]}' % (to_json(name), sentences)
+        scores = value.get("scores", False)
+        if not isinstance(scores, bool):
+            msg = "expected true or false in the field scores, found another value"
+            raise SeqtagError(msg)
+        offsets = value.get("offsets", "codepoint")
+
+        def sentences(text: object) -> bytes:
+            found = annotate(loaded, text, deadline, scores=scores, offsets=offsets)
+            return b'{"sentences":[%b]}' % b",".join(map(orjson.dumps, found))
+
+        if "texts" not in value:
+            return b'{"model":%b,%b' % (to_json(name), sentences(value.get("text"))[1:])
+        texts = value["texts"]
+        if not isinstance(texts, list) or "text" in value:
+            msg = "expected a list in the field texts and no field text, found another value"
+            raise SeqtagError(msg)
+        answers = []
+        for text in texts:
+            try:
+                answers.append(sentences(text))
+            except DeadlineError:
+                raise
+            except SeqtagError as error:  # the others are answered
+                answers.append(to_json({"error": _message(error)}))
+        return b'{"model":%b,"answers":[%b]}' % (to_json(name), b",".join(answers))
 
     @staticmethod
     def explain(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
         """Explain the label of a word."""
         return to_json({"model": name, **explain(loaded, value, deadline)})
 
-    async def _work(self, answer: Callable[[Deadline], bytes], size: int) -> bytes:
-        """Compute the answer to some bytes; refuse while clients leave too many bytes unread."""
+    async def _work(self, answer: Callable[[Deadline], bytes], request: Request) -> bytes:
+        """Compute an answer; stop if the client goes; refuse while clients leave much unread."""
         if self._unsent() > MOST_UNSENT:
             msg = (
                 "expected clients that read their responses, found too many unread bytes; try again"
@@ -301,26 +323,26 @@ class _Service:
             try:
                 return answer(deadline)
             finally:
-                self._left += size  # other threads may add at the same time: it need not be exact
-                if self._left > MOST_LEFT:
-                    self._forget()
+                if held_bytes() > MOST_HELD:
+                    _forget()
 
+        task = asyncio.ensure_future(self._queue.run(work))
+        gone = asyncio.ensure_future(_disconnected(request))
         try:
-            return await self._queue.run(work)
+            await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                task.cancel()
+                msg = "expected a client that waits for its answer, found the connection closed"
+                raise BusyError(msg)
+            return task.result()
         except MemoryError as error:
             msg = "found too little memory for this text; try again, or send it in parts"
             raise BusyError(msg) from error
         finally:
+            gone.cancel()
             if self._forgetting:
                 self._forgetting.cancel()
-            self._forgetting = asyncio.get_running_loop().call_later(IDLE, self._forget)
-
-    def _forget(self) -> None:
-        """Forget the words of requests, and free their memory."""
-        self._left = 0
-        clear_caches()
-        gc.collect()
-        free_memory()
+            self._forgetting = asyncio.get_running_loop().call_later(IDLE, _forget)
 
     async def _body(self, request: Request) -> bytes:
         """Return the body; refuse compressed, large and slow ones."""
@@ -351,6 +373,24 @@ class _Service:
         except ClientDisconnect:
             msg = "expected a complete body, found the connection closed"
             raise SeqtagError(msg) from None
+
+
+async def _alive(_: Request) -> Response:
+    """Answer a probe: models are loaded before the server listens, and it stops listening first."""
+    return PlainTextResponse("ok\n")
+
+
+async def _disconnected(request: Request) -> None:
+    """Wait until the client closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass  # a body that the endpoint does not read
+
+
+def _forget() -> None:
+    """Forget the words of requests, and free their memory."""
+    clear_caches()
+    gc.collect()
+    free_memory()
 
 
 def _route_error(request: Request, error: Exception) -> Response:

@@ -11,8 +11,9 @@ from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import Surface, surface_of
 from seqtag.errors import SeqtagError
 from seqtag.segmentation.reading import ConlluWriter
-from seqtag.serve.annotation import text_of
+from seqtag.serve.annotation import check_columns, conllu_pieces, text_of
 from seqtag.tagging.document import conllu_by_rules
+from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
 
 if TYPE_CHECKING:
@@ -59,6 +60,13 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
         raise SeqtagError(msg)
     if "parser" in fields:
         remarks.append("This model does not parse: HEAD and DEPREL are unchanged.")
+    wanted = fields.get("input") or "conllu"
+    if "tagger" in fields and ("tokenizer" in fields or wanted != "conllu"):
+        check_columns(loaded)  # those of CoNLL-U can be in the data
+    is_plain = output == "conllu" and "tagger" in fields and fields.get("tokenizer") == ""
+    if is_plain and isinstance(loaded, Pipeline) and loaded.segmenter and wanted == "conllu":
+        pieces = conllu_pieces(loaded, text_of(fields.get("data"), "data"))
+        return "".join(deadline.watch(pieces)), remarks
     stream = _input(loaded, fields, deadline, remarks)
     if output == "conllu":
         taggers = loaded.taggers if "tagger" in fields else []

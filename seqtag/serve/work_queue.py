@@ -37,6 +37,10 @@ class Deadline:
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 
+    def cancel(self) -> None:
+        """End the time now, because nobody waits for the result."""
+        self._end = 0.0
+
     def check(self) -> None:
         """Raise a DeadlineError if the time is over."""
         if time.monotonic() >= self._end:
@@ -107,6 +111,10 @@ class WorkQueue:
             future.cancel()  # has an effect only if it has not begun
             deadline.check()
             raise DeadlineError(str(deadline.seconds)) from None
+        except asyncio.CancelledError:  # the client has gone
+            deadline.cancel()
+            future.cancel()
+            raise
 
     def close(self) -> None:
         """Finish running work, drop waiting work."""

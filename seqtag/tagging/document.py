@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 SHOWN = ("lemma", "upos", "xpos", "feats")
 """Columns that are attributes of words; tables show them if they are filled."""
 
+_new = tuple.__new__  # makes a named tuple in half the time of its own constructor
 _MAX_ROWS = 200  # words that a notebook shows
 
 
@@ -125,9 +126,8 @@ class DocumentSentence:
     def __init__(self, conllu: str, offset: int):
         self._conllu = conllu
         words: list[Word] = []
-        tokens: list[DocumentToken] = []
-        written: list[str] = []  # tokens, and the white space around them
         left = 0  # words of the current token that are still to come
+        start = end = offset
         for line in conllu.split("\n"):
             if not line or line[0] == "#":
                 continue
@@ -137,20 +137,49 @@ class DocumentSentence:
                 start = offset + len(before)
                 end = start + len(token)
                 offset = end + len(after)
-                written += (before, token, after)
-                left, begin = 1, len(words)
+                left = 1
                 if "-" in number:
-                    first, _, last = number.partition("-")
-                    left = int(last) - int(first) + 1
+                    left = _words_of(number)
                     continue
-            words.append(Word(form, lemma, upos, xpos, feats, start, end))
+            words.append(_new(Word, (form, lemma, upos, xpos, feats, start, end)))
             left -= 1
-            if not left:
-                tokens.append(DocumentToken(token, start, end, tuple(words[begin:])))
-        self.text = "".join(written[1:-1])
-        self.words, self.tokens = tuple(words), tuple(tokens)
-        self.start, self.end = (tokens[0].start, tokens[-1].end) if tokens else (offset, offset)
+        self.words = tuple(words)
+        self.start, self.end = (words[0].start, words[-1].end) if words else (offset, offset)
         self.next_offset = offset  # of the sentence after it
+
+    @cached_property
+    def tokens(self) -> tuple[DocumentToken, ...]:
+        """Its tokens; made when they are first used."""
+        tokens: list[DocumentToken] = []
+        first = 0
+        for (_, _, token), count in self._written():
+            words = self.words[first : first + count]
+            tokens.append(DocumentToken(token, words[0].start, words[0].end, words))
+            first += count
+        return tuple(tokens)
+
+    @cached_property
+    def text(self) -> str:
+        """As it is written."""
+        pieces = [
+            piece
+            for (after, before, token), _ in self._written()
+            for piece in (before, token, after)
+        ]
+        return "".join(pieces[1:-1])
+
+    def _written(self) -> Iterator[tuple[tuple[str, str, str], int]]:
+        """Yield the result of `spaces_of` for each token, and the number of its words."""
+        left = 0  # words of the current multiword token
+        for line in self._conllu.split("\n"):
+            if not line or line[0] == "#":
+                continue
+            if left:
+                left -= 1
+                continue
+            number, form, *_, misc = line.split("\t")
+            left = _words_of(number) if "-" in number else 0
+            yield spaces_of(form, misc), left or 1
 
     @cached_property
     def _sentence(self) -> Sentence:
@@ -204,6 +233,12 @@ class DocumentSentence:
     def to_token_list(self) -> TokenList:
         """Return the sentence as a ``conllu.TokenList``."""
         return to_token_list(self._sentence)
+
+
+def _words_of(number: str) -> int:
+    """Return the number of words of a multiword token, given its ID."""
+    first, _, last = number.partition("-")
+    return int(last) - int(first) + 1
 
 
 def sentences_in(conllu: str) -> Iterator[Sentence]:
@@ -273,7 +308,7 @@ class Document:
     @property
     def words(self) -> list[Word]:
         """The words of all sentences."""
-        return [word for sentence in self.sentences for word in sentence]
+        return [word for sentence in self.sentences for word in sentence.words]
 
     @property
     def tokens(self) -> list[DocumentToken]:
@@ -341,12 +376,17 @@ class Document:
         >>> seqtag.load("en")("Stop!").to_rows()[1]["text"]
         '!'
         """
-        rows = []
+        rows: list[dict[str, Any]] = []
+        names, others = ("sentence", "word", *Word._fields), self._others
         for number, sentence in enumerate(self.sentences, 1):
-            others = {name: sentence.column(name) for name in self._others}
-            for place, word in enumerate(sentence, 1):
-                more = {name: values[place - 1] for name, values in others.items()}
-                rows.append({"sentence": number, "word": place, **word._asdict(), **more})
+            of_sentence = [
+                dict(zip(names, (number, place, *word), strict=True))
+                for place, word in enumerate(sentence.words, 1)
+            ]
+            for name in others:
+                for row, value in zip(of_sentence, sentence.column(name), strict=True):
+                    row[name] = value
+            rows += of_sentence
         return rows
 
     @property

@@ -378,6 +378,16 @@ def _batches(
         yield batch
 
 
+def columns_needed(taggers: Iterable[Tagger]) -> list[str]:
+    """Return the input columns that no earlier tagger fills."""
+    filled: tuple[str, ...] = ("form",)
+    needed: list[str] = []
+    for tagger in taggers:
+        needed += [name for name in tagger.columns if find_column(name, filled) is None]
+        filled += tagger.label_columns
+    return list(dict.fromkeys(needed))
+
+
 # ----------------------------------------------------------------- text
 def tag_text(
     taggers: Sequence[Tagger],

@@ -429,11 +429,15 @@ class TableTagger:
         self._is_spoiled = False
 
     @property
+    def nbytes(self) -> int:
+        """Bytes held for word types."""
+        held = sum(space.nbytes for space in self._workspaces)
+        return held + sum(each.nbytes for each in self._combined.values())
+
+    @property
     def is_full(self) -> bool:
         """True if another one should replace it, to limit memory."""
-        held = sum(space.nbytes for space in self._workspaces)
-        held += sum(each.nbytes for each in self._combined.values())
-        return held > TAGGERS_BYTES or self._is_spoiled
+        return self.nbytes > TAGGERS_BYTES or self._is_spoiled
 
     def tag(self, block: Block) -> TaggedBlock | None:
         """Return the block with its label columns filled, or None if it is not plain."""

@@ -119,7 +119,14 @@ def serve(data: bytes) -> str:
     if answered.get(b"content-type", b"").startswith(b"application/json") and method != "HEAD":
         found = json.loads(body_back, parse_constant=_no_number)
         if path == "/api/tag" and status == 200:
-            _check_offsets(json.loads(body)["text"], found)
+            asked = json.loads(body)
+            several = [(asked["text"], found)] if "texts" not in asked else []
+            if not several:
+                several = list(zip(asked["texts"], found["answers"], strict=True))
+            for text, each in several:
+                if "error" not in each:
+                    _check_offsets(text, each, asked.get("offsets", "codepoint"))
+                    _check_labels(each, scores=asked.get("scores", False))
         if status != 200:
             assert "\n" not in found["error"], found
             return f"{status} {found['error']}"
@@ -142,7 +149,13 @@ def _object(choices: Choices, path: str) -> bytes:
     else:
         fields["text"] = choices.pick(_TEXTS)
         if choices.below(2):
+            fields["scores"] = choices.pick([True, False, True, 1])
+        if choices.below(2):
+            fields["offsets"] = choices.pick(["utf16", "byte", "codepoint", "x", []])
+        if choices.below(2):
             fields["text"] = choices.rest().decode("utf-8", "surrogateescape")
+        if not choices.below(4):
+            fields["texts"] = [fields.pop("text"), 3, "Im Haus?"]
     return json.dumps(fields).encode()
 
 
@@ -157,7 +170,7 @@ async def answer(
 
     async def receive() -> dict[str, Any]:
         if not pieces:
-            return {"type": "http.disconnect"}
+            await asyncio.Event().wait()  # the client waits for its answer
         return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
 
     async def send(message: Any) -> None:
@@ -209,16 +222,26 @@ def _no_number(name: str) -> None:
     raise AssertionError(name)
 
 
-def _check_offsets(text: str, found: Any) -> None:
+def _check_offsets(text: str, found: Any, unit: str) -> None:
     """Tokens stand in the text where they say."""
-    place = 0
+    code, size = {"utf16": ("utf-16-le", 2), "byte": ("utf-8", 1), "codepoint": ("utf-32-le", 4)}[
+        unit
+    ]
+    data, place = text.encode(code), 0
     for sentence in found["sentences"]:
         for token in sentence["tokens"]:
-            assert text[token["start"] : token["end"]] == token["text"], (text, token)
+            written = data[token["start"] * size : token["end"] * size].decode(code)
+            assert written == token["text"], (text, token)
             assert place <= token["start"] <= token["end"], (text, token)
             place = token["end"]
+
+
+def _check_labels(found: Any, *, scores: bool) -> None:
+    """Words have labels, and margins and scores if these were asked for."""
+    for sentence in found["sentences"]:
+        for token in sentence["tokens"]:
             for word in token["words"]:
-                assert {*word["labels"]} == {*word["margins"]}
-                assert all(
-                    0 <= score <= 1 for score in word["scores"].values() if score is not None
-                )
+                assert ("margins" in word) == ("scores" in word) == scores
+                assert {*word["labels"]} == {*word.get("margins", word["labels"])}
+                known = [score for score in word.get("scores", {}).values() if score is not None]
+                assert all(0 <= score <= 1 for score in known)

@@ -136,7 +136,8 @@ def test_bad_requests(client, fields, message):
 
 # ----------------------------------------------------------------- as JSON
 def test_tag(client):
-    value = client.post("/api/tag", json={"text": f" {TEXT}\n\nStop"}).json()
+    asked = {"text": f" {TEXT}\n\nStop"}
+    value = client.post("/api/tag", json=asked | {"scores": True}).json()
     assert [each["text"] for each in value["sentences"]] == ["Time flies.", "It doesn't!", "Stop"]
     token = value["sentences"][1]["tokens"][1]
     assert (token["text"], token["start"], token["end"]) == ("doesn't", 16, 23)
@@ -235,20 +236,122 @@ def test_methods_paths_and_headers(client):
     assert "access-control-allow-origin" not in page.headers
 
 
-def test_words_of_requests_are_forgotten():
-    queue = WorkQueue(1, 1, 60)
-    worker = service._Service(None, service.ServerLimits(), queue, lambda: 0)
+def test_scores_are_added_if_asked_for(client):
+    text = f" {TEXT}\n\n\u00e9\U0001f600 Can't\u00a0stop  it?"
+    plain, scored = (
+        client.post("/api/tag", json={"text": text, "scores": scores}).json()
+        for scores in (False, True)
+    )
+    for sentence in scored["sentences"]:
+        for token in sentence["tokens"]:
+            for word in token["words"]:
+                assert word.pop("margins").keys() == word["labels"].keys()
+                del word["scores"]
+    assert plain == scored
+    wrong = client.post("/api/tag", json={"text": text, "scores": 1})
+    assert wrong.json()["error"].startswith("expected true or false in the field scores")
 
-    async def answer(sizes):
-        return [await worker._work(lambda _: b"done", size) for size in sizes]
 
+@pytest.mark.parametrize(
+    ("unit", "code"), [("utf16", "utf-16-le"), ("byte", "utf-8"), (None, "utf-32-le")]
+)
+def test_units_of_offsets(client, unit, code):
+    text = "\U0001f600 \u00e9t\u00e9 \u20ac. It \U0001f600 does."
+    asked = {"text": text} | ({"offsets": unit} if unit else {})
+    value = client.post("/api/tag", json=asked).json()
+    data, size = text.encode(code), len("a".encode(code))
+    tokens = [token for sentence in value["sentences"] for token in sentence["tokens"]]
+    assert len(tokens) > 5
+    for token in tokens:
+        assert data[token["start"] * size : token["end"] * size].decode(code) == token["text"]
+    wrong = client.post("/api/tag", json={"text": text, "offsets": "word"})
+    assert "expected one of codepoint, utf16, byte" in wrong.json()["error"]
+
+
+def test_texts(client):
+    texts = [TEXT, "", 3, "\ud800", "Stop"]
+    head = {"content-type": "application/json"}
+    value = client.post("/api/tag", content=json.dumps({"texts": texts}), headers=head).json()
+    alone = [client.post("/api/tag", json={"text": text}).json() for text in (TEXT, "", "Stop")]
+    found = [each.get("sentences") for each in value["answers"]]
+    assert found == [alone[0]["sentences"], [], None, None, alone[2]["sentences"]]
+    assert [each["error"] for each in value["answers"][2:4]] == [
+        "expected text in the field text, found none",
+        "expected text, found a lone surrogate; leave it out",
+    ]
+    wrong = client.post("/api/tag", json={"texts": TEXT})
+    assert wrong.status_code == 400
+    assert wrong.json()["error"].startswith("expected a list in the field texts")
+
+
+def test_probes(client):
+    for path in ("/health", "/healthz", "/readyz"):
+        assert (client.get(path).status_code, client.get(path).text) == (200, "ok\n")
+
+
+def test_a_model_that_needs_another_column_refuses_words_alone(tmp_path):
+    data = tmp_path / "chunks.txt"
+    data.write_text("the DT B-NP\ndog NN I-NP\nruns VBZ B-VP\n\n" * 20)
+    made = tmp_path / "chunks.seqtag"
+    columns = ["--columns", "form,pos,chunk"]
+    train = [sys.executable, "-m", "seqtag", "train", str(data), "-o", str(made), *columns]
+    subprocess.run(train, check=True, capture_output=True)
+    assert "pos" in seqtag.load(made).columns
+    with server("-m", made) as (_, where), httpx.Client(base_url=where, timeout=60) as client:
+        tag = client.post("/api/tag", json={"text": "the dog runs"})
+        why = client.post("/api/explain", json={"words": ["the", "dog"]})
+        raw = client.post("/process", data={"data": "the dog", "tokenizer": "", "tagger": ""})
+        assert (tag.status_code, why.status_code, raw.status_code) == (400, 400, 400)
+        assert tag.json() == why.json()
+        assert tag.json()["error"].endswith("the model needs the column pos, found form")
+        assert raw.text == tag.json()["error"] + "\n"
+
+
+def test_a_client_that_half_closes_gets_its_answer(address):
+    where = urlsplit(address)
+    body = json.dumps({"text": "Time flies. " * 3000}).encode()
+    head = f"POST /api/tag HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"
+    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        connection.shutdown(socket.SHUT_WR)
+        found = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    *interim, last = found.split(b"HTTP/1.1 ")[1:]
+    assert all(each.startswith(b"102 ") for each in interim)
+    assert last.startswith(b"200 ") and last.count(b'"flies"') == 2 * 3000
+
+
+def test_work_for_clients_that_have_gone_is_dropped(home):
+    slow = {"text": "Time flies. " * 80_000, "scores": True}
+    with server("--max-seconds", 120) as (process, address):
+        where = urlsplit(address)
+        body = json.dumps(slow).encode()
+        head = (
+            f"POST /api/tag HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"
+        )
+        for _ in range(34):
+            with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+                connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        with httpx.Client(base_url=address, timeout=120) as client:
+            for _ in range(200):  # minutes pass if the texts are worked off
+                answer = client.post("/api/tag", json={"text": "Time"})
+                if answer.status_code != 503:
+                    break
+                time.sleep(0.1)
+        assert answer.status_code == 200
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+
+
+def test_words_of_requests_are_forgotten(registry, monkeypatch):
+    app = service.application(registry)
     cache = BoundedCache(len)
     assert cache["a word"]
-    assert asyncio.run(answer([10, 10])) == [b"done"] * 2
+    answers(app, [TAG] * 2, json={"text": "the dog"})
     assert dict(cache)
-    asyncio.run(answer([20_000, 20_000]))
+    monkeypatch.setattr(service, "MOST_HELD", 1)
+    answers(app, [TAG], json={"text": "the dog"})
     assert not dict(cache)
-    queue.close()
 
 
 def test_large_bodies(client):
@@ -382,7 +485,7 @@ def test_without_the_extra(call, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = call("serve")
     assert done.code == 2
-    assert f"serve needs starlette and uvicorn; {install_hint('serve')}" in done.err
+    assert f"serve needs starlette, uvicorn, and orjson; {install_hint('serve')}" in done.err
 
 
 def test_models_of_one_name(home):
@@ -490,7 +593,7 @@ def test_errors_of_the_server_itself_are_said_once(registry):
 def test_too_little_memory_for_a_text_is_said_and_the_next_is_answered(registry, monkeypatch):
     said, annotate = [], service.annotate
 
-    def short_of_memory(*arguments):
+    def short_of_memory(*arguments, **options):
         monkeypatch.setattr(service, "annotate", annotate)
         raise MemoryError
 
