@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from seqtag.corpus import read, sentence_of
 from seqtag.corpus.conllu import COLUMNS as CONLLU
-from seqtag.corpus.sentence import find_column
+from seqtag.corpus.sentence import find_column, split_key, values_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError
+from seqtag.labels.schemes import OUTSIDE
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
 from seqtag.segmentation.reading import SegmentedTexts
@@ -22,11 +23,12 @@ from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, columns_needed, tag_stream, tag_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus import Sentence
     from seqtag.serve.work_queue import Deadline
     from seqtag.tagging.pipeline import Loaded
+    from seqtag.tagging.tagger import Tagger
 
 OFFSETS = ("codepoint", "utf16", "byte")
 """Units of positions in texts."""
@@ -92,11 +94,12 @@ def annotate(
         raise SeqtagError(msg)
     check_columns(loaded)
     places = [name for each in loaded.taggers if not each.hidden for name in each.label_columns]
-    fields = [find_column(name, CONLLU) for name in places]
-    plain = not scores and {*fields} <= {*SHOWN} and len({*fields}) == len(fields)
+    keys = {name: (split_key(name, CONLLU) or ("", ""))[1] for name in places}
+    fields = ["misc" if keys[name] else find_column(name, CONLLU) for name in places]
+    plain = not scores and {*fields} <= {*SHOWN, "misc"} and len({*fields}) == len(fields)
     if plain and isinstance(loaded, Pipeline) and loaded.segmenter:
-        columns = [*zip(places, fields, strict=True)]
-        sentences = _by_blocks(data, deadline.watch(conllu_pieces(loaded, data)), columns)
+        found = deadline.watch(conllu_pieces(loaded, data))
+        sentences = _by_blocks(loaded, data, found, dict(zip(places, fields, strict=True)), keys)
     else:
         sentences = _by_sentences(loaded, data, deadline, scores=scores)
     if offsets == "codepoint" or data.isascii():
@@ -112,35 +115,80 @@ def annotate(
         yield each
 
 
+class _Place(NamedTuple):
+    """Positions of a word in a text."""
+
+    start: int
+    end: int
+
+
 def _by_blocks(
-    data: str, pieces: Iterable[str], columns: list[tuple[str, Any]]
+    loaded: Pipeline,
+    data: str,
+    pieces: Iterable[str],
+    columns: Mapping[str, Any],
+    keys: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
-    """Yield sentences whose labels all have columns in CoNLL-U, which the kernel writes."""
-    places = [(name, CONLLU.index(column)) for name, column in columns]
+    """Yield sentences whose labels are in CoNLL-U, which the kernel writes.
+
+    `columns` and `keys`: the column of each label, and the key if that is MISC.
+    """
+    places = [(name, CONLLU.index(column), keys[name]) for name, column in columns.items()]
+    chunkers = _chunkers(loaded)
     offset = 0
     for piece in pieces:
         for block in piece.split("\n\n")[:-1]:
             tokens: list[dict[str, Any]] = []
-            begin, left = offset, 0  # words of the current token that are still to come
+            labels: dict[str, list[str]] = {name: [] for name in columns}
+            words_at: list[_Place] = []
+            left = 0  # words of the current token that are still to come
             for line in block.split("\n"):
                 if line[0] == "#":
                     continue
                 cells = line.split("\t")
                 if not left:
                     after, before, token = spaces_of(cells[1], cells[9])
-                    start = offset + len(before)
-                    end = start + len(token)
-                    offset, left = end + len(after), 1
+                    place = _Place(offset + len(before), offset + len(before) + len(token))
+                    offset, left = place.end + len(after), 1
                     words: list[dict[str, Any]] = []
-                    tokens.append({"text": token, "start": start, "end": end, "words": words})
+                    tokens.append({"text": token, **place._asdict(), "words": words})
                     if "-" in cells[0]:
                         first, _, last = cells[0].partition("-")
                         left = int(last) - int(first) + 1
                         continue
-                words.append({"form": cells[1], "labels": {name: cells[i] for name, i in places}})
+                for name, i, key in places:
+                    label = values_of([cells[i]], key)[0] if key else cells[i]
+                    labels[name].append(OUTSIDE if key and label == "_" else label)
+                words_at.append(place)
+                words.append(
+                    {"form": cells[1], "labels": {name: each[-1] for name, each in labels.items()}}
+                )
                 left -= 1
             begin, end = tokens[0]["start"], tokens[-1]["end"]
-            yield {"text": data[begin:end], "tokens": tokens}
+            answer: dict[str, Any] = {"text": data[begin:end], "tokens": tokens}
+            yield answer | _spans(data, words_at, labels, chunkers)
+
+
+def _chunkers(loaded: Loaded) -> list[Tagger]:
+    return [each for each in loaded.taggers if each.label_scheme and not each.hidden]
+
+
+def _spans(
+    data: str,
+    words: Sequence[Any],
+    labels: Mapping[str, Sequence[str]],
+    chunkers: Sequence[Tagger],
+) -> dict[str, Any]:
+    """Return the field of chunks, by column, if there are columns of chunks."""
+    found = {}
+    for chunker in chunkers:
+        name = chunker.label
+        spans = spans_in(data, words, labels[name], chunker.label_scheme, name)
+        found[name] = [
+            {"label": each.label, "text": each.text, "start": each.start, "end": each.end}
+            for each in spans
+        ]
+    return {"spans": found} if chunkers else {}
 
 
 def conllu_pieces(loaded: Pipeline, data: str) -> Iterator[str]:
@@ -165,7 +213,7 @@ def _by_sentences(
         )
     else:  # white space is kept, so that the offsets of words are right
         sentences = iter(cut_by_rules(data, deadline.watch))
-    chunkers = [each for each in taggers if each.label_scheme and not each.hidden]
+    chunkers = _chunkers(loaded)
     offset = 0
     while batch := list(islice(sentences, _BATCH)):
         filled = list(tag_stream(taggers, batch))
@@ -200,17 +248,8 @@ def _by_sentences(
                     j += 1
                 span = {"text": token.text, "start": token.start, "end": token.end}
                 tokens.append({**span, "words": words})
-            answer: dict[str, Any] = {"text": shown.text, "tokens": tokens}
-            if chunkers:
-                answer["spans"] = {}
-            for chunker in chunkers:
-                name = chunker.label
-                spans = spans_in(data, shown.words, labels[name], chunker.label_scheme, name)
-                answer["spans"][name] = [
-                    {"label": each.label, "text": each.text, "start": each.start, "end": each.end}
-                    for each in spans
-                ]
-            yield answer
+            answer = {"text": shown.text, "tokens": tokens}
+            yield answer | _spans(data, shown.words, labels, chunkers)
 
 
 def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
