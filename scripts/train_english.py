@@ -87,7 +87,7 @@ lemmas follow UD English-EWT. XPOS has the Penn Treebank tags of EWT, with `HYPH
   short statements, headlines, recipes, chat, dates, addresses and others.
 - Copies of sentences with a new word (an abbreviation, an address, an emoticon, a date), with other
   quotation marks and dashes (`scripts/enrich_english.py`), and, for tags, in title case, lower case,
-  and capitals.
+  and capitals; and short sentences of the treebanks' words by patterns (`scripts/short_english.py`).
 - Names: the labels of Universal NER on the training set of EWT (CC BY-SA 4.0), and those of the
   everyday sentences.
 - Word classes: {classes} classes, learned by `seqtag classes` from {raw_tokens:,} words of raw text: the
@@ -140,8 +140,8 @@ of each:
 {confusions}
 
 - Confusions of names and common nouns are the largest group, because the model has no list of names.
-- In short sentences and headlines, verbs with the form of a noun are the most frequent error (*Time
-  heals*, *Police arrest three*); in chat, words that are spelled as they sound.
+- In headlines and short sentences, verbs with the form of a noun are the most frequent error; in
+  chat, words that are spelled as they sound; on the web, tokens of paths and options.
 - UPOS of words that are not in the training data: {unknown_upos}% correct; of others {known_upos}%.
 - Lemmas of words that are not in the training data: {unknown_lemma}% correct; of others
   {known_lemma}%. Many errors are capitals kept or removed (*{lemma_errors}*).

@@ -119,7 +119,7 @@ class Pipeline:
         """Return the models of a file as a pipeline, even if there is only one; see `seqtag.load`.
 
         >>> Pipeline.load("en")
-        <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma>
+        <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma, misc.NER>
         """
         return cls(load_models(path_or_name), str(path_or_name))
 
@@ -482,7 +482,7 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     Examples
     --------
     >>> load("en")
-    <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma>
+    <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma, misc.NER>
     """
     return of_models(load_models(path_or_name), str(path_or_name))
 

@@ -52,5 +52,5 @@ def test_only_names_columns_of_every_model(folder, call):
     assert one == call("tag", "a.txt", "-m", "upos.seqtag", "-q", "--to", "tsv").out
     wrong = call(*both, "tsv", "--only", "NER")
     assert (wrong.code, wrong.out) == (1, b"")
-    assert wrong.err.endswith("lemma, chunk, found 'NER'\n")
+    assert wrong.err.endswith("lemma, misc.NER, chunk, found 'NER'\n")
     assert "(did you mean 'upos'?)" in call(*both, "tsv", "--only", "UPOS").err

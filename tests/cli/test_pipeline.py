@@ -99,7 +99,7 @@ def test_only_some_parts_run(call):
     bare = call("tag", "-m", "all.seqtag", "text.txt", "--only", "tokens").out
     assert b"\n1\tEr\t_\t_\t" in bare and b"\n3-4\tim\t" in bare
     done = call("tag", "-m", "en", "text.txt", "--only", "upos")
-    assert b"\n1\tEr\t_\tNOUN\t" in done.out, done
+    assert re.search(rb"\n1\tEr\t_\t[A-Z]+\t_\t", done.out), done
 
 
 def test_a_component_without_a_row_among_the_scores_is_scored_alone(call):

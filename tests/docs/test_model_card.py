@@ -17,13 +17,11 @@ CARD = (ROOT / "models" / "en.md").read_text("utf-8")
 def test_the_card_describes_the_model():
     pipeline = Pipeline.load("en")
     size = (MODELS / "en.seqtag").stat().st_size
-    training = pipeline.models[-1].training
     [table] = pipeline.tagger("upos").model.tables
     for fact in (
         f"components {', '.join(pipeline.parts)}.",
         f"| Size | {size / 1e6:.1f} MB |",
         f"| Trained with | {pipeline.models[-1].writer} |",
-        f"{training['sentences']:,} sentences, {training['tokens']:,} words",
         f"{table.origin['classes']} classes",
         f"from {int(table.origin['tokens']):,} words",
         f"{len(pipeline.tagger('xpos').labels)} in all; UPOS has {len(pipeline.taggers[0].labels)}",

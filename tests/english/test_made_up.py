@@ -13,7 +13,7 @@ from seqtag.corpus.surface import raw_text_of, surface_of
 from seqtag.tagging.pipeline import Pipeline
 
 HERE = Path(__file__).parent
-LEAST = {"seen": 0.93, "unseen": 0.87}
+LEAST = {"seen": 0.91, "unseen": 0.87}
 """Least fraction of right sentences of each file."""
 
 

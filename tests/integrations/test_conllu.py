@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import conllu
 import pytest
@@ -128,7 +129,7 @@ def test_any_fields_are_tagged_and_serialized(left_out, as_text, headed):
     if "misc" in columns:
         assert "X=y" in columns["misc"][5]
     said = columns.get("upos") or columns["misc"]
-    assert all("PROPN" in said[i] or "NOUN" in said[i] or "X" in said[i] for i in (0, 5))
+    assert all(re.search("[A-Z]{3}", said[i]) for i in (0, 5))
 
 
 def test_nothing_gives_nothing(pipeline):

@@ -143,7 +143,8 @@ def test_tag(client):
     assert (token["text"], token["start"], token["end"]) == ("doesn't", 16, 23)
     assert [word["form"] for word in token["words"]] == ["does", "n't"]
     word = value["sentences"][0]["tokens"][0]["words"][0]
-    assert word["labels"] == {"upos": "NOUN", "xpos": "NN", "feats": "Number=Sing", "lemma": "time"}
+    tags = {"upos": "NOUN", "xpos": "NN", "feats": "Number=Sing", "lemma": "time"}
+    assert word["labels"] == tags | {"misc.NER": "O"}
     assert word["margins"].keys() == word["labels"].keys()
     tagger = seqtag.load("en").taggers[0]
     assert word["margins"]["upos"] == tagger.tag(["Time", "flies", "."], scores=True).margins[0]

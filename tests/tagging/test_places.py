@@ -43,7 +43,7 @@ def test_both_tag_sets_are_written_to_a_file_of_chunks(tmp_path, call):  # noqa:
     plain = call("tag", "-m", "en", path, "--to", "conllu").out.decode().split("\n")
     for row, line in zip(whole[:4], plain[1:5], strict=True):
         _, form, lemma, upos, xpos, feats, *_ = line.split("\t")
-        assert row.split() == [form, xpos, *row.split()[2:3], upos, feats, lemma]
+        assert row.split() == [form, xpos, *row.split()[2:3], upos, feats, lemma, "O"]
 
 
 @pytest.mark.parametrize("keep", [False, True])
