@@ -263,9 +263,9 @@ class Document:
     Examples
     --------
     >>> import seqtag
-    >>> document = seqtag.load("en")("Time flies. It does.")
+    >>> document = seqtag.load("en")("Time flies. It works.")
     >>> [word.upos for word in document.sentences[1]]
-    ['PRON', 'AUX', 'PUNCT']
+    ['PRON', 'VERB', 'PUNCT']
     >>> word = document.sentences[1].words[1]
     >>> word.text, word.lemma, document.text[word.start : word.end]
     ('does', 'do', 'does')
@@ -349,10 +349,16 @@ class Document:
             raise SeqtagError(msg)
         spans = []
         for sentence in self.sentences:
-            labels = [OUTSIDE if label == "_" else label for label in sentence.column(column)]
-            scheme = self._schemes[column]
+            labels, scheme = self._values(sentence, column), self._schemes[column]
             spans += spans_in(self.text, sentence.words, labels, scheme, column)
         return spans
+
+    def _values(self, sentence: DocumentSentence, column: str) -> Sequence[str]:
+        """Return a column; words outside of chunks may lack the key of MISC."""
+        values = sentence.column(column)
+        if column not in self._schemes:
+            return values
+        return [OUTSIDE if value == "_" else value for value in values]
 
     def __str__(self) -> str:
         """Return the document as CoNLL-U."""
@@ -384,7 +390,7 @@ class Document:
                 for place, word in enumerate(sentence.words, 1)
             ]
             for name in others:
-                for row, value in zip(of_sentence, sentence.column(name), strict=True):
+                for row, value in zip(of_sentence, self._values(sentence, name), strict=True):
                     row[name] = value
             rows += of_sentence
         return rows
@@ -421,7 +427,7 @@ class Document:
         columns = [
             [sentence.text for sentence in self.sentences],
             [[word.text for word in sentence] for sentence in self.sentences],
-            *([s.column(field.name) for s in self.sentences] for field in fields[2:]),
+            *([self._values(s, field.name) for s in self.sentences] for field in fields[2:]),
         ]
         arrays = [pa.array(c, field.type) for c, field in zip(columns, fields, strict=True)]
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))

@@ -496,9 +496,9 @@ class Tagger(ModelRuntime):
         --------
         >>> import seqtag
         >>> tagger = seqtag.load("en").tagger("upos")
-        >>> tagger.tag(["Zorb", "!"])
+        >>> tagger.tag(["Zorbia", "!"])
         ['PROPN', 'PUNCT']
-        >>> tagger.partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3).tag(["Zorb", "!"])
+        >>> tagger.partial_fit([["Zorbia", "!"]], [["INTJ", "PUNCT"]], epochs=3).tag(["Zorbia", "!"])
         ['INTJ', 'PUNCT']
         """
         learned: Tagger = hooks.call(

@@ -157,7 +157,7 @@ REFUSED = [
     (
         "compare train.conllu upos.seqtag en --label misc",
         "en: expected a component that labels words, one of tokens, words, upos, xpos, feats, "
-        "lemma, found 'misc'",
+        "lemma, misc.NER, found 'misc'",
     ),
     ("compare train.conllu no.conllu train.conllu", "no.conllu: No such file"),
     ("compare train.conllu train.conllu train.txt --label chunk", "expected one of"),

@@ -42,7 +42,7 @@ def test_parts_of_a_pipeline(folder, call):
     done = call("report", "-m", "en", "gold.conllu", "-o", "-")
     assert b"<title>en on gold.conllu</title>" in done.out
     assert b'id="component-1"' in done.out and b'id="segmentation"' in done.out
-    assert "gold.conllu has no labels in feats: not in the report" in done.err
+    assert "gold.conllu has no labels in feats, misc.NER: not in the report" in done.err
     done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--label", "upos")
     assert b'id="segmentation"' not in done.out
     done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--label", "feats")

@@ -207,7 +207,7 @@ def test_saved_loaded_and_pickled_it_is_the_same(pipeline, tmp_path):
 
 
 def test_a_name_that_no_model_has_is_answered_with_those_there_are(tmp_path):
-    there = {"nl": "seqtag models train nl", tmp_path / "nl.seqtag": "; embedded models: en"}
+    there = {"nl": "seqtag models train nl", tmp_path / "x.seqtag": "; embedded models: en"}
     for name, advice in there.items():
         with pytest.raises(FileNotFoundError) as error:
             seqtag.load(name)
@@ -368,7 +368,7 @@ def test_a_class_loads_what_it_is(tmp_path):
         seqtag.Tagger.load("en")
     assert str(refused.value) == (
         "en: expected a model of one column, found a pipeline of tokens, words, upos, xpos, feats, "
-        "lemma; use seqtag.load('en').tagger('upos')"
+        "lemma, misc.NER; use seqtag.load('en').tagger('upos')"
     )
 
 
