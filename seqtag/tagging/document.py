@@ -268,7 +268,7 @@ class Document:
     ['PRON', 'VERB', 'PUNCT']
     >>> word = document.sentences[1].words[1]
     >>> word.text, word.lemma, document.text[word.start : word.end]
-    ('does', 'do', 'does')
+    ('works', 'work', 'works')
     >>> len(document), len(document.words)
     (2, 6)
     """

@@ -498,7 +498,8 @@ class Tagger(ModelRuntime):
         >>> tagger = seqtag.load("en").tagger("upos")
         >>> tagger.tag(["Zorbia", "!"])
         ['PROPN', 'PUNCT']
-        >>> tagger.partial_fit([["Zorbia", "!"]], [["INTJ", "PUNCT"]], epochs=3).tag(["Zorbia", "!"])
+        >>> learned = tagger.partial_fit([["Zorbia", "!"]], [["INTJ", "PUNCT"]], epochs=3)
+        >>> learned.tag(["Zorbia", "!"])
         ['INTJ', 'PUNCT']
         """
         learned: Tagger = hooks.call(
