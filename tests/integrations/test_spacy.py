@@ -513,7 +513,7 @@ def test_no_model_yet():
         "expected a model for <component 'seqtag'>, found none; give one with "
         'config={"model": "NAME or PATH"}, or load the whole pipeline with spacy.load'
     )
-    advice = "; train a model for German: seqtag train ud:de_gsd -o de.seqtag (downloads "
+    advice = "; train the model for German, GSD (license: CC BY-SA 4.0): seqtag models train de"
     with pytest.raises(SeqtagError, match=re.escape(text + advice)):
         nlp("Ich")
     with pytest.raises(SeqtagError, match=re.escape(text) + "$"):
