@@ -12,7 +12,7 @@ from seqtag.errors import CatalogueError
 from seqtag.evaluation.systems import score_system
 from seqtag.model import bundle
 from seqtag.model.embedded import trained_path
-from seqtag.storage import locks
+from seqtag.storage import locks, strict_json
 from seqtag.storage.output import Output
 from seqtag.tagging.pipeline import load
 from seqtag.training.train import train
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def card_of(model: Path) -> dict[str, Any]:
     """Return the card of a model that was trained by name; empty if there is none."""
     path = model.with_suffix(".json")
-    return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
+    return dict(strict_json.loads(path.read_bytes())) if path.is_file() else {}
 
 
 def train_named(

@@ -39,7 +39,7 @@ def test_a_text_and_a_word(page):
     assert page.inner_text("#status") == "2 sentences, 7 words"
     assert page.locator(".sentence").count() == 2
     words = [text.split() for text in page.locator(".word").all_inner_texts()]
-    assert words[0] == ["Time", "NOUN", "NN", "Number", "Sing", "time"]
+    assert words[0] == ["Time", "NOUN", "NN", "Number", "Sing", "time", "O"]
     assert [word[0] for word in words[3:]] == ["It", "does", "n't", "!"]
     page.locator(".word").first.click()
     page.wait_for_selector("#details:not([hidden])")
@@ -78,7 +78,7 @@ def test_multiword_tokens_have_brackets_and_features_a_table(page):
     assert page.locator(".token .word > span").all_inner_texts() == ["does", "n't"]
     rows = page.locator(".word", has_text="does").first.locator("tr").all_inner_texts()
     assert ["Mood", "Ind"] in [row.split() for row in rows]
-    assert page.inner_text("#columns") == "upos, xpos, feats, lemma"
+    assert page.inner_text("#columns") == "upos, xpos, feats, lemma, misc.NER"
 
 
 def test_conllu_is_copied_and_downloaded(page):

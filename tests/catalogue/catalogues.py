@@ -47,7 +47,7 @@ def toys(tmp_path, monkeypatch):
     catalogue.write_text("\n".join(written(name, parts) for name, parts in PARTS.items()))
     monkeypatch.setattr(entries, "CATALOGUE", catalogue)
     monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "cache"))
-    entries.entries.cache_clear()
+    _forget()
     with serving() as server:
         monkeypatch.setenv("SEQTAG_CORPORA_MIRROR", server.address)
         for release in ("1.5", "2.0"):
@@ -56,4 +56,9 @@ def toys(tmp_path, monkeypatch):
                     path = f"/toys/r{release}/{name.replace(':', '_')}-{part}.txt"
                     server.files[path] = text.encode()
         yield server
-    entries.entries.cache_clear()
+    _forget()
+
+
+def _forget() -> None:
+    for known in (entries.entries, entries.treebanks, entries.languages):
+        known.cache_clear()

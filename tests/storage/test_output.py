@@ -412,10 +412,12 @@ KNOWN = {
     "batch/ledger.py": "lines added to the ledger, which one process locks",
     "batch/ray_cluster.py": "the null device, for what Ray prints",
     "batch/storage.py": "folders of outputs; what is sent to a store whole",
+    "catalogue/fetch.py": "removes a treebank that it refuses",
     "cli/__init__.py": "the null device, for a standard output that is gone",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",
     "training/checkpoints.py": "the folder, and its lock",
+    "training/named.py": "the folder of models, its lock, and the name of a complete model",
 }
 """Modules that write otherwise than by `Output`, and what."""
 
