@@ -15,7 +15,7 @@ from seqtag.corpus import Block, read, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.conllu import ConlluReader
 from seqtag.corpus.formats import to_token_list
-from seqtag.corpus.sentence import find_column
+from seqtag.corpus.sentence import find_column, split_key, values_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError, install_hint
@@ -125,6 +125,7 @@ class DocumentSentence:
 
     def __init__(self, conllu: str, offset: int):
         self._conllu = conllu
+        self._misc: list[str] = []  # of each word
         words: list[Word] = []
         left = 0  # words of the current token that are still to come
         start = end = offset
@@ -142,6 +143,7 @@ class DocumentSentence:
                     left = _words_of(number)
                     continue
             words.append(_new(Word, (form, lemma, upos, xpos, feats, start, end)))
+            self._misc.append(misc)
             left -= 1
         self.words = tuple(words)
         self.start, self.end = (words[0].start, words[-1].end) if words else (offset, offset)
@@ -224,10 +226,12 @@ class DocumentSentence:
         """
         if not self.words:
             return []
-        if find_column(name, CONLLU) is None:
-            key = f"misc.{name[:1].upper()}{name[1:]}"  # as `into_misc` writes it
-            if any(f"{key[5:]}=" in misc for misc in self._sentence.column("misc")):
-                name = key
+        keyed = split_key(name, CONLLU)
+        if keyed is None and find_column(name, CONLLU) is None:
+            key = f"{name[:1].upper()}{name[1:]}"  # as `into_misc` writes it
+            keyed = ("misc", key) if any(f"{key}=" in misc for misc in self._misc) else None
+        if keyed and keyed[0] == "misc":
+            return values_of(self._misc, keyed[1])
         return self._sentence.column(name)
 
     def to_token_list(self) -> TokenList:
