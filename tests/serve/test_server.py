@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import seqtag
-from seqtag.caching import BoundedCache
+from seqtag.caching import BoundedCache, clear_caches
 from seqtag.errors import SeqtagError, install_hint
 from seqtag.serve.models import ModelRegistry, ServedModels
 from seqtag.serve.work_queue import WorkQueue
@@ -345,6 +345,7 @@ def test_work_for_clients_that_have_gone_is_dropped(home):
 
 
 def test_words_of_requests_are_forgotten(registry, monkeypatch):
+    clear_caches()  # of what other tests have read
     app = service.application(registry)
     cache = BoundedCache(len)
     assert cache["a word"]
