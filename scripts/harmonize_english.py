@@ -7,8 +7,8 @@ learns both loses half a point of FEATS on EWT. These rules change GUM, in this 
 1. Second person: no ``Number`` at pronouns, no ``Person`` at imperatives and infinitives, as in EWT.
 2. Adverbs (RB) have ``Degree=Pos`` only if they have it in EWT (*well*, *far*, *soon*).
 3. Existential *there* has no features; an adjective (JJ) without any has ``Degree=Pos``.
-4. Semicolons, dots and ellipses have the XPOS that EWT gives them; *United* is an adjective, and
-   *internet* a noun.
+4. Semicolons, dashes, slashes and ellipses have the XPOS that EWT gives them; *United* is an
+   adjective, and *internet* a noun.
 5. Where EWT has a word with its UPOS and XPOS three times or more, nine times of ten with the same
    FEATS (or LEMMA), and GUM has a value that EWT never gives it, it is that of EWT.
 """
@@ -25,7 +25,7 @@ Row = list[str]  # the ten columns of CoNLL-U
 
 _FORM, _LEMMA, _UPOS, _XPOS, _FEATS = range(1, 6)
 _LEAST, _SHARE = 3, 0.9  # of EWT, for rule 5
-_NO_DEGREE = "Degree=Pos"
+_DEGREE = "Degree=Pos"
 _SIGNS = {";": ",", "--": ",", "–": ",", "—": ",", "...": ",", "…": ".", "/": ","}
 
 
@@ -48,7 +48,7 @@ class _Ewt:
         for row in _rows(lines):
             for column, values in seen.items():
                 values[self._key(row, column)][row[column]] += 1
-            if row[_XPOS] == "RB" and row[_FEATS] == _NO_DEGREE:
+            if row[_XPOS] == "RB" and row[_FEATS] == _DEGREE:
                 self.degrees.add(row[_FORM].lower())
         self._seen = seen
 
@@ -84,11 +84,11 @@ def _harmonize(row: Row, ewt: _Ewt) -> None:
     if row[_XPOS] == "EX":
         row[_FEATS] = "_"
     if row[_XPOS] == "JJ" and row[_FEATS] == "_":
-        row[_FEATS] = _NO_DEGREE
+        row[_FEATS] = _DEGREE
     if row[_UPOS] == "PUNCT":
         row[_XPOS] = _SIGNS.get(form, row[_XPOS])
     if form == "united" and row[_UPOS] == "VERB" and row[_XPOS] == "NNP":
-        row[_UPOS], row[_FEATS], row[_LEMMA] = "ADJ", _NO_DEGREE, row[_FORM]
+        row[_UPOS], row[_FEATS], row[_LEMMA] = "ADJ", _DEGREE, row[_FORM]
     if form == "internet":
         row[_UPOS], row[_XPOS], row[_LEMMA], row[_FEATS] = "NOUN", "NN", form, "Number=Sing"
     for column in (_FEATS, _LEMMA):

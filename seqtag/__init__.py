@@ -87,10 +87,11 @@ def _partial_fit(*args: object, **options: object) -> object:
     return import_module("seqtag.training.online").partial_fit(*args, **options)
 
 
-def _train_named(*args, **options):  # type: ignore[no-untyped-def]
-    from seqtag.training.named import train_named
+def _train_named(*args: object, **options: object) -> object:
+    """Call `seqtag.training.named.train_named`, imported at the first call."""
+    from importlib import import_module
 
-    return train_named(*args, **options)
+    return import_module("seqtag.training.named").train_named(*args, **options)
 
 
 hooks.register("partial_fit", _partial_fit)

@@ -7,7 +7,8 @@ rows; its kind and amount are ignored: the values of the next character begin wi
 Each column describes the text around a row, in normal forms (`symbol_of`), so that templates need
 few conjunctions. Columns are grouped in views (`VIEWS`). A type of a view is a combination of
 values of its columns that occurs; types are numbered from 0 (`Numbering`). Decoding caches the
-scores of the templates of a view by type.
+scores of the templates of a view by type. Where it can, the kernel labels text without types
+(``chunk_model.h``): it adds the same weights by the chunks and the grams of characters they are of.
 
 A chunk is text between white space. A sign is a character that is no letter or digit.
 

@@ -265,7 +265,7 @@ class Segmenter:
             return self._typed_labels(text, workspace)
         rows, labels = workspace.chunks.label(text, self._chunks)
         left = labels < 0
-        if left.any():  # paragraphs of rare characters
+        if left.any():  # paragraphs with very long chunks or unusual characters
             pieces = [
                 text[int(rows.starts[first]) : int(rows.ends[end - 1])]
                 for first, end in pairwise(rows.paragraphs.tolist())
