@@ -27,6 +27,7 @@ from seqtag.cli.common import (
     interruption_word,
 )
 from seqtag.errors import did_you_mean
+from seqtag.storage.nonblocking import make_output_wait
 from seqtag.storage.output import naming
 
 if TYPE_CHECKING:
@@ -152,10 +153,7 @@ def main(args: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, Interruption.raise_it)
         if callable(signal.getsignal(signal.SIGINT)):  # not ignored, as in the background
             signal.signal(signal.SIGINT, Interruption.raise_it)
-    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
-        # PYTHONUNBUFFERED: what the system writes in part, as on a full disk, would end there.
-        raw = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), line_buffering=True)
+    make_output_wait()
     for stream in (sys.stdout, sys.stderr):  # the same bytes in each locale
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -17,6 +17,7 @@ from seqtag.corpus.warnings import FormatWarnings, Mode
 from seqtag.errors import CorpusError, SentenceTooLongError
 from seqtag.storage.compression import compression_of, may_be_compressed
 from seqtag.storage.encodings import binary_format, conversion, wide_encoding
+from seqtag.storage.nonblocking import read_some
 from seqtag.storage.output import MODEL_START, naming
 
 if TYPE_CHECKING:
@@ -374,11 +375,10 @@ class ByteStream:
         yield from self._chunks
 
     def raw_chunks(self) -> Iterator[bytes]:
-        """Yield non-empty pieces as they arrive; `read1` does not wait for a full chunk."""
-        read = getattr(self._file, "read1", self._file.read)
+        """Yield non-empty pieces as they arrive, without waiting for full chunks."""
         while True:
             with naming(self.name):
-                chunk = read(CHUNK)
+                chunk = read_some(self._file, CHUNK)
             if not chunk:
                 return
             if isinstance(chunk, str):

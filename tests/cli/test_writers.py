@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -303,6 +305,40 @@ def test_streams_that_are_closed_full_or_gone(command, folder):
     assert (folder / "m.seqtag").exists() == (command == "train")
     first = done('{ "$@" < train.conllu; echo $? >&2; } | head -n 1')
     assert (first.code, first.err, first.out.count(b"\n")) == (0, "0\n", 1)
+
+
+@posix
+@pytest.mark.parametrize("command", READING)
+def test_streams_that_are_nonblocking(command, folder):
+    """As parents with event loops hand them over: an empty or full pipe is no end and no error."""
+    text = (folder / "train.conllu").read_bytes() * 400  # more than a pipe holds, also as output
+    expected = run(*READING[command], stdin=text, cwd=folder)
+    assert expected.code == 0
+    (folder / "m.seqtag").unlink(missing_ok=True)
+    pipes = [os.pipe() for _ in range(3)]
+    inner = [pipes[0][0], pipes[1][1], pipes[2][1]]
+    for end in inner:
+        os.set_blocking(end, False)
+    arguments = [*SEQTAG, *map(str, READING[command])]
+    ends = dict(zip(("stdin", "stdout", "stderr"), inner, strict=True))
+    with subprocess.Popen(arguments, cwd=folder, **ends) as process:
+        for end in inner:
+            os.close(end)
+
+        def feed():
+            with os.fdopen(pipes[0][1], "wb", buffering=0) as file:
+                for piece in (text[:100_000], text[100_000:]):
+                    time.sleep(1)  # for which the command finds nothing to read
+                    file.write(piece)
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
+        time.sleep(3)  # for which nobody reads
+        with os.fdopen(pipes[1][0], "rb") as file, os.fdopen(pipes[2][0], "rb") as errors:
+            out, err = file.read(), errors.read()
+        feeder.join()
+    assert (process.returncode, out) == (0, expected.out), err.decode()
+    assert len(out) > 1 << 17 or command != "tag"
 
 
 def test_an_error_when_standard_output_is_closed_is_not_lost(folder, call, monkeypatch):
