@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from seqtag.corpus.warnings import FormatWarnings, Mode
 from seqtag.errors import CorpusError, SentenceTooLongError
-from seqtag.storage.compression import compression_of, may_be_compressed
+from seqtag.storage.compression import compression_cut, compression_of, may_be_compressed
 from seqtag.storage.encodings import binary_format, conversion, wide_encoding
 from seqtag.storage.nonblocking import read_some
 from seqtag.storage.output import MODEL_START, naming
@@ -290,8 +290,8 @@ class ByteStream:
         self._decode(data[: after_last_character(data, 0)], 1, 0)
         if (at := head.find(b"\0")) >= 0:
             msg = (
-                f"expected text, found a null byte at byte offset {at}, as in binary files; give a "
-                "text file, or name its format with --format"
+                f"expected text, found a null byte at byte offset {at}, as in binary files and "
+                "UTF-16; give a text file in UTF-8, or name its format with --format"
             )
             raise CorpusError(msg, source=self.name, line=1 + head.count(b"\n", 0, at))
 
@@ -402,6 +402,9 @@ class ByteStream:
             enough = 4 if first[:2] in (b"\xff\xfe", b"\0\0") else 2  # UTF-32, too
             if len(first) >= enough and not may_be_compressed(first):  # a start of 4 bytes or more
                 break
+        else:
+            if (cut := compression_cut(first, self.name)) is not None:
+                raise cut.truncated(self.name)
         if first[8:].startswith(MODEL_START):
             msg = (
                 "expected a corpus, found a seqtag model; name it with -m, in compare after the "

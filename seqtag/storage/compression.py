@@ -88,11 +88,15 @@ class Compression(NamedTuple):
                         given = b""
                     packed = member.unused_data
         if not member.eof:
-            msg = (
-                f"expected the end of the {self.name} data, found the end of the file: it is "
-                "truncated; fetch or compress it again"
-            )
-            raise CorpusError(msg, source=source)
+            raise self.truncated(source)
+
+    def truncated(self, source: str) -> CorpusError:
+        """Return the error for a file that ends too early."""
+        msg = (
+            f"expected the end of the {self.name} data, found the end of the file: it is "
+            "truncated; fetch or compress it again"
+        )
+        return CorpusError(msg, source=source)
 
 
 class _Gunzip:
@@ -230,6 +234,30 @@ def may_be_compressed(first: bytes) -> bool:
     return any(
         magic.startswith(first) and magic != first for kind in COMPRESSIONS for magic in kind.magics
     )
+
+
+def compression_cut(data: bytes, name: str) -> Compression | None:
+    """Return the kind of a file that ends within its first bytes; None if it may be text.
+
+    Parameters
+    ----------
+    data
+        All bytes of the file.
+    name
+        Its name. Bytes that could be text are those of a compressed file if the name says so, or
+        if they are long enough.
+
+    Examples
+    --------
+    >>> compression_cut(b"BZh9", "a.bz2").name, compression_cut(b"BZ", "a.txt")
+    ('bzip2', None)
+    """
+    is_text = len(data) < 4 and data.isascii() and data.decode("ascii").isprintable()
+    for kind in COMPRESSIONS:
+        is_start = any(magic.startswith(data) for magic in kind.magics)
+        if is_start and (name.endswith(kind.suffix) or not is_text):
+            return kind
+    return None
 
 
 def compression_for(name: str) -> Compression | None:

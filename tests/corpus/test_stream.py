@@ -85,6 +85,18 @@ def test_damaged_compressed_files_are_refused(suffix, tmp_path):
 
 
 @each_compression
+def test_a_compressed_file_cut_to_its_first_bytes_is_refused(suffix, tmp_path):
+    name, pack = PACKED[suffix]
+    whole, path = pack(TEXT), tmp_path / f"a.conll.{suffix}"
+    for size in range(12):
+        path.write_bytes(whole[:size])
+        with pytest.raises(CorpusError, match=f"the end of the {name} data, found the end"):
+            raw(path)
+    with pytest.raises(CorpusError, match=f"the end of the {name} data, found the end"):
+        raw(io.BytesIO(whole[:5]))
+
+
+@each_compression
 def test_a_small_file_that_blows_up_comes_in_pieces(suffix):
     _, pack = PACKED[suffix]
     bomb = pack(b"w NN\n\n" * (10_000_000 if suffix == "zst" else 1_000_000))
@@ -94,7 +106,7 @@ def test_a_small_file_that_blows_up_comes_in_pieces(suffix):
 
 
 def test_text_that_begins_like_bzip2_is_text():
-    for text in (b"B\n", b"BZ\n", b"BZh9\n", b"BZh91AY or so\n"):
+    for text in (b"B", b"BZ", b"B\n", b"BZ\n", b"BZh9\n", b"BZh91AY or so\n"):
         assert raw(io.BytesIO(text)) == text
         assert raw(Slow(text)) == text
 
