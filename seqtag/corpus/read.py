@@ -314,6 +314,8 @@ class ReadOptions(LayoutOptions):
             except CorpusError as err:
                 stream.check_text(head)
                 raise CorpusError(err.message, source=stream.name, line=err.line) from err
+            if b"\0" in head and FORMATS[found.format].rows is not conllu.ConlluReader:
+                stream.check_text(head)
             if found.evidence and announce:
                 named = () if FORMATS[found.format].fixed else found.columns
                 shown = " ".join([found.format, *named])

@@ -78,12 +78,14 @@ def wide_encoding(start: bytes) -> str:
         return "UTF-16"
     if len(start) < 4:
         return ""
+    units = start[: len(start) // 4 * 4]
+    for name, high in (("UTF-32LE", units[::-1]), ("UTF-32BE", units)):
+        if any(units) and not any(high[::4]) and max(high[1::4]) <= 0x10:  # the last plane
+            return name
     counts = [start[i::4].count(0) / len(start[i::4]) for i in range(4)]
     if any(0 < share < _MOST for share in counts):
         return ""
     names: dict[tuple[bool, ...], str] = {
-        (False, True, True, True): "UTF-32LE",
-        (True, True, True, False): "UTF-32BE",
         (False, True, False, True): "UTF-16LE",
         (True, False, True, False): "UTF-16BE",
     }

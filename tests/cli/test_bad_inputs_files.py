@@ -209,8 +209,8 @@ def test_45_gzip_bomb(bench, monkeypatch):
         ),
         (
             b"\x7fELF\x02\x01\x01\0\0\0\0\n\0\0\0\0\0\x03\0>\0\n",
-            "1: expected text, found a null byte at byte offset 7, as in binary files; give a text "
-            "file, or name its format with --format",
+            "1: expected text, found a null byte at byte offset 7, as in binary files and UTF-16; give a text "
+            "file in UTF-8, or name its format with --format",
         ),
     ],
 )

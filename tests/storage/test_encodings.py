@@ -49,6 +49,23 @@ def test_other_encodings(encoding, tmp_path):
     assert converted(path, refusal(path)).decode() == text
 
 
+@iconv
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-le", "utf-32-be"])
+def test_utf_32_of_any_script_is_named(encoding, tmp_path):
+    path = tmp_path / "a.txt"
+    for text in ("Собака бежит.\n", "日本語。", "𝒳𝒴", "a"):
+        path.write_bytes(text.encode(encoding))
+        assert converted(path, refusal(path)).decode() == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_no_text_with_null_bytes(encoding, tmp_path):
+    path = tmp_path / "a.txt"
+    for text in ("Собака бежит.\n", "a"):
+        path.write_bytes(text.encode(encoding))
+        assert "found a null byte" in refusal(path)
+
+
 @given(st.text(st.characters(codec="cp1252", exclude_categories=["Cc"]), min_size=1))
 def test_what_is_said_to_be_western_can_be_converted(tmp_path_factory, text):
     data = f"Café {text}\n".encode("cp1252")
