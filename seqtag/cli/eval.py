@@ -24,7 +24,7 @@ from seqtag.cli.options import (
     threads_option,
 )
 from seqtag.errors import CorpusError
-from seqtag.evaluation.aligned import AlignedReport
+from seqtag.evaluation.aligned import METRICS, AlignedReport
 from seqtag.evaluation.significance import intervals, intervals_text
 from seqtag.evaluation.systems import score_system
 from seqtag.tagging.pipeline import Pipeline
@@ -75,7 +75,7 @@ FAILED = 3
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="X",
-    help="Exit with 3 if the score is under X percent.",
+    help="Exit with 3 if the score of the --label is under X percent.",
 )
 @in_output(
     "--ci", is_flag=True, help="Show 95% intervals of the scores (bootstrap over sentences)."
@@ -135,6 +135,14 @@ def command(
         system = load_annotator(model) if raw else load_model(model)
     if model and not raw:
         reading = reading.after(each.training for each in system.models)
+    if fail_under is not None and (raw or isinstance(system, Pipeline)):
+        names = [*METRICS] if raw else [each.label for each in system.taggers if not each.hidden]
+        if label not in names:
+            msg = (
+                "expected --label to name which of several scores --fail-under compares, one of "
+                f"{', '.join(names)}; found {label or 'none'}"
+            )
+            raise click.UsageError(msg, context)
     streams = [context.with_resource(reading.open(name)) for name in paths]
     system = system or streams[-1]
     report = score_system(
@@ -152,10 +160,13 @@ def command(
     warn_about_evaluation(notes, report, paths[0], reading, models)
     found = intervals(report, resamples=resamples, seed=seed) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
-    if fail_under is not None and 100 * report.score < fail_under:
-        notes(f"{report.metric} {100 * report.score:.2f} is under {fail_under}")
-        return FAILED
-    return 0
+    if fail_under is None:
+        return 0
+    column = "" if isinstance(report, AlignedReport) else f"{report.task} "  # the metric names it
+    failed = 100 * report.score < fail_under
+    verdict = "under" if failed else "not under"
+    notes(f"{column}{report.metric} {100 * report.score:.2f} is {verdict} {fail_under:g}")
+    return FAILED if failed else 0
 
 
 def load_annotator(name: str) -> Pipeline:

@@ -99,7 +99,7 @@ def test_fail_under(folder, call):
     assert call(*files, "97.7").code == 0
     assert call(*files, "0").code == 0
     done = call(*files, "97.8")
-    assert (done.code, done.err) == (3, "seqtag: accuracy 97.73 is under 97.8\n")
+    assert (done.code, done.err) == (3, "seqtag: upos accuracy 97.73 is under 97.8\n")
     assert b"97.73" in done.out
     done = call(*files, "100", "--json", "--quiet")
     assert (done.code, done.err) == (3, "")
@@ -151,8 +151,29 @@ def test_aligned_files(folder, call):
     document = json.loads(same.out)
     assert document["metric"] == "upos-f1"
     assert document["score"] == 43 / 44
-    low = call("eval", "gold.conllu", "joined.conllu", "--raw", "--fail-under", 97)
-    assert (low.code, low.err) == (3, "seqtag: words-f1 96.55 is under 97.0\n")
+    fail = ("eval", "gold.conllu", "joined.conllu", "--raw", "--fail-under", 97)
+    low = call(*fail, "--label", "words")
+    assert (low.code, low.err) == (3, "seqtag: words-f1 96.55 is under 97\n")
+    several = call(*fail)
+    assert (several.code, several.out) == (2, b"")
+    assert "one of tokens, sentences, words, upos, xpos, feats, alltags, lemma; found none" in (
+        several.err
+    )
+
+
+def test_fail_under_with_a_pipeline_compares_the_column_that_is_named(folder, call, home):
+    """Words that are given are right: their score is no gate."""
+    data = home / "train.conllu"
+    assert call("train", data, "--label", "upos,xpos", "--epochs", 1, "-o", "p.seqtag").code == 0
+    (folder / "odd.conllu").write_text(conllu().replace("\tNN\t", "\tXX\t"))
+    gate = ("eval", "-m", "p.seqtag", "odd.conllu", "--fail-under", 99)
+    for more in ((), ("--label", "words")):
+        done = call(*gate, *more)
+        assert done.code == 2 and "one of upos, xpos; found" in done.err
+    low = call(*gate, "--label", "xpos")
+    assert low.code == 3 and "seqtag: xpos-f1 " in low.err
+    done = call(*gate, "--label", "upos")
+    assert done.code == 0 and "seqtag: upos-f1 100.00 is not under 99\n" in done.err
 
 
 class WordByWord(Pipeline):
