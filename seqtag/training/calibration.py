@@ -6,18 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus.sentence import find_column
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, LabelError
 from seqtag.evaluation.reliability import Reliability
+from seqtag.labels.schemes import OUTSIDE, check_labels
 from seqtag.model.calibration import Calibration
 from seqtag.tagging.streams import FilledSentence, labels_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from seqtag.corpus import Sentence
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
+
+_MOST = 4  # labels shown in a message
 
 
 class Calibrated(NamedTuple):
@@ -56,6 +59,8 @@ def calibrate(
     ------
     CorpusError
         If no sentence has a gold label for any component.
+    LabelError
+        If the gold labels of a component are of another tag set or chunk scheme than its own.
     """
     filled = [FilledSentence(sentence) for sentence in sentences if len(sentence)]
     learned: dict[str, Calibration] = {}
@@ -65,6 +70,7 @@ def calibrate(
         scored = tagger.tag_many(filled, threads, scores=True)
         margins: list[float] = []
         right: list[bool] = []
+        labels_seen: set[str] = set()
         for tagged, (labels, found, _) in zip(filled, scored, strict=True):
             gold = _gold(tagger, tagged)
             for expected, label, margin in zip(gold, labels, found, strict=True):
@@ -72,6 +78,8 @@ def calibrate(
                     margins.append(margin)
                     right.append(label == expected)
             tagged.filled |= tagger.split_label(labels)
+            labels_seen |= {label for label in gold if label is not None}
+        _check_tag_set(tagger, labels_seen, filled)
         judged_any = judged_any or bool(margins)
         if any(margin < float("inf") for margin in margins):
             learned[tagger.label] = Calibration.learn(margins, right)
@@ -93,6 +101,23 @@ def calibrate(
         ],
         reliability,
     )
+
+
+def _check_tag_set(tagger: Tagger, gold: set[str], filled: Sequence[FilledSentence]) -> None:
+    """Refuse gold labels that the tagger cannot predict: scores learned from them are nonsense."""
+    try:
+        if tagger.label_scheme is not None:
+            check_labels(sorted(gold), tagger.label_scheme)
+        given, known = gold - {OUTSIDE}, {*tagger.labels} - {OUTSIDE}
+        if given and not given & known and not tagger.model.column.is_lemma:
+            msg = (
+                f"expected labels of the model, such as {', '.join(sorted(known)[:_MOST])}, found "
+                f"none of them in the column {tagger.label} but {', '.join(sorted(given)[:_MOST])}"
+                '; convert the labels, or write "_" for each to leave this column uncalibrated'
+            )
+            raise LabelError(msg)
+    except LabelError as error:
+        raise LabelError(error.message, source=filled[0].sentence.source) from None
 
 
 def _gold(tagger: Tagger, tagged: FilledSentence) -> list[str | None]:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 import seqtag
-from tests.command_line import call, conllu, home, run
+from tests.command_line import call, chunks, conllu, home, run
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +132,25 @@ def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
     how = "--calibrate", home / "train.conllu", "-o", done
     assert "upos, xpos; upos, xpos calibrated" in call("bundle", both, *how).err
     assert all(model.calibration for model in seqtag.load(done).models)
+
+
+def test_gold_labels_of_another_kind_are_not_calibrated_on(home, call, tmp_path):
+    """Scores learned from them are nonsense; a column of ``_`` stays uncalibrated."""
+    other = tmp_path / "other.conllu"
+    upos = conllu()
+    for label in ("DET", "NOUN", "VERB", "ADJ", "PUNCT"):
+        upos = upos.replace(f"\t{label}\t", f"\tx{label}\t")
+    other.write_text(upos)
+    iobes = tmp_path / "iobes.txt"
+    iobes.write_text(chunks().replace(" B-VP", " S-VP"))
+    for model, path, message in (
+        ("upos", other, "expected labels of the model, such as ADJ, DET, NOUN, PUNCT, found none"),
+        ("chunk", iobes, 'expected labels of scheme iob2 ("O", or B, I with "-" and a type)'),
+    ):
+        target = tmp_path / "new.seqtag"
+        done = call("bundle", home / f"{model}.seqtag", "--calibrate", path, "-o", target)
+        assert (done.code, done.out, target.exists()) == (1, b"", False)
+        assert f"seqtag: {path}: {message}" in done.err
 
 
 def test_nothing_to_calibrate_on(home, call, tmp_path):
