@@ -122,7 +122,8 @@ class SentenceStream:
         `separator` is known when the first block is. The caller of `parse` calls `report`.
         """
         if self.is_bare:
-            yield from self.lines()
+            with self:
+                yield from self._stream.blocks(after_last_line, returns=False)
             return
         with closing(self._stream):
             for block in self._table_blocks():
@@ -167,11 +168,6 @@ class SentenceStream:
         with self:
             for block in self._stream.blocks(after_last_character):
                 yield block.text
-
-    def lines(self) -> Iterator[Block]:
-        """Yield the text in pieces of complete lines, instead of its sentences."""
-        with self:
-            yield from self._stream.blocks(after_last_line)
 
     @property
     def limits(self) -> ReadLimits:

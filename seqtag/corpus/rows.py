@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from seqtag.corpus.conllu import check_columns
 from seqtag.corpus.layout import NO_ROWS
 from seqtag.corpus.sentence import Span, SpanSentence
-from seqtag.corpus.table import DOCSTART, LONE_RETURN, is_comment, shorten
+from seqtag.corpus.table import DOCSTART, is_comment, shorten
 from seqtag.corpus.text import lines_of, start_of
+from seqtag.corpus.warnings import LONE_RETURN
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:

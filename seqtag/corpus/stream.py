@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
-from seqtag.corpus.warnings import FormatWarnings, Mode
+from seqtag.corpus.warnings import LONE_RETURN, FormatWarnings, Mode
 from seqtag.errors import CorpusError, SentenceTooLongError
 from seqtag.storage.compression import compression_cut, compression_of, may_be_compressed
 from seqtag.storage.encodings import binary_format, conversion, wide_encoding
@@ -31,6 +31,7 @@ HEAD = 1 << 16  # bytes that format detection looks at
 _MOMENT = 0.2  # seconds; a writer that pauses this long waits for an answer
 _MARK = "\ufeff".encode()
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
+_LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 _RULE = re.compile(rb"\n=+[ \t]*\r?\n")
 _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
 
@@ -167,8 +168,8 @@ class BlockSource(NamedTuple):
     read: Iterable[Block]
     limits: ReadLimits
 
-    def blocks(self, cut: object) -> Iterable[Block]:  # noqa: ARG002  they are cut
-        """Return the blocks."""
+    def blocks(self, cut: object, *, returns: bool = True) -> Iterable[Block]:  # noqa: ARG002
+        """Return the blocks, which are cut and checked."""
         return self.read
 
 
@@ -296,19 +297,24 @@ class ByteStream:
             raise CorpusError(msg, source=self.name, line=1 + head.count(b"\n", 0, at))
 
     def blocks(
-        self, cut: Callable[[bytearray, int], int], heads: str | None = None
+        self,
+        cut: Callable[[bytearray, int], int],
+        heads: str | None = None,
+        *,
+        returns: bool = True,
     ) -> Iterator[Block]:
         """Yield the text block by block; `cut` finds the last place where a block may end.
 
         `cut(data, start)` gets the bytes so far and the position of the last line break that
         it has seen already, so that every byte is searched once. `heads` is the prefix of lines
-        that precede the rows of a sentence in a table; None if it is no table.
+        that precede the rows of a sentence in a table; None if it is no table. `returns` says
+        whether carriage returns may be without a line feed.
 
         Raises
         ------
         CorpusError
             If a line is longer than the limit, unless lines are cut, or a sentence has too many
-            bytes, or too many rows in a table.
+            bytes, or too many rows in a table, or a carriage return has no line feed.
         """
         data, line, offset, begun, breaks = bytearray(), 1, self._offset, 0, 0
         due = most = self.limits.sentence  # line breaks at which to look for a long sentence
@@ -327,6 +333,8 @@ class ByteStream:
                 raise self.limits.too_long(self.name, place, "bytes")
             if end:
                 read = bytes(memoryview(data)[:end])
+                if not returns:
+                    self._check_returns(read, line)
                 yield Block(self._decode(read, line, offset), line, read)
                 left = data.count(b"\n", end)
                 line, offset, breaks, due = line + breaks - left, offset + end, left, most
@@ -336,7 +344,15 @@ class ByteStream:
         if data:
             if heads is not None and breaks >= most:
                 self._check_sentences(data + b"\n", line, heads.encode())
+            if not returns:
+                self._check_returns(data, line)
             yield Block(self._decode(data, line, offset), line, bytes(data))
+
+    def _check_returns(self, data: bytes | bytearray, line: int) -> None:
+        """Refuse a carriage return without a line feed, except at the end of the file."""
+        if b"\r" in data and (lone := _LONE_RETURN.search(data)):
+            place = line + data.count(b"\n", 0, lone.start())
+            raise CorpusError(LONE_RETURN, source=self.name, line=place)
 
     def _check_lines(self, data: bytearray, start: int, line: int) -> None:
         """Refuse lines that are too long, from `start` on."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.sentence import Sentence
-from seqtag.corpus.warnings import FormatWarnings
+from seqtag.corpus.warnings import LONE_RETURN, FormatWarnings
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 DOCSTART = "-DOCSTART-"
 MARK = "\ufeff"
 """Byte order mark: no part of a word at the start of any line."""
-LONE_RETURN = (
-    r"expected lines that end with \n or \r\n, found a carriage return (\r) without \n; convert "
-    "the line ends of the file"
-)
 _COMMENT = re.compile(
     r"# [^ \t]+(?: [^ \t]+)? =(?: |$)|# new(?:doc|par)$|#(?:begin|end) document|###[^ \t]+$"
 )

@@ -37,9 +37,12 @@ _QUOTES = ('"', "``", "''")
 _TOKEN = re.compile(r"[^ \t\r\n\ufeff]+")
 
 
-def lines_of(stream: ByteStream) -> Iterator[tuple[str, int]]:
-    r"""Yield each line with its line end, and its number; the byte order mark stays in line 1."""
-    for block in stream.blocks(after_last_line):
+def lines_of(stream: ByteStream, *, returns: bool = True) -> Iterator[tuple[str, int]]:
+    r"""Yield each line with its line end, and its number; the byte order mark stays in line 1.
+
+    `returns` says whether carriage returns may be without a line feed.
+    """
+    for block in stream.blocks(after_last_line, returns=returns):
         lines = block.text.split("\n")
         for number, line in enumerate(lines[:-1], block.line):
             yield line + "\n", number
@@ -53,7 +56,7 @@ def read_tokens(stream: ByteStream, source: str) -> Iterator[Sentence]:
     Byte order marks separate words, too; other white space (no-break space, U+2028, ...) is part
     of a word. An empty line is a sentence without words.
     """
-    for raw, line in lines_of(stream):
+    for raw, line in lines_of(stream, returns=False):
         # One more than may be shows that there are too many.
         found = islice(_TOKEN.finditer(raw), stream.limits.sentence + 1)
         spans = [m.span() for m in found]
@@ -182,7 +185,7 @@ def read_tagged(stream: ByteStream, source: str, joint: str = "/") -> Iterator[S
         found = islice(_TOKEN.finditer(raw), most)
         return _tagged(raw, source, line, [m.span() for m in found], joint=joint)
 
-    for raw, line in lines_of(stream):
+    for raw, line in lines_of(stream, returns=False):
         yield _kept(stream, build, raw, source, line)
 
 

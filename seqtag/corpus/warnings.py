@@ -12,6 +12,11 @@ _log = logging.getLogger("seqtag")
 
 Mode: TypeAlias = Literal["", "strict", "lenient"]
 
+LONE_RETURN = (
+    r"expected lines that end with \n or \r\n, found a carriage return (\r) without \n; convert "
+    "the line ends of the file"
+)
+
 _SHOWN = 5  # skipped sentences that are reported one by one
 
 

@@ -105,6 +105,17 @@ def test_a_small_file_that_blows_up_comes_in_pieces(suffix):
     assert max(map(len, pieces)) <= 1 << (24 if suffix == "zst" else 20) < sum(map(len, pieces))
 
 
+@pytest.mark.parametrize("kind", ["tokens", "tagged"])
+def test_carriage_returns_are_no_line_ends(kind):
+    """They would be blanks, and the file one sentence."""
+    lines = ["a/X b/Y", "c/Z"]
+    windows = read(io.BytesIO("\r\n".join(lines).encode()), kind)
+    assert [len(s) for s in windows] == [2, 1]
+    for text, line in (("\r".join(lines), 1), (f"d/W\n{lines[0]}\r{lines[1]}\n", 2)):
+        with pytest.raises(CorpusError, match=rf":{line}: expected lines that end with \\n or"):
+            list(read(io.BytesIO(text.encode()), kind))
+
+
 def test_text_that_begins_like_bzip2_is_text():
     for text in (b"B", b"BZ", b"B\n", b"BZ\n", b"BZh9\n", b"BZh91AY or so\n"):
         assert raw(io.BytesIO(text)) == text
