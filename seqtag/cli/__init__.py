@@ -82,7 +82,9 @@ class _Commands(Group):
         try:
             return super().invoke(context)
         except BrokenPipeError as error:
-            raise _ReaderGoneError from error
+            if error.filename in (None, "<stdout>"):
+                raise _ReaderGoneError from error
+            raise click.ClickException(_os_message(error)) from error  # click ends in silence
 
     def list_commands(self, _: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -232,6 +234,7 @@ _REMEDIES = {
     errno.ENOENT: "check the path",
     errno.ENOSPC: "free some space and try again",
     errno.ENOTDIR: "check the path",
+    errno.EPIPE: "its reader has closed it; some of the output is missing",
     errno.EROFS: "name another place",
 }
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 import click
 
 from seqtag.errors import OptionError, printable
-from seqtag.storage.output import check_output, is_same_file, naming
+from seqtag.storage.output import check_output, descriptor_of, is_same_file, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -251,7 +251,7 @@ def check_redirection(args: Iterable[str]) -> None:
     if not stat.S_ISREG(out.st_mode):
         return
     for name in ["-", *args, *(arg.partition("=")[2] for arg in args)]:
-        if is_same_file(name, out):
+        if descriptor_of(name) != 1 and is_same_file(name, out):  # the output may be /dev/stdout
             shown = "standard input" if name == "-" else repr(name)
             msg = (
                 f"expected standard output to be another file than the inputs, found {shown} as "
@@ -293,12 +293,17 @@ def check_target(
     OSError
         If its folder does not exist or is not writable.
     """
-    if not target or (model and target == "-"):
+    number = descriptor_of(target)
+    if not target or (model and (target == "-" or number is not None)):
         msg = f"expected the name of a file to write, found {target!r}"
         raise click.UsageError(msg, context)
     if target == "-":
         return
     check_output(target, [*inputs, *context.meta.get(ATTRIBUTES, ())])
+    if number is not None:
+        with naming(target):
+            os.fstat(number)
+        return
     with suppress(FileNotFoundError, NotADirectoryError):
         mode = os.stat(target).st_mode  # noqa: PTH116  (may name a device)
         if not stat.S_ISREG(mode) and model:

@@ -88,9 +88,9 @@ def command(
         )
     start = perf_counter()
     with Output(output) as out:
-        for piece in notes.reading(pieces, streams, shared=output == "-"):
+        for piece in notes.reading(pieces, streams, shared=out.path == "-"):
             out.write(piece)
-            if output == "-":
+            if out.path == "-":
                 out.flush()
     if counts:
         seconds = perf_counter() - start

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import binascii
 import errno
+import io
 import logging
 import os
+import re
 import stat
 import sys
 import time
@@ -19,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from seqtag.errors import CorpusError
 from seqtag.storage import locks
 from seqtag.storage.compression import compression_for
+from seqtag.storage.nonblocking import WaitingFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +31,7 @@ _log = logging.getLogger("seqtag")
 
 _ACCESS = "system.posix_acl_access"  # where Linux keeps who else may do what with a file
 _DAY = 86400.0  # seconds
+_DESCRIPTOR = re.compile(r"/dev/(stdout|stderr)|/(?:dev|proc/self)/fd/(\d+)")
 
 MODEL_START = b'{"__metadata__":'
 """What the header of a seqtag model begins with, after the 8 bytes of its length."""
@@ -85,6 +89,23 @@ def is_same_file(name: str, other: os.stat_result) -> bool:
     except (AttributeError, OSError, ValueError):  # closed, replaced, missing
         return False
     return os.path.samestat(found, other)
+
+
+def descriptor_of(name: str | os.PathLike[str]) -> int | None:
+    """Return the number of the open descriptor that a path names; None if it names none.
+
+    These are the names of standard streams and of what a shell opens for ``>(command)``. They are
+    written as they are: neither may their files be replaced, nor can all of them be opened again.
+
+    Examples
+    --------
+    >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/63"), descriptor_of("out.txt")
+    (1, 63, None)
+    """
+    found = _DESCRIPTOR.fullmatch(os.fspath(name))
+    if found is None:
+        return None
+    return 1 if found[1] == "stdout" else 2 if found[1] == "stderr" else int(found[2])
 
 
 def is_read_once(name: str | os.PathLike[str]) -> bool:
@@ -166,7 +187,8 @@ class Output:
     renamed at the end of the ``with`` block and removed after an exception. What a killed process
     leaves is removed when the same file is written next; of two processes that write one
     file at once, the last one wins. A name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is
-    compressed (the same bytes every time). Devices and pipes are written straight.
+    compressed (the same bytes every time). Devices, pipes and open descriptors such as
+    ``/dev/fd/3`` are written straight; ``/dev/stdout`` is standard output.
 
     A new file gets 0666 less the umask. One that replaces another takes over its permissions and
     access list before the first byte, and its owner and group where the system allows; what
@@ -210,6 +232,9 @@ class Output:
         self._file: Any = None
         self._packed: BinaryIO | None = None
         self.path = os.fspath(path)
+        self._descriptor = descriptor_of(path)
+        if self._descriptor == 1:
+            self.path = "-"
         self._name = "<stdout>" if self.path == "-" else self.path
         with self._naming():  # the current folder may have been removed
             # A symbolic link stays one.
@@ -221,6 +246,11 @@ class Output:
             if sys.stdout is None:
                 raise OSError(errno.EBADF, "standard output is closed", "<stdout>")
             self._file = sys.stdout.buffer
+            return self
+        if self._descriptor is not None:
+            with self._naming():
+                raw = WaitingFile(os.dup(self._descriptor), "w")
+            self._file = io.BufferedWriter(raw)
             return self
         try:
             with self._naming():

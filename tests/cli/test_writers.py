@@ -271,6 +271,33 @@ def test_other_redirections_are_as_they_were(folder):
     assert "train.txt: expected an output file other than the input '-'" in done.err
 
 
+@linux
+def test_names_of_open_descriptors_are_written_as_they_are(folder):
+    expected = run(*TAG, cwd=folder).out
+    assert run(*TAG, "-o", "/dev/stdout", cwd=folder).out == expected  # a pipe
+    for name, shell in (
+        ("/dev/stdout", 'exec "$@" > out'),
+        ("/dev/fd/1", 'rm out; exec "$@" >> out'),
+        ("/dev/fd/3", 'exec "$@" 3> out'),
+        ("/dev/fd/4", '{ exec "$@"; } 4>&1 >&2 | cat > out'),
+    ):
+        done = run(*TAG, "-o", name, cwd=folder, shell=shell)
+        assert (done.code, done.err, (folder / "out").read_bytes()) == (0, "", expected), name
+    assert "/dev/fd/9: Bad file descriptor" in run(*TAG, "-o", "/dev/fd/9", cwd=folder).err
+    done = run(*WRITERS["bundle"][0], "/dev/stdout", cwd=folder, shell='exec "$@" > out')
+    assert done.code == 2 and "expected the name of a file to write" in done.err
+
+
+@posix
+def test_a_named_pipe_whose_reader_goes_away_is_an_error(folder):
+    os.mkfifo(folder / "pipe")
+    large = (folder / "train.conllu").read_bytes() * 400  # more than a pipe holds
+    (folder / "train.conllu").write_bytes(large)
+    done = run(*TAG, "-o", "pipe", cwd=folder, shell='head -c 9 pipe > first & "$@"')
+    assert done.code == 1
+    assert done.err.startswith("seqtag: pipe: Broken pipe; its reader has closed it"), done.err
+
+
 # ----------------------------------------------------------------------------- streams
 READING = {
     "tag": ("tag", "-q", "-m", "upos.seqtag", "-"),
