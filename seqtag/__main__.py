@@ -15,11 +15,6 @@ def main() -> int:
     # Before numpy is imported: idle threads of OpenBLAS wait in loops, and where memory is limited
     # (ulimit -v) it crashes or raises SIGINT if it cannot start them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for descriptor in (0, 1, 2):  # of a parent whose pipes do not block: "try again" is no end
-        try:  # noqa: SIM105  (an import that takes time before interrupts are handled)
-            os.set_blocking(descriptor, True)
-        except (OSError, AttributeError):  # closed; not on this system
-            pass
     try:
         import signal  # here, because interrupts are handled here
 
