@@ -23,9 +23,15 @@ def main() -> int:
             signal.signal(signal.SIGINT, _exit_at_once)
         from seqtag import cli  # whose handler takes over
 
-        return cli.main()
+        code = cli.main()
+        for name in ("SIGINT", "SIGTERM", "SIGALRM"):  # nothing is left to interrupt
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+        return code
     except KeyboardInterrupt:
-        _exit_at_once()
+        from seqtag.cli.signals import Interruption
+
+        Interruption.exit_at_once(Interruption.number or signal.SIGINT)
     except MemoryError:  # not even enough for the message of the command line
         os.write(2, b"seqtag: found too little memory\n")
         os._exit(1)

@@ -10,22 +10,14 @@ import errno
 import importlib
 import io
 import os
-import signal
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.cli.base import Group, option, write_sections
-from seqtag.cli.common import (
-    Interruption,
-    Notes,
-    check_redirection,
-    complain,
-    interruption_code,
-    interruption_word,
-)
+from seqtag.cli.common import Notes, check_redirection, complain
+from seqtag.cli.signals import Interruption, interruption_code, interruption_word
 from seqtag.errors import did_you_mean
 from seqtag.storage.nonblocking import make_output_wait
 from seqtag.storage.output import naming
@@ -150,11 +142,7 @@ def main(args: Sequence[str] | None = None) -> int:
     Notes(
         quiet=not {"-q", "--quiet"}.isdisjoint(args)
     )  # for imports, before the command makes its own
-    with suppress(ValueError):  # possible in the main thread only
-        Interruption.number = 0
-        signal.signal(signal.SIGTERM, Interruption.raise_it)
-        if callable(signal.getsignal(signal.SIGINT)):  # not ignored, as in the background
-            signal.signal(signal.SIGINT, Interruption.raise_it)
+    Interruption.handle()
     make_output_wait()
     for stream in (sys.stdout, sys.stderr):  # the same bytes in each locale
         if isinstance(stream, io.TextIOWrapper):

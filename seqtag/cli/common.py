@@ -8,12 +8,11 @@ import json
 import logging
 import os
 import re
-import signal
 import stat
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
@@ -139,37 +138,6 @@ class Notes(logging.Handler):
 
 def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
-
-
-class Interruption(KeyboardInterrupt):
-    """SIGINT or SIGTERM: a command ends, and saves its work."""
-
-    number = 0  # of the last signal; its exception can be lost in callbacks of the import system
-
-    @classmethod
-    def raise_it(cls, number: int, _: object) -> None:
-        """Handle a signal by raising."""
-        cls.number = number
-        raise cls
-
-    @classmethod
-    def exit_at_once(cls, number: int, _: object = None) -> NoReturn:
-        """Handle a signal by ending the process, which has nothing to save."""
-        cls.number = number
-        try:
-            os.write(2, f"seqtag: {interruption_word()}\n".encode())
-        finally:
-            os._exit(interruption_code())
-
-
-def interruption_word() -> str:
-    """Return what happened to a command: it was interrupted or terminated."""
-    return "terminated" if Interruption.number == signal.SIGTERM else "interrupted"
-
-
-def interruption_code() -> int:
-    """Return the exit code of a command that was interrupted or terminated."""
-    return 128 + (Interruption.number or signal.SIGINT)
 
 
 def _wants_color(stream: TextIO) -> bool:

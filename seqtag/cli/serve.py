@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.cli.base import Command, Seconds, in_advanced, option
-from seqtag.cli.common import Interruption, Notes, complain, load_model
+from seqtag.cli.common import Notes, complain, load_model
 from seqtag.cli.options import general_options
+from seqtag.cli.signals import Interruption
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from seqtag.cli.common import (
     Notes,
     check_stdout,
     check_target,
-    interruption_code,
     load_model,
     print_json,
 )
 from seqtag.cli.options import other_inputs
+from seqtag.cli.signals import interruption_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,9 @@ def _load() -> Any:
     """Import the kernel with the widest vectors here; SEQTAG_VECTORS=16 asks for narrow ones."""
     if os.environ.get("SEQTAG_VECTORS") == "16" or not _kernel.has_avx2():
         return _kernel
-    try:
-        return import_module("seqtag.engine._kernel_avx2")
-    except ImportError:  # some compilers cannot build it
+    if find_spec("seqtag.engine._kernel_avx2") is None:  # some compilers cannot build it
         return _kernel
+    return import_module("seqtag.engine._kernel_avx2")  # an error is no reason for narrow vectors
 
 
 _vectors = _load()

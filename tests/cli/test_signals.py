@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
 import seqtag
-from seqtag.cli import common
+from seqtag.cli import signals
 from seqtag.model import bundle
 from seqtag.training import runs
 from tests.command_line import SEQTAG, call, conllu, home, posix
@@ -34,7 +36,7 @@ def handled():
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-    common.Interruption.number = 0
+    signals.Interruption.number = 0
 
 
 @posix
@@ -176,6 +178,62 @@ def test_sigint_at_any_import_of_the_start_is_one_line():
         )
         assert (done.returncode, done.stdout) == (130, b""), number
         assert done.stderr == b"seqtag: interrupted\n", number
+
+
+@posix
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.nightly), 45])
+def test_no_signal_at_any_import_is_lost(step, tmp_path):
+    (tmp_path / "train.conllu").write_text(conllu())
+    train = ("train", "train.conllu", "--label", "upos", "--epochs", "10000000", "-o", "m.seqtag")
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    for place in range(150, 370, step):  # those before are of the program's own start
+        for number, word in ((2, "interrupted"), (15, "terminated")):
+            command = [sys.executable, "-c", AT_IMPORT, str(number), str(place), *train]
+            done = subprocess.run(
+                command, capture_output=True, env=env, check=False, cwd=tmp_path, timeout=60
+            )
+            err = done.stderr.decode()
+            assert done.returncode == 128 + number, (place, err)
+            assert f"seqtag: {word}" in err or "interrupted: m.seqtag holds" in err, (place, err)
+            assert "Traceback" not in err, (place, err)
+            (tmp_path / "m.seqtag").unlink(missing_ok=True)
+
+
+@posix
+@pytest.mark.parametrize("tries", [pytest.param(300, marks=pytest.mark.nightly), 12])
+@pytest.mark.parametrize("command", ["tag", "train"])
+def test_signals_at_random_times_leave_the_old_file_or_the_new_one(command, tries, home, tmp_path):
+    """The exit code and the last line say what happened, unless the command was done."""
+    args = {
+        "tag": ("tag", "-m", str(home / "upos.seqtag"), "train.conllu"),
+        "train": ("train", "train.conllu", "--label", "upos", "--epochs", "20"),
+    }[command]
+    (tmp_path / "train.conllu").write_text(conllu() * 20)
+    call = (*SEQTAG, *args, "-o", "out", "--force")
+    target, env = tmp_path / "out", os.environ | {"PYTHONPATH": str(ROOT)}
+    start = time.perf_counter()
+    subprocess.run(call, cwd=tmp_path, check=True, capture_output=True, env=env)
+    longest, new, generator = time.perf_counter() - start, target.read_bytes(), random.Random(1)
+    for _ in range(tries):
+        target.write_bytes(b"old")
+        number = generator.choice([signal.SIGINT, signal.SIGTERM])
+        with subprocess.Popen(
+            call, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=env
+        ) as process:
+            time.sleep(generator.uniform(0.15, 1) * longest)
+            process.send_signal(number)
+            err = process.stderr.read()
+        word = "interrupted" if number == signal.SIGINT else "terminated"
+        found = target.read_bytes()
+        assert {path.name for path in tmp_path.iterdir()} == {"out", "train.conllu"}
+        if process.returncode == 0:
+            assert found == new
+        elif process.returncode == 128 + number:
+            assert f"seqtag: {word}" in err or "holds what was learned until then" in err
+            assert "Traceback" not in err
+            assert found in (b"old", new) or command == "train"  # of fewer epochs
+        else:  # Python itself was starting
+            assert found == b"old" and "seqtag:" not in err
 
 
 @posix
