@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seqtag.errors import CatalogueError, did_you_mean
+from seqtag.errors import CatalogueError, did_you_mean, nearest
 
 _HERE = Path(__file__).parents[1]
 CATALOGUE = next(  # next to the modules where installed, next to the package in a source tree
@@ -247,6 +247,29 @@ def treebank_of(language: str) -> Entry | None:
     if found is None or (at and not re.fullmatch(r"[0-9]+(\.[0-9]+)*", release)):
         return None
     return found.at(release) if release else found
+
+
+def did_you_mean_language(name: str) -> str:
+    """Return " (did you mean 'x'?)": a name of a language, or a treebank of the same language.
+
+    Names of fewer than four letters are not suggested: most of them are similar to some code.
+
+    Examples
+    --------
+    >>> did_you_mean_language("frnech"), did_you_mean_language("fr_sequoja")
+    (" (did you mean 'French'?)", " (did you mean 'fr_sequoia'?)")
+    >>> did_you_mean_language("xyz"), did_you_mean_language("xyz_sequoia")
+    ('', '')
+    """
+    if "_" in name:
+        start = _PREFIX + name.removeprefix(_PREFIX).partition("_")[0] + "_"
+        known = [each.removeprefix(_PREFIX) for each in treebanks() if each.startswith(start)]
+        return did_you_mean(name.partition("@")[0], known)
+    near = nearest(_plain(name), [each for each in languages() if len(each) > 3], 0.75)
+    if near is None:
+        return ""
+    language = treebanks()[languages()[near]].language
+    return f" (did you mean {language if _plain(language) == near else near!r}?)"
 
 
 def _plain(name: str) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.catalogue.entries import (
+    did_you_mean_language,
+    training_seconds,
+    treebank_of,
+    treebanks,
+)
 from seqtag.catalogue.entries import languages as language_names
-from seqtag.catalogue.entries import training_seconds, treebank_of, treebanks
 from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
 from seqtag.cli.options import json_option, quiet_option
-from seqtag.errors import CatalogueError, did_you_mean
-from seqtag.model.embedded import embedded_models, language_code, trained_path
+from seqtag.errors import CatalogueError, printable
+from seqtag.model.embedded import embedded_models, language_code, trained_path, training_cost
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from seqtag.catalogue.entries import Entry
 
 
@@ -80,14 +86,40 @@ def train_models(names: tuple[str, ...], best: bool, quiet: bool) -> int:
       seqtag models train french
       seqtag models train fr_gsd@2.18 wolof
     """
-    from seqtag.training.named import train_named
-
     check_stdout()
     notes = Notes(quiet)
     for entry in [_named(name) for name in names]:
-        notes(f"{entry.name}@{entry.release}: {entry.title}, license: {entry.licence}")
-        say(f"{train_named(entry, best=best, announce=notes.announce)}\n")
+        say(f"{train(entry, notes, best=best)}\n")
     return 0
+
+
+def train(entry: Entry, notes: Notes, *, best: bool = False) -> Path:
+    """Train the model of a treebank after showing its license; return the path of the model."""
+    from seqtag.training.named import train_named
+
+    notes(f"{entry.name}@{entry.release}: {entry.title}, license: {entry.licence}")
+    return train_named(entry, best=best, announce=notes.announce)
+
+
+@cache
+def is_wanted(entry: Entry) -> bool:
+    """Ask once whether to train a model that is missing; without a terminal, the answer is no.
+
+    The question goes to the terminal itself, so that what standard input holds is not read.
+    """
+    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        return False
+    question = (
+        f"seqtag: there is no model of {entry.name}@{entry.release} yet ({entry.title}; license: "
+        f"{entry.licence}; {training_cost(entry)}). Train it now? [y/N] "
+    )
+    try:
+        with (tty := Path("/dev/tty")).open("w") as asked, tty.open() as answers:
+            asked.write(printable(question))
+            asked.flush()
+            return answers.readline().strip().lower() in ("y", "yes")
+    except OSError:  # no terminal of its own, or another system
+        return False
 
 
 @command.command("path")
@@ -136,9 +168,8 @@ def remove(name: str) -> int:
 def _named(name: str) -> Entry:
     entry = treebank_of(name)
     if entry is None:
-        known = [*language_names(), *(each.removeprefix("ud:") for each in treebanks())]
         msg = (
-            f"expected a language or a treebank, found {name!r}{did_you_mean(name, known)}; "
+            f"expected a language or a treebank, found {name!r}{did_you_mean_language(name)}; "
             "seqtag models list shows them all"
         )
         raise CatalogueError(msg)

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from seqtag.catalogue.entries import languages, treebank_of, treebanks
 from seqtag.errors import CatalogueError
 from seqtag.model.embedded import trained_path
 from seqtag.training.named import card_of, train_named
-from tests.command_line import SENTENCES, conllu
+from tests.command_line import SENTENCES, conllu, posix
 
 TREEBANK = "UniversalDependencies/UD_Abaza-ATB/r2.18/abq_atb-ud-{}.conllu"
 
@@ -81,9 +82,53 @@ def test_it_is_what_training_by_hand_gives_in_any_folder(mirror, tmp_path, monke
     assert Path("by-hand.seqtag").read_bytes() == first.read_bytes()
 
 
-def test_a_variable_trains_it_where_it_is_used(mirror, monkeypatch):
-    monkeypatch.setenv("SEQTAG_TRAIN", "1")
-    assert "upos" in seqtag.load("abaza").parts
+@pytest.mark.parametrize("train", [True, False])
+def test_a_variable_or_an_argument_trains_it_where_it_is_used(mirror, monkeypatch, train):
+    if not train:
+        monkeypatch.setenv("SEQTAG_TRAIN", "1")
+    assert "upos" in seqtag.load("abaza", train=train).parts
+
+
+QUESTION = (
+    b"license: see LICENSE.txt of UD_Abaza-ATB; its size is not known here). Train it now? [y/N]"
+)
+
+
+@posix
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"\n", 1)])
+def test_a_command_on_a_terminal_asks(mirror, answer, code):
+    Path("words.txt").write_text("the dog barks .\n")
+    command = [sys.executable, "-m", "seqtag", "tag", "-m", "abaza", "words.txt", "-o", "out"]
+    pty = pytest.importorskip("pty")
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(command[0], command)
+    said = b""
+    with suppress(OSError):  # the end of a terminal, on Linux
+        while read := os.read(terminal, 1000):
+            said += read
+            if said.endswith(b"[y/N] "):
+                os.write(terminal, answer)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
+    assert said.count(QUESTION) == 1
+    assert Path("out").exists() == (code == 0)
+    assert (b"seqtag models train abaza" in said) == (code == 1)
+
+
+@posix
+def test_a_command_with_a_pipe_does_not_ask(mirror):
+    command = [sys.executable, "-m", "seqtag", "tag", "-m", "abaza"]
+    pty = pytest.importorskip("pty")
+    child, terminal = pty.fork()
+    if child == 0:  # with a terminal, but its text from a pipe
+        done = subprocess.run(command, input=b"y\ny\n", stdout=subprocess.DEVNULL, check=False)
+        os._exit(done.returncode)
+    said = os.read(terminal, 1000)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    os.close(terminal)
+    assert b"seqtag models train abaza" in said
+    assert b"now?" not in said
 
 
 @pytest.mark.parametrize(
