@@ -18,6 +18,7 @@ from seqtag.errors import CatalogueError
 from seqtag.model.embedded import trained_path
 from seqtag.training.named import card_of, train_named
 from tests.command_line import SENTENCES, conllu, posix
+from tests.serve.served import server
 
 TREEBANK = "UniversalDependencies/UD_Abaza-ATB/r2.18/abq_atb-ud-{}.conllu"
 
@@ -87,6 +88,25 @@ def test_a_variable_or_an_argument_trains_it_where_it_is_used(mirror, monkeypatc
     if not train:
         monkeypatch.setenv("SEQTAG_TRAIN", "1")
     assert "upos" in seqtag.load("abaza", train=train).parts
+
+
+def test_a_server_takes_several_names(mirror):
+    httpx = pytest.importorskip("httpx")
+    train_named(treebank_of("abaza"))
+    with server("-m", "abaza,en") as (_, where):
+        asked = {"json": {"text": "the dog barks", "model": "abaza"}, "timeout": 60}
+        assert httpx.post(f"{where}api/tag", **asked).json()["model"] == "abaza"
+        assert [*httpx.get(f"{where}models").json()["models"]] == ["abaza", "en"]
+
+
+def test_spacy_takes_the_model_of_its_language(mirror):
+    spacy = pytest.importorskip("spacy")
+    train_named(treebank_of("abaza"))
+    nlp = spacy.blank("xx")
+    nlp.lang = "abq"  # spaCy knows no Abaza
+    nlp.add_pipe("seqtag")
+    nlp.add_pipe("seqtag", name="named", config={"model": "Abaza"})
+    assert [token.pos_ for token in nlp("the dog barks")] == ["DET", "NOUN", "VERB"]
 
 
 QUESTION = (
