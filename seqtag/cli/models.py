@@ -77,28 +77,33 @@ def list_models(as_json: bool) -> int:
 @command.command("train")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[@RELEASE]...")
 @option("--best", is_flag=True, help="Train for accuracy: 5 runs.")
+@option("--locked", is_flag=True, help="Accept only files with digests that are known.")
 @quiet_option
-def train_models(names: tuple[str, ...], best: bool, quiet: bool) -> int:
+def train_models(names: tuple[str, ...], best: bool, locked: bool, quiet: bool) -> int:
     """Train models and print their paths; those that are there are not trained again.
+
+    Digests of files are those of the catalog, or are recorded in $SEQTAG_CACHE/seqtag.lock when a
+    file is fetched first; a copy of that file makes --locked accept the same files elsewhere.
 
     \b
     Examples:
       seqtag models train french
       seqtag models train fr_gsd@2.18 wolof
+      seqtag models train wolof --locked
     """
     check_stdout()
     notes = Notes(quiet)
     for entry in [_named(name) for name in names]:
-        say(f"{train(entry, notes, best=best)}\n")
+        say(f"{train(entry, notes, best=best, locked=locked)}\n")
     return 0
 
 
-def train(entry: Entry, notes: Notes, *, best: bool = False) -> Path:
+def train(entry: Entry, notes: Notes, *, best: bool = False, locked: bool = False) -> Path:
     """Train the model of a treebank after showing its license; return the path of the model."""
     from seqtag.training.named import train_named
 
     notes(f"{entry.name}@{entry.release}: {entry.title}, license: {entry.licence}")
-    return train_named(entry, best=best, announce=notes.announce)
+    return train_named(entry, best=best, locked=locked, announce=notes.announce)
 
 
 @cache
