@@ -92,10 +92,16 @@ def train_named(
         if is_there():  # another process made it
             return target
         files = _files(entry, announce, locked=locked)
-        dev = str(files["dev"]) if "dev" in files else None
-        model = train(str(files["train"]), dev=dev, label="all", runs=5 if best else 1)
+        withheld = [part for part, file in files.items() if _is_withheld(file)]
+        if "train" in withheld:
+            msg = "expected words to learn from, found _ for most; choose another treebank"
+            raise CatalogueError(msg, source=f"{entry.name}/train")
+        for part in withheld:
+            _log.info("%s/%s: not used, because most of its forms are _", entry.name, part)
+        used = {part: str(file) for part, file in files.items() if part not in withheld}
+        model = train(used["train"], dev=used.get("dev"), label="all", runs=5 if best else 1)
         data = bundle.to_bytes(model.models)
-        card = _card(entry, files, data, best=best)
+        card = _card(entry, files, used, data, best=best)
         target.unlink(missing_ok=True)  # never a model with the card of another
         with Output(target.with_suffix(".json")) as out:
             out.write(json.dumps(card, indent=2, ensure_ascii=False).encode() + b"\n")
@@ -135,26 +141,29 @@ def _files(
                 )
                 raise CatalogueError(msg, source=error.source) from error
             _log.info("%s, release %s, has no %s part", entry.name, entry.release, part)
-    words = withheld = 0
-    with files["train"].open("rb") as lines:
-        for line in lines:
-            if line[:1].isdigit():
-                words += 1
-                withheld += line.split(b"\t")[1:3] == [b"_", b"_"]
-    if 2 * withheld >= words:
-        found = f"{withheld:,} of {words:,} forms withheld (_)" if words else "no words"
-        msg = f"expected words to learn from, found {found}; choose another treebank"
-        raise CatalogueError(msg, source=f"{entry.name}/train")
     return files
 
 
-def _card(entry: Entry, files: dict[str, Path], model: bytes, *, best: bool) -> dict[str, Any]:
+def _is_withheld(file: Path) -> bool:
+    """Return whether the form of most words of a file is ``_``."""
+    words = withheld = 0
+    with file.open("rb") as lines:
+        for line in lines:
+            if line[:1].isdigit():
+                words += 1
+                withheld += line.split(b"\t", 2)[1] == b"_"
+    return 2 * withheld >= words
+
+
+def _card(
+    entry: Entry, files: dict[str, Path], used: dict[str, str], model: bytes, *, best: bool
+) -> dict[str, Any]:
     """Return what the model was made of and how it scores on the test part, or else on dev."""
     name = entry.name.removeprefix("ud:")
-    part = next((each for each in ("test", "dev") if each in files), None)
+    part = next((each for each in ("test", "dev") if each in used), None)
     pipeline, figures = of_models(bundle.models_of(container.from_bytes(model)), name), {}
     for kind in ("raw", "gold") if part else ():
-        with ReadOptions(format="conllu").open(str(files[str(part)])) as gold:
+        with ReadOptions(format="conllu").open(used[str(part)]) as gold:
             report = score_system(gold, pipeline, name=name, raw=kind == "raw")
         metrics = report.to_dict().get("metrics") or {report.metric: {"f1": report.score}}
         figures[kind] = {each: round(100 * value["f1"], 2) for each, value in metrics.items()}
@@ -170,6 +179,7 @@ def _card(entry: Entry, files: dict[str, Path], model: bytes, *, best: bool) -> 
         "seqtag": __version__,
         "best": best,
         "training": [dict(each.training) for each in pipeline.models],
+        "withheld": [part for part in files if part not in used],
         "measured_on": part,
         "figures": figures,
         "bytes": len(model),
