@@ -80,7 +80,7 @@ LATE = {
 FOREIGN = {
     "errors": set(),
     "storage": set(),
-    "catalogue": {"platformdirs", "requests", "tomli", "tqdm"},
+    "catalogue": {"platformdirs", "requests", "tqdm"},
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},

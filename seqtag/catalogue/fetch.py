@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -68,12 +69,11 @@ def locate(
     """
     found = []
     for name in names:
-        if name == "-":
-            found.append(name)
-            continue
-        from seqtag.catalogue.entries import parse  # late: needless for standard input
+        corpus = None
+        if name != "-":
+            from seqtag.catalogue.entries import parse  # late: needless for standard input
 
-        corpus = parse(name)
+            corpus = parse(name)
         found.append(str(fetch(corpus.file(part), announce)) if corpus else name)
     return found
 
@@ -160,13 +160,11 @@ def _record(file: RemoteFile, target: Path) -> None:
         digests = {_key(file): digest} | _digests()  # another process may have been first
         with Output(cache_folder() / DIGESTS) as out:
             out.write("".join(f"{digests[key]}  {key}\n" for key in sorted(digests)).encode())
+    name = f"{file.corpus}/{file.part}, release {file.release}"
     _log.warning(
-        "%s/%s, release %s: the catalog has no digest to check it against; compare SHA-256 "
-        "%s with one from its authors; it was recorded and is required from now on",
-        file.corpus,
-        file.part,
-        file.release,
-        digest,
+        "%s: the catalog has no digest to check it against; compare SHA-256 %s with one from its "
+        "authors; it was recorded and is required from now on",
+        *(name, digest),
     )
 
 
@@ -236,8 +234,7 @@ def _read(path: str) -> Iterator[bytes]:
     """Yield the bytes of a file of a mirror that is a folder."""
     try:
         with Path(path).open("rb") as opened:
-            while chunk := opened.read(1 << 16):
-                yield chunk
+            yield from iter(partial(opened.read, 1 << 16), b"")
     except OSError as error:
         msg = f"cannot be read ({error.strerror}); nothing was kept; {MIRROR} names a folder"
         kind = MissingPartError if isinstance(error, FileNotFoundError) else CatalogueError

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.entries import (
-    did_you_mean_language,
-    training_seconds,
-    treebank_of,
-    treebanks,
-)
-from seqtag.catalogue.entries import languages as language_names
+from seqtag.catalogue import entries as corpora
 from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
 from seqtag.cli.options import json_option, quiet_option
@@ -44,7 +38,7 @@ def command() -> None:
 @command.command("list")
 @json_option
 def list_models(as_json: bool) -> int:
-    """List all treebanks that models can be trained from.
+    """List all treebanks and other corpora that models can be trained from.
 
     The columns are name, corpus, license, release, size and estimated time where they are known,
     and state: embedded, trained (here), or trainable; * marks the default of a language.
@@ -54,17 +48,17 @@ def list_models(as_json: bool) -> int:
       seqtag models list
       seqtag models list --json
     """
-    defaults = {*language_names().values()}
+    defaults = {*corpora.languages().values()}
     rows = []
-    for entry in treebanks().values():
-        code, name = language_code(entry), entry.name.removeprefix("ud:")
+    for name, entry in corpora.trainable().items():
+        code = language_code(entry)
         state = "trained" if trained_path(entry).is_file() else "trainable"
         if state == "trainable" and code in embedded_models() and entry.name in defaults:
             state = f"embedded: {code}"
         size = f"{sum(entry.bytes) / 1e6:.1f} MB" if entry.bytes else "?"
-        seconds = f"{max(1, round(training_seconds(entry)))} s" if entry.bytes else "?"
+        seconds = f"{max(1, round(corpora.training_seconds(entry)))} s" if entry.bytes else "?"
         is_default = "*" if entry.name in defaults else ""
-        license_ = entry.licence if entry.is_pinned else "?"
+        license_ = entry.licence if entry.script else "?"  # it names a file
         rows.append([name, is_default, entry.title, license_, entry.release, size, seconds, state])
     header = ["name", "default", "corpus", "license", "release", "size", "time", "state"]
     if as_json:
@@ -120,8 +114,7 @@ def is_wanted(entry: Entry) -> bool:
     )
     try:
         with (tty := Path("/dev/tty")).open("w") as asked, tty.open() as answers:
-            asked.write(printable(question))
-            asked.flush()
+            click.echo(printable(question), asked, nl=False)
             return answers.readline().strip().lower() in ("y", "yes")
     except OSError:  # no terminal of its own, or another system
         return False
@@ -171,12 +164,10 @@ def remove(name: str) -> int:
 
 
 def _named(name: str) -> Entry:
-    entry = treebank_of(name)
+    entry = corpora.treebank_of(name)
     if entry is None:
-        msg = (
-            f"expected a language or a treebank, found {name!r}{did_you_mean_language(name)}; "
-            "seqtag models list shows them all"
-        )
+        near = corpora.did_you_mean_language(name)
+        msg = f"expected a language or a model of seqtag models list, found {name!r}{near}"
         raise CatalogueError(msg)
     return entry
 

@@ -50,7 +50,7 @@ def find_model(path_or_name: str | PathLike[str], *, train: bool = False) -> Pat
     if entry is None:
         return path
     code = language_code(entry)
-    if code in embedded_models() and treebank_of(code) is entry and entry.name[3:] != name:
+    if code in embedded_models() and treebank_of(code) is entry and entry.model != name:
         return MODELS / f"{code}.seqtag"
     trained = trained_path(entry)
     if not trained.is_file():
@@ -60,14 +60,14 @@ def find_model(path_or_name: str | PathLike[str], *, train: bool = False) -> Pat
 
 def language_code(entry: Entry) -> str:
     """Return the ISO 639 code of a treebank's language, with which its name begins."""
-    return entry.name.removeprefix("ud:").partition("_")[0]
+    return entry.model.partition("_")[0]
 
 
 def trained_path(entry: Entry) -> Path:
     """Return where the model of a treebank is kept, whether it exists or not."""
     from seqtag.catalogue.fetch import cache_folder
 
-    return cache_folder() / "models" / f"{entry.name.removeprefix('ud:')}@{entry.release}.seqtag"
+    return cache_folder() / "models" / f"{entry.model}@{entry.release}.seqtag"
 
 
 class MissingModelError(FileNotFoundError):
@@ -119,7 +119,7 @@ def training_cost(entry: Entry) -> str:
     """Return the size of the files of a treebank and an estimate of the time of training."""
     from seqtag.catalogue.entries import training_seconds
 
-    if not entry.is_pinned:
+    if not entry.sha256:
         return "its size is not known here"
     seconds = max(1, round(training_seconds(entry)))
     return f"downloads {sum(entry.bytes) / 1e6:.1f} MB and takes about {seconds} s"

@@ -92,14 +92,15 @@ def train_named(
         if is_there():  # another process made it
             return target
         files = _files(entry, announce, locked=locked)
-        withheld = [part for part, file in files.items() if _is_withheld(file)]
+        withheld = [part for part, file in files.items() if not entry.labels and _is_withheld(file)]
         if "train" in withheld:
             msg = "expected words to learn from, found _ for most; choose another treebank"
             raise CatalogueError(msg, source=f"{entry.name}/train")
         for part in withheld:
             _log.info("%s/%s: not used, because most of its forms are _", entry.name, part)
         used = {part: str(file) for part, file in files.items() if part not in withheld}
-        model = train(used["train"], dev=used.get("dev"), label="all", runs=5 if best else 1)
+        label = entry.labels[0] if len(entry.labels) == 1 else entry.labels or "all"
+        model = train(used["train"], dev=used.get("dev"), label=label, runs=5 if best else 1)
         data = bundle.to_bytes(model.models)
         card = _card(entry, files, used, data, best=best)
         target.unlink(missing_ok=True)  # never a model with the card of another
@@ -159,16 +160,17 @@ def _card(
     entry: Entry, files: dict[str, Path], used: dict[str, str], model: bytes, *, best: bool
 ) -> dict[str, Any]:
     """Return what the model was made of and how it scores on the test part, or else on dev."""
-    name = entry.name.removeprefix("ud:")
     part = next((each for each in ("test", "dev") if each in used), None)
-    pipeline, figures = of_models(bundle.models_of(container.from_bytes(model)), name), {}
-    for kind in ("raw", "gold") if part else ():
-        with ReadOptions(format="conllu").open(used[str(part)]) as gold:
-            report = score_system(gold, pipeline, name=name, raw=kind == "raw")
+    loaded, figures = of_models(bundle.models_of(container.from_bytes(model)), entry.model), {}
+    last = entry.labels[-1] if entry.labels else None
+    reading = ReadOptions() if entry.labels else ReadOptions(format="conllu")
+    for kind in ("raw", "gold")[bool(entry.labels) :] if part else ():
+        with reading.open(used[str(part)]) as gold:
+            report = score_system(gold, loaded, name=entry.model, raw=kind == "raw", component=last)
         metrics = report.to_dict().get("metrics") or {report.metric: {"f1": report.score}}
         figures[kind] = {each: round(100 * value["f1"], 2) for each, value in metrics.items()}
     return {
-        "model": name,
+        "model": entry.model,
         "title": entry.title,
         "license": entry.licence,
         "release": entry.release,
@@ -178,11 +180,11 @@ def _card(
         },
         "seqtag": __version__,
         "best": best,
-        "training": [dict(each.training) for each in pipeline.models],
+        "training": [dict(each.training) for each in loaded.models],
         "withheld": [part for part in files if part not in used],
         "measured_on": part,
         "figures": figures,
         "bytes": len(model),
         "sha256": hashlib.sha256(model).hexdigest(),
-        "command": f"seqtag models train {name}@{entry.release}" + " --best" * best,
+        "command": f"seqtag models train {entry.model}@{entry.release}" + " --best" * best,
     }

@@ -272,6 +272,26 @@ def test_a_full_disk_leaves_nothing_half(mirror, tmp_path):
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.parametrize(("test", "figures"), [(True, {"conlleval-f1": 100.0}), (False, None)])
+def test_a_corpus_of_names_has_a_model(mirror, test, figures):
+    rows = {"Ann": "B-PER", "Lee": "I-PER", "sees": "O", "Rome": "B-LOC", ".": "O"}
+    names = ["Ann Lee sees Rome .", "Rome sees Ann .", "Ann sees Ann Lee ."] * 4
+    text = "".join(
+        "".join(f"{i}\t{word}\t{rows[word]}\t-\t-\n" for i, word in enumerate(each.split(), 1))
+        + "\n"
+        for each in names
+    )
+    for part in ("train", "test")[: 1 + test]:
+        path = mirror / f"UniversalNER/UNER_English-EWT/master/en_ewt-ud-{part}.iob2"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    card = card_of(train_named(treebank_of("en_ner")))
+    assert card["figures"].get("gold") == figures
+    assert (card["license"], card["command"]) == ("CC BY-SA 4.0", "seqtag models train en_ner@1")
+    words = seqtag.load("en_ner").tag(["Ann", "Lee", "sees", "Rome", "."])
+    assert words == ["B-PER", "I-PER", "O", "B-LOC", "O"]
+
+
 ONE = conllu(SENTENCES[:1])
 ALL = ("tokens", "upos", "xpos", "lemma")
 
