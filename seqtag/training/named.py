@@ -23,6 +23,7 @@ from seqtag.model.embedded import trained_path
 from seqtag.storage import locks, strict_json
 from seqtag.storage.output import Output
 from seqtag.tagging.pipeline import of_models
+from seqtag.training.task import PRESETS
 from seqtag.training.train import train
 from seqtag.version import __version__
 
@@ -163,12 +164,17 @@ def _card(
     part = next((each for each in ("test", "dev") if each in used), None)
     loaded, figures = of_models(bundle.models_of(container.from_bytes(model)), entry.model), {}
     last = entry.labels[-1] if entry.labels else None
+    learned = {str(each.column) for each in loaded.models}
     reading = ReadOptions() if entry.labels else ReadOptions(format="conllu")
     for kind in ("raw", "gold")[bool(entry.labels) :] if part else ():
         with reading.open(used[str(part)]) as gold:
             report = score_system(gold, loaded, name=entry.model, raw=kind == "raw", component=last)
         metrics = report.to_dict().get("metrics") or {report.metric: {"f1": report.score}}
-        figures[kind] = {each: round(100 * value["f1"], 2) for each, value in metrics.items()}
+        figures[kind] = {
+            each: round(100 * value["f1"], 2)
+            for each, value in metrics.items()
+            if each in learned or each not in PRESETS
+        }
     return {
         "model": entry.model,
         "title": entry.title,

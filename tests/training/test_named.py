@@ -68,7 +68,14 @@ def test_trained_once_then_used_by_its_name_without_a_mirror(mirror, tmp_path, m
     assert card["sha256"] == hashlib.sha256(model.read_bytes()).hexdigest()
     train = mirror / TREEBANK.format("train")
     assert card["files"]["train"]["sha256"] == hashlib.sha256(train.read_bytes()).hexdigest()
-    assert card["figures"]["raw"]["tokens"] <= 100
+    assert {*card["figures"]["raw"]} >= {"tokens", "sentences", "upos", "xpos", "lemma"}
+    assert "feats" not in card["figures"]["raw"]  # _ everywhere: not learned
+    upos = card["training"][1]
+    assert (upos["seed"], upos["epochs"], card["command"]) == (
+        1,
+        10,
+        "seqtag models train abq_atb@2.18",
+    )
 
 
 def test_it_is_what_training_by_hand_gives_in_any_folder(mirror, tmp_path, monkeypatch):
