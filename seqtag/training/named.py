@@ -89,7 +89,9 @@ def train_named(
         )
         raise CatalogueError(msg, source=str(target.parent)) from error
     with lock:
-        locks.acquire(lock.fileno(), wait=True)
+        if not locks.acquire(lock.fileno()):
+            _log.info("%s: another process trains it; waiting for its end", entry.name)
+            locks.acquire(lock.fileno(), wait=True)
         if is_there():  # another process made it
             return target
         files = _files(entry, announce, locked=locked)
