@@ -367,10 +367,12 @@ def parse(text: str) -> CorpusName | None:
     >>> parse("corpora/train.conllu") is None
     True
     """
+    if text == "-" or Path(text).exists():
+        return None
     found, is_treebank = _NAME.fullmatch(text), text.startswith(_PREFIX)
     known = entries() | treebanks() if is_treebank else entries()
     entry = known.get(found["name"]) if found else None
-    if text == "-" or not (entry or is_treebank) or Path(text).exists():
+    if not (entry or is_treebank):
         return None
     if found is None or entry is None:
         near = did_you_mean(found["name"] if found else text, known)
