@@ -55,7 +55,7 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     "--threads",
     type=click.IntRange(1),
     default=2,
-    help="Number of requests processed at once.",
+    help="Number of longer requests processed at once.",
     metavar="N",
 )
 @in_advanced(
@@ -166,7 +166,7 @@ def command(
         config = uvicorn.Config(  # independent of installed packages, and silent
             app,
             http=connections.protocol,
-            loop="asyncio",
+            loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
             ws="none",
             proxy_headers=False,
             log_level="critical",

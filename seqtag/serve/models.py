@@ -190,5 +190,6 @@ class ModelRegistry:
         for name in models.abilities():
             model = models.find(name)[1]
             if not columns_needed(model.taggers):
-                list(annotate(model, "A", Deadline(inf)))
+                [found] = annotate(model, ["A"], Deadline(inf))
+                list(found)
         return models

@@ -13,7 +13,7 @@ import re
 import traceback
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
 from starlette.applications import Starlette
@@ -27,11 +27,11 @@ from starlette.routing import Route
 from seqtag.caching import clear_caches, free_memory, held_bytes
 from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
-from seqtag.serve.annotation import annotate, explain
+from seqtag.serve.annotation import annotate, explain, text_of
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.udpipe import process
-from seqtag.serve.work_queue import BusyError, Deadline, DeadlineError, WorkQueue
+from seqtag.serve.work_queue import Batches, BusyError, Deadline, DeadlineError, WorkQueue
 from seqtag.storage import strict_json
 from seqtag.version import __version__
 
@@ -41,17 +41,20 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from seqtag.serve.models import ModelRegistry
+    from seqtag.tagging.pipeline import Loaded
+
+Result = TypeVar("Result")
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
+_HEADERS = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+)
 _JSON = "application/json"
 _ASSETS = {
     "/": (("serve/serve.html",), "text/html"),
@@ -105,6 +108,7 @@ _STATUS = {
     MediaTypeError: 415,
     BusyError: 503,
     DeadlineError: 503,
+    MemoryError: 503,
 }
 
 
@@ -149,15 +153,14 @@ def application(
             )
             raise SeqtagError(msg)
     limits = limits or ServerLimits()
-    queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
-    service = _Service(registry, limits, queue, unsent)
+    service = _Service(registry, limits, unsent)
     errors = _ErrorReporter(complain)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_exception_handler(errors.report_of_loop)
         yield
-        await run_in_threadpool(queue.close)
+        await run_in_threadpool(service.close)
 
     def static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[Response]]:
         text = "\n".join(map(asset, names))
@@ -177,7 +180,11 @@ def application(
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
     app = Starlette(
-        routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _route_error}
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers=dict.fromkeys(
+            (HTTPException, SeqtagError, MemoryError, UnicodeDecodeError), _refuse
+        ),
     )
     app.router.redirect_slashes = False  # it would redirect to a host named by the request
     shared: ASGIApp = app
@@ -194,15 +201,16 @@ def application(
 class _Service:
     """Endpoints."""
 
-    def __init__(
-        self,
-        registry: ModelRegistry,
-        limits: ServerLimits,
-        queue: WorkQueue,
-        unsent: Callable[[], int],
-    ):
-        self._registry, self._limits, self._queue, self._unsent = registry, limits, queue, unsent
+    def __init__(self, registry: ModelRegistry, limits: ServerLimits, unsent: Callable[[], int]):
+        self._registry, self._limits, self._unsent = registry, limits, unsent
+        self._queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
+        self._batches = Batches(_tagged, limits.seconds)
         self._forgetting: asyncio.TimerHandle | None = None
+
+    def close(self) -> None:
+        """Finish running work, drop waiting work."""
+        self._queue.close()
+        self._batches.close()
 
     async def models(self, _: Request) -> Response:
         """List the models (UDPipe)."""
@@ -210,26 +218,17 @@ class _Service:
         return JSONResponse({"models": models.abilities(), "default_model": models.default})
 
     async def process(self, request: Request) -> Response:
-        """Tag or tokenize (UDPipe); errors are plain text, an unknown model is a bad request."""
-        try:
-            fields = query_fields(request.scope["query_string"].decode())
-            if request.method == "POST":
-                body = await self._body(request)
-                fields |= fields_of(request.headers.get("content-type", ""), body)
-            name, model = self._registry.models.find(fields.get("model"))
+        """Tag or tokenize (UDPipe)."""
+        fields = query_fields(request.scope["query_string"].decode())
+        fields |= fields_of(request.headers.get("content-type", ""), await self._body(request))
+        name, model = self._registry.models.find(fields.get("model"))
 
-            def answer(deadline: Deadline) -> bytes:
-                result, remarks = process(model, fields, deadline)
-                thanks = [f"seqtag {__version__}", *remarks]
-                return to_json({"model": name, "acknowledgements": thanks, "result": result})
+        def answer(deadline: Deadline) -> bytes:
+            result, remarks = process(model, fields, deadline)
+            thanks = [f"seqtag {__version__}", *remarks]
+            return to_json({"model": name, "acknowledgements": thanks, "result": result})
 
-            found = await self._work(answer, request)
-        except SeqtagError as error:
-            status = 400 if isinstance(error, UnknownModelError) else _status_of(error)
-            return PlainTextResponse(f"{_message(error)}\n", status, _retry(status))
-        except UnicodeDecodeError:
-            return PlainTextResponse("expected a query in UTF-8, found other bytes\n", 400)
-        return Response(found, media_type=_JSON)
+        return Response(await self._work(answer, request), media_type=_JSON)
 
     async def api_models(self, _: Request) -> Response:
         """List the models, their columns and the limits."""
@@ -244,89 +243,74 @@ class _Service:
         )
 
     def api(
-        self, answer: Callable[[str, Any, Mapping[str, Any], Deadline], bytes]
+        self, answer: Callable[[Request, str, Any, Mapping[str, Any]], Awaitable[bytes]]
     ) -> Callable[[Request], Awaitable[Response]]:
         """Return an endpoint from a JSON object to a JSON object; errors are objects too."""
 
         async def endpoint(request: Request) -> Response:
+            body = await self._body(request)
+            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind != _JSON:
+                msg = f"expected a body of type application/json, found {kind or 'none'}"
+                raise MediaTypeError(msg)
             try:
-                body = await self._body(request)
-                kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-                if kind != _JSON:
-                    msg = f"expected a body of type application/json, found {kind or 'none'}"
-                    raise MediaTypeError(msg)
-                try:
-                    value = strict_json.loads(body)
-                except ValueError:
-                    value = None
-                if not isinstance(value, dict):
-                    msg = "expected a JSON object, found something else"
-                    raise SeqtagError(msg)
-                model = value.get("model")
-                if not isinstance(model, str | None):
-                    msg = "expected a name in the field model, found another value"
-                    raise SeqtagError(msg)
-                name, loaded = self._registry.models.find(model)
-                found = await self._work(
-                    lambda deadline: answer(name, loaded, value, deadline), request
-                )
-            except SeqtagError as error:
-                status = _status_of(error)
-                return JSONResponse({"error": _message(error)}, status, _retry(status))
+                value = strict_json.loads(body)
+            except ValueError:
+                value = None
+            if not isinstance(value, dict):
+                msg = "expected a JSON object, found something else"
+                raise SeqtagError(msg)
+            model = value.get("model")
+            if not isinstance(model, str | None):
+                msg = "expected a name in the field model, found another value"
+                raise SeqtagError(msg)
+            name, loaded = self._registry.models.find(model)
+            found = await answer(request, name, loaded, value)
             return Response(found, media_type=_JSON)
 
         return endpoint
 
-    @staticmethod
-    def tag(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
-        """Tag a text; sentences are encoded one by one to save memory."""
-        scores = value.get("scores", False)
+    async def tag(
+        self, request: Request, name: str, loaded: Any, value: Mapping[str, Any]
+    ) -> bytes:
+        """Tag texts; short ones of several requests are tagged together."""
+        scores, offsets = value.get("scores", False), value.get("offsets", "codepoint")
         if not isinstance(scores, bool):
             msg = "expected true or false in the field scores, found another value"
             raise SeqtagError(msg)
-        offsets = value.get("offsets", "codepoint")
-
-        def sentences(text: object) -> bytes:
-            found = annotate(loaded, text, deadline, scores=scores, offsets=offsets)
-            return b'{"sentences":[%b]}' % b",".join(map(orjson.dumps, found))
-
+        kind, start = (loaded, scores, str(offsets)), b'{"model":%b,' % to_json(name)
         if "texts" not in value:
-            return b'{"model":%b,%b' % (to_json(name), sentences(value.get("text"))[1:])
-        texts = value["texts"]
-        if not isinstance(texts, list) or "text" in value:
+            text = text_of(value.get("text"))
+            if len(text) <= Batches.MOST_CHARACTERS and not scores:
+                alone = await self._batches.run(kind, text)
+                self._rest()
+            else:
+                [alone] = await self._work(lambda end: _tagged(kind, end, [text]), request)
+            return start + alone[1:]
+        if not isinstance(value["texts"], list) or "text" in value:
             msg = "expected a list in the field texts and no field text, found another value"
             raise SeqtagError(msg)
-        answers = []
-        for text in texts:
+        errors, texts = {}, []
+        for i, each in enumerate(value["texts"]):
             try:
-                answers.append(sentences(text))
-            except DeadlineError:
-                raise
+                texts.append(text_of(each))
             except SeqtagError as error:  # the others are answered
-                answers.append(to_json({"error": _message(error)}))
-        return b'{"model":%b,"answers":[%b]}' % (to_json(name), b",".join(answers))
+                errors[i] = to_json({"error": str(error)})
+                texts.append("")
+        found = await self._work(lambda end: _tagged(kind, end, texts), request)
+        several = b",".join(errors.get(i, answer) for i, answer in enumerate(found))
+        return b'%b"answers":[%b]}' % (start, several)
 
-    @staticmethod
-    def explain(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
+    async def explain(
+        self, request: Request, name: str, loaded: Any, value: Mapping[str, Any]
+    ) -> bytes:
         """Explain the label of a word."""
-        return to_json({"model": name, **explain(loaded, value, deadline)})
+        found = await self._work(lambda deadline: explain(loaded, value, deadline), request)
+        return to_json({"model": name, **found})
 
-    async def _work(self, answer: Callable[[Deadline], bytes], request: Request) -> bytes:
-        """Compute an answer; stop if the client goes; refuse while clients leave much unread."""
-        if self._unsent() > MOST_UNSENT:
-            msg = (
-                "expected clients that read their responses, found too many unread bytes; try again"
-            )
-            raise BusyError(msg)
-
-        def work(deadline: Deadline) -> bytes:
-            try:
-                return answer(deadline)
-            finally:
-                if held_bytes() > MOST_HELD:
-                    _forget()
-
-        task = asyncio.ensure_future(self._queue.run(work))
+    async def _work(self, answer: Callable[[Deadline], Result], request: Request) -> Result:
+        """Compute an answer on a thread; stop if the client goes."""
+        task = asyncio.ensure_future(self._queue.run(answer))
         gone = asyncio.ensure_future(_disconnected(request))
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -335,17 +319,25 @@ class _Service:
                 msg = "expected a client that waits for its answer, found the connection closed"
                 raise BusyError(msg)
             return task.result()
-        except MemoryError as error:
-            msg = "found too little memory for this text; try again, or send it in parts"
-            raise BusyError(msg) from error
         finally:
             gone.cancel()
-            if self._forgetting:
-                self._forgetting.cancel()
-            self._forgetting = asyncio.get_running_loop().call_later(IDLE, _forget)
+            self._rest()
+
+    def _rest(self) -> None:
+        """Clear caches that are full, and all after a while without work."""
+        if held_bytes() > MOST_HELD:
+            _forget()
+        if self._forgetting:
+            self._forgetting.cancel()
+        self._forgetting = asyncio.get_running_loop().call_later(IDLE, _forget)
 
     async def _body(self, request: Request) -> bytes:
-        """Return the body; refuse compressed, large and slow ones."""
+        """Return the body; refuse compressed, large and slow ones, and all if much is unread."""
+        if self._unsent() > MOST_UNSENT:
+            msg = (
+                "expected clients that read their responses, found too many unread bytes; try again"
+            )
+            raise BusyError(msg)
         encoding = request.headers.get("content-encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             msg = f"expected a body that is not compressed, found the encoding {encoding[:80]!r}"
@@ -375,6 +367,13 @@ class _Service:
             raise SeqtagError(msg) from None
 
 
+def _tagged(kind: tuple[Loaded, bool, str], deadline: Deadline, texts: list[str]) -> list[bytes]:
+    """Return the sentences of each text as JSON; they are encoded one by one to save memory."""
+    loaded, scores, offsets = kind
+    found = annotate(loaded, texts, deadline, scores=scores, offsets=offsets)
+    return [b'{"sentences":[%b]}' % b",".join(map(orjson.dumps, each)) for each in found]
+
+
 async def _alive(_: Request) -> Response:
     """Answer a probe: models are loaded before the server listens, and it stops listening first."""
     return PlainTextResponse("ok\n")
@@ -393,34 +392,35 @@ def _forget() -> None:
     free_memory()
 
 
-def _route_error(request: Request, error: Exception) -> Response:
-    """Answer a request with an unknown path or method: with JSON below /api/, else plain text."""
-    assert isinstance(error, HTTPException)  # noqa: S101  (for type checkers)
-    path, headers = request.url.path, error.headers
-    what = f"expected {(headers or {}).get('Allow', 'another method')}, found {request.method}"
-    if error.status_code != 405:
-        what = f"expected the path of an endpoint, found {path[:80]!r}"
-    if path.startswith("/api/"):
-        return JSONResponse({"error": what}, error.status_code, headers)
-    return PlainTextResponse(f"{what}\n", error.status_code, headers)
+def _refuse(request: Request, error: Exception) -> Response:
+    """Answer a request that fails: with JSON below /api/, else plain text."""
+    path, headers = request.url.path, None
+    is_json = path.startswith("/api/")
+    if isinstance(error, HTTPException):
+        status, headers = error.status_code, dict(error.headers or {})
+        what = f"expected {headers.get('Allow', 'another method')}, found {request.method}"
+        if status != 405:
+            what = f"expected the path of an endpoint, found {path[:80]!r}"
+    else:
+        status, what = (
+            next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400),
+            _ADVICE.sub("", str(error)),
+        )
+        if isinstance(error, MemoryError):
+            what = "found too little memory for this text; try again, or send it in parts"
+        elif isinstance(error, UnicodeDecodeError):
+            what = "expected a query in UTF-8, found other bytes"
+        elif isinstance(error, UnknownModelError) and not is_json:
+            status = 400  # as UDPipe
+        headers = {"Retry-After": "1"} if status == 503 else None
+    if is_json:
+        return JSONResponse({"error": what}, status, headers)
+    return PlainTextResponse(f"{what}\n", status, headers)
 
 
 def to_json(value: object) -> bytes:
     """Return a value as JSON without blanks."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _status_of(error: SeqtagError) -> int:
-    return next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
-
-
-def _message(error: SeqtagError) -> str:
-    """Return the message of an error without advice about options, which no client can give."""
-    return _ADVICE.sub("", str(error))
-
-
-def _retry(status: int) -> dict[str, str] | None:
-    return {"Retry-After": "1"} if status == 503 else None
 
 
 class _ErrorReporter:
@@ -466,10 +466,7 @@ class _Guard:
 
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                extra = [
-                    (name.lower().encode(), value.encode()) for name, value in _HEADERS.items()
-                ]
-                message = {**message, "headers": [*message["headers"], *extra]}
+                message = {**message, "headers": [*message["headers"], *_HEADERS]}
             await send(message)
 
         app = self._app

@@ -100,6 +100,27 @@ def test_a_body_that_goes_on_after_its_refusal(hasty):
                 time.sleep(0.02)
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nX: ",
+        b"GET /",
+        b"POST /api/tag HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ",
+    ],
+    ids=["header", "path", "trailer"],
+)
+def test_a_head_that_is_too_large(home, head):
+    """The connection is closed before its time is over."""
+    with server("-m", home / "upos.seqtag") as (_, where), connected(where) as connection:
+        begin = time.monotonic()
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            connection.sendall(head)
+            for _ in range(1000):
+                connection.sendall(b"x" * 10_000)
+                time.sleep(0.001)
+        assert time.monotonic() - begin < 8
+
+
 def test_answers_that_nobody_takes(hasty):
     """Requests one behind the other, and no look at what comes back."""
     with connected(hasty[1], buffer=4096) as connection:
