@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import signal
 import socket
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
 from functools import partial
 from ipaddress import ip_address
-from math import ceil
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +26,12 @@ from seqtag.cli.signals import Interruption
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import FrameType
 
     import uvicorn
 
+    from seqtag.serve.front import Front
     from seqtag.serve.models import ModelRegistry
 
 _NAME = re.compile(r"[\w.-]+")
@@ -87,6 +92,12 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     help="Web site whose pages may use the server, such as https://example.org, or * for all; "
     "repeat for several.",
 )
+@in_advanced(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Messages as text, or as JSON together with a record of each request, on stderr.",
+)
 @general_options
 @click.pass_context
 def command(
@@ -99,6 +110,7 @@ def command(
     max_body: int,
     max_seconds: float,
     origins: tuple[str, ...],
+    log_format: str,
     quiet: bool,
 ) -> int:
     """Serve models over HTTP: a web page to try them, plain JSON, and the API of UDPipe.
@@ -126,7 +138,7 @@ def command(
         from seqtag.serve.connections import ConnectionLimits
         from seqtag.serve.server import ServerLimits, application
     except ImportError:
-        msg = f"serve needs starlette, uvicorn, and orjson; {install_hint('serve')}"
+        msg = f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
         raise click.UsageError(msg, context) from None
     from seqtag.caching import share_heap
     from seqtag.serve.models import ModelRegistry, ServedModels
@@ -140,14 +152,30 @@ def command(
         loaded = {file: load_model(file) for _, file in named}
         return ServedModels([(name or file, loaded[file]) for name, file in named])
 
-    registry = ModelRegistry(read, notes, complain)
+    note: Callable[[str], None] = notes
+    report: Callable[[str], None] = complain
+    log = None
+    if log_format == "json":
+        log = _write_json
+        report = partial(_log_message, "error")
+        note = (lambda _: None) if quiet else partial(_log_message, "info")
+
+    def reloaded(message: str) -> None:
+        app.metrics.loads.labels("read").inc()
+        note(message)
+
+    def not_reloaded(message: str) -> None:
+        app.metrics.loads.labels("failed").inc()
+        report(message)
+
+    registry = ModelRegistry(read, reloaded, not_reloaded)
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
     try:
         loopback = ip_address(host).is_loopback
     except ValueError:
         loopback = host == "localhost"
     if not loopback:
-        notes(f"note: other machines can connect to {host}, without encryption or password")
+        note(f"note: other machines can connect to {host}, without encryption or password")
 
     connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
     app = application(
@@ -156,15 +184,15 @@ def command(
         loopback=loopback,
         allow_origins=origins,
         unsent=connections.unsent,
-        complain=complain,
+        complain=report,
+        log=log,
     )
     with _listening(host, port) as listener, _reading_again(registry):
         where = listener.getsockname()
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
-        notes(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}")
-        app = connections.around(app)
+        note(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}")
         config = uvicorn.Config(  # independent of installed packages, and silent
-            app,
+            connections.around(app, app.metrics.rejected.labels("connections").inc),
             http=connections.protocol,
             loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
             ws="none",
@@ -172,11 +200,11 @@ def command(
             log_level="critical",
             access_log=False,
             backlog=_BACKLOG,
-            timeout_graceful_shutdown=ceil(max_seconds) + 5,  # requests in progress are answered
+            timeout_graceful_shutdown=5,  # after requests in progress were answered
             server_header=False,
         )
-        _run(config, listener, caught)
-    notes("stopped")
+        _run(config, listener, caught, app, max_seconds + 5)
+    note("stopped")
     return 0
 
 
@@ -188,12 +216,20 @@ def _named(model: str) -> tuple[str, str]:
     return name, file
 
 
-def _run(config: uvicorn.Config, listener: socket.socket, caught: Sequence[int]) -> None:
-    """Serve until one of some signals ends it."""
+def _run(
+    config: uvicorn.Config,
+    listener: socket.socket,
+    caught: Sequence[int],
+    front: Front,
+    seconds: float,
+) -> None:
+    """Serve until one of some signals ends it; finish requests in progress, for some time."""
     import uvicorn
 
     class Server(uvicorn.Server):
         """Server that does not catch signals that were ignored, nor raise others again."""
+
+        ends_at = inf
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -201,10 +237,33 @@ def _run(config: uvicorn.Config, listener: socket.socket, caught: Sequence[int])
                 signal.signal(number, self.handle_exit)
             yield
 
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            """End the server; at a second SIGINT at once."""
+            front.draining = True
+            self.ends_at = min(self.ends_at, time.monotonic() + seconds)
+            super().handle_exit(sig, frame)
+
+        async def on_tick(self, counter: int) -> bool:
+            """Return whether to stop listening: when all requests are answered."""
+            ends = await super().on_tick(counter)
+            is_late = self.force_exit or time.monotonic() > self.ends_at
+            return ends and (is_late or not front.in_progress)
+
     server = Server(config)
     server.run(sockets=[listener])
     if server.force_exit:  # interrupted twice: do not wait for working threads
         Interruption.exit_at_once(signal.SIGINT)
+
+
+def _write_json(record: Mapping[str, object]) -> None:
+    """Write a record as a line of JSON."""
+    with suppress(OSError):  # nobody reads it
+        os.write(2, f"{json.dumps(record)}\n".encode())
+
+
+def _log_message(level: str, message: str) -> None:
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    _write_json({"time": now, "level": level, "message": message})
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -57,8 +57,8 @@ class ConnectionLimits:
         """Return the number of bytes of answers that no client has taken yet."""
         return sum(each.transport.get_write_buffer_size() for each in self.open.values())
 
-    def around(self, app: ASGIApp) -> ASGIApp:
-        """Return an application that answers with `app`, and refuses surplus connections.
+    def around(self, app: ASGIApp, count: Callable[[], None] = lambda: None) -> ASGIApp:
+        """Return an application that answers with `app`, and refuses (and counts) connections.
 
         Requests are matched with their connections by the address of the client.
         """
@@ -68,6 +68,7 @@ class ConnectionLimits:
             if connection is None:
                 await app(scope, receive, send)
             elif connection.refused:
+                count()
                 headers = [
                     (b"content-type", b"text/plain; charset=utf-8"),
                     (b"content-length", str(len(_REFUSAL)).encode()),

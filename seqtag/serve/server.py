@@ -10,9 +10,7 @@ import asyncio
 import gc
 import json
 import re
-import traceback
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
@@ -29,6 +27,7 @@ from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import annotate, explain, text_of
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
+from seqtag.serve.front import PROBES, ErrorReporter, Front, Metrics
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.udpipe import process
 from seqtag.serve.work_queue import Batches, BusyError, Deadline, DeadlineError, WorkQueue
@@ -38,31 +37,20 @@ from seqtag.version import __version__
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
     from seqtag.serve.models import ModelRegistry
     from seqtag.tagging.pipeline import Loaded
 
 Result = TypeVar("Result")
 
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_HEADERS = (
-    (b"content-security-policy", _POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
-)
 _JSON = "application/json"
+_METRICS = "text/plain; version=0.0.4"
 _ASSETS = {
     "/": (("serve/serve.html",), "text/html"),
     "/style.css": (("report/common.css", "serve/serve.css"), "text/css"),
     "/script.js": (("report/explanation.js", "serve/serve.js"), "text/javascript"),
 }
-_LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
-_OWN_SITES = (None, "same-origin", "none")  # of programs, of its own pages, of the address bar
 _ENCODINGS = ("", "identity")
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
@@ -101,14 +89,14 @@ class SlowError(SeqtagError):
     """A request body does not arrive in time."""
 
 
-_STATUS = {
-    UnknownModelError: 404,
-    TooLargeError: 413,
-    SlowError: 408,
-    MediaTypeError: 415,
-    BusyError: 503,
-    DeadlineError: 503,
-    MemoryError: 503,
+_STATUS: dict[type[Exception], tuple[int, str]] = {  # and the reason if it is a limit
+    UnknownModelError: (404, ""),
+    TooLargeError: (413, "body"),
+    SlowError: (408, "slow"),
+    MediaTypeError: (415, ""),
+    BusyError: (503, "queue"),
+    DeadlineError: (503, "time"),
+    MemoryError: (503, "memory"),
 }
 
 
@@ -120,7 +108,8 @@ def application(
     allow_origins: Collection[str] = (),
     unsent: Callable[[], int] = lambda: 0,
     complain: Callable[[str], None] = print,
-) -> ASGIApp:
+    log: Callable[[Mapping[str, object]], None] | None = None,
+) -> Front:
     """Return the server as an ASGI application.
 
     Parameters
@@ -139,6 +128,8 @@ def application(
         work is refused.
     complain
         Is passed a line about each kind of internal error, once.
+    log
+        Is passed a record of each request.
 
     Raises
     ------
@@ -153,8 +144,9 @@ def application(
             )
             raise SeqtagError(msg)
     limits = limits or ServerLimits()
-    service = _Service(registry, limits, unsent)
-    errors = _ErrorReporter(complain)
+    metrics, errors = Metrics(), ErrorReporter(complain)
+    metrics.loads.labels("read").inc()
+    service = _Service(registry, limits, metrics, unsent)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -170,21 +162,27 @@ def application(
 
         return endpoint
 
+    async def probe(request: Request) -> Response:
+        """Answer a probe: models are loaded before the server listens."""
+        if request.url.path == "/metrics":
+            return Response(metrics.as_text(), media_type=_METRICS)
+        is_ending = front.draining and request.url.path == "/readyz"
+        return PlainTextResponse("ending\n" if is_ending else "ok\n", 503 if is_ending else 200)
+
     routes = [
         *(Route(path, static(*page)) for path, page in _ASSETS.items()),
         *(Route(f"{at}/models", service.models, methods=["GET", "POST"]) for at in _UDPIPE),
         *(Route(f"{at}/process", service.process, methods=["GET", "POST"]) for at in _UDPIPE),
         Route("/api/models", service.api_models),
-        *(Route(path, _alive) for path in ("/health", "/healthz", "/readyz")),
+        *(Route(path, probe) for path in PROBES),
         Route("/api/tag", service.api(service.tag), methods=["POST"]),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
+    kinds = HTTPException, SeqtagError, MemoryError, UnicodeDecodeError
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers=dict.fromkeys(
-            (HTTPException, SeqtagError, MemoryError, UnicodeDecodeError), _refuse
-        ),
+        exception_handlers=dict.fromkeys(kinds, service.refuse),
     )
     app.router.redirect_slashes = False  # it would redirect to a host named by the request
     shared: ASGIApp = app
@@ -193,16 +191,26 @@ def application(
             app,
             allow_origins=[origin.lower() for origin in allow_origins],
             allow_methods=["GET", "POST"],
-            allow_headers=["Content-Type"],
+            allow_headers=["Content-Type", "X-Request-ID"],
+            expose_headers=["X-Request-ID"],
         )
-    return _Guard(shared, errors, allow_origins, loopback=loopback)
+    paths = [route.path for route in routes]
+    front = Front(shared, paths, metrics, errors, allow_origins, loopback=loopback, log=log)
+    return front
 
 
 class _Service:
     """Endpoints."""
 
-    def __init__(self, registry: ModelRegistry, limits: ServerLimits, unsent: Callable[[], int]):
+    def __init__(
+        self,
+        registry: ModelRegistry,
+        limits: ServerLimits,
+        metrics: Metrics,
+        unsent: Callable[[], int],
+    ):
         self._registry, self._limits, self._unsent = registry, limits, unsent
+        self._metrics = metrics
         self._queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
         self._batches = Batches(_tagged, limits.seconds)
         self._forgetting: asyncio.TimerHandle | None = None
@@ -225,6 +233,7 @@ class _Service:
 
         def answer(deadline: Deadline) -> bytes:
             result, remarks = process(model, fields, deadline)
+            self._metrics.words.inc(result.count("\t") // 9)  # lines of CoNLL-U
             thanks = [f"seqtag {__version__}", *remarks]
             return to_json({"model": name, "acknowledgements": thanks, "result": result})
 
@@ -266,6 +275,7 @@ class _Service:
                 raise SeqtagError(msg)
             name, loaded = self._registry.models.find(model)
             found = await answer(request, name, loaded, value)
+            self._metrics.words.inc(found.count(b'{"form":'))
             return Response(found, media_type=_JSON)
 
         return endpoint
@@ -308,6 +318,32 @@ class _Service:
         found = await self._work(lambda deadline: explain(loaded, value, deadline), request)
         return to_json({"model": name, **found})
 
+    async def refuse(self, request: Request, error: Exception) -> Response:
+        """Answer a request that fails: with JSON below /api/, else plain text."""
+        path, headers = request.url.path, None
+        is_json = path.startswith("/api/")
+        if isinstance(error, HTTPException):
+            status, headers = error.status_code, dict(error.headers or {})
+            what = f"expected {headers.get('Allow', 'another method')}, found {request.method}"
+            if status != 405:
+                what = f"expected the path of an endpoint, found {path[:80]!r}"
+        else:
+            kind = next((kind for kind in _STATUS if isinstance(error, kind)), None)
+            status, reason = _STATUS[kind] if kind else (400, "")
+            if reason:
+                self._metrics.rejected.labels(reason).inc()
+            what = _ADVICE.sub("", str(error))
+            if isinstance(error, MemoryError):
+                what = "found too little memory for this text; try again, or send it in parts"
+            elif isinstance(error, UnicodeDecodeError):
+                what = "expected a query in UTF-8, found other bytes"
+            elif isinstance(error, UnknownModelError) and not is_json:
+                status = 400  # as UDPipe
+            headers = {"Retry-After": "1"} if status == 503 else None
+        if is_json:
+            return JSONResponse({"error": what}, status, headers)
+        return PlainTextResponse(f"{what}\n", status, headers)
+
     async def _work(self, answer: Callable[[Deadline], Result], request: Request) -> Result:
         """Compute an answer on a thread; stop if the client goes."""
         task = asyncio.ensure_future(self._queue.run(answer))
@@ -325,6 +361,7 @@ class _Service:
 
     def _rest(self) -> None:
         """Clear caches that are full, and all after a while without work."""
+        self._metrics.queue.set(len(self._queue) + len(self._batches))
         if held_bytes() > MOST_HELD:
             _forget()
         if self._forgetting:
@@ -374,11 +411,6 @@ def _tagged(kind: tuple[Loaded, bool, str], deadline: Deadline, texts: list[str]
     return [b'{"sentences":[%b]}' % b",".join(map(orjson.dumps, each)) for each in found]
 
 
-async def _alive(_: Request) -> Response:
-    """Answer a probe: models are loaded before the server listens, and it stops listening first."""
-    return PlainTextResponse("ok\n")
-
-
 async def _disconnected(request: Request) -> None:
     """Wait until the client closes the connection."""
     while (await request.receive())["type"] != "http.disconnect":
@@ -392,105 +424,6 @@ def _forget() -> None:
     free_memory()
 
 
-def _refuse(request: Request, error: Exception) -> Response:
-    """Answer a request that fails: with JSON below /api/, else plain text."""
-    path, headers = request.url.path, None
-    is_json = path.startswith("/api/")
-    if isinstance(error, HTTPException):
-        status, headers = error.status_code, dict(error.headers or {})
-        what = f"expected {headers.get('Allow', 'another method')}, found {request.method}"
-        if status != 405:
-            what = f"expected the path of an endpoint, found {path[:80]!r}"
-    else:
-        status, what = (
-            next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400),
-            _ADVICE.sub("", str(error)),
-        )
-        if isinstance(error, MemoryError):
-            what = "found too little memory for this text; try again, or send it in parts"
-        elif isinstance(error, UnicodeDecodeError):
-            what = "expected a query in UTF-8, found other bytes"
-        elif isinstance(error, UnknownModelError) and not is_json:
-            status = 400  # as UDPipe
-        headers = {"Retry-After": "1"} if status == 503 else None
-    if is_json:
-        return JSONResponse({"error": what}, status, headers)
-    return PlainTextResponse(f"{what}\n", status, headers)
-
-
 def to_json(value: object) -> bytes:
     """Return a value as JSON without blanks."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-class _ErrorReporter:
-    """Reports each kind of internal error once, with its location and without request data."""
-
-    def __init__(self, complain: Callable[[str], None]):
-        self._complain, self._reported = complain, set[str]()
-
-    def report(self, error: BaseException) -> None:
-        if isinstance(error, OSError):
-            self._once(f"{error.strerror} ({type(error).__name__})")
-        else:
-            frames = traceback.extract_tb(error.__traceback__)[-1:]
-            places = [f" in {Path(each.filename).name}:{each.lineno}" for each in frames]
-            where = "".join([type(error).__name__, *places])
-            self._once(f"internal error, please report it: {where}")
-
-    def report_of_loop(self, _: object, context: Mapping[str, Any]) -> None:
-        """Report an error outside of requests; a closed connection is not one."""
-        error = context.get("exception") or RuntimeError(context["message"])
-        if not isinstance(error, ConnectionError):
-            self.report(error)
-
-    def _once(self, message: str) -> None:
-        if message not in self._reported:
-            self._reported.add(message)
-            self._complain(message)
-
-
-class _Guard:
-    """Adds headers to every answer, and refuses requests sent by pages of other sites."""
-
-    def __init__(
-        self, app: ASGIApp, errors: _ErrorReporter, origins: Collection[str], *, loopback: bool
-    ):
-        self._app, self._errors, self._loopback = app, errors, loopback
-        self._origins = {origin.lower() for origin in origins}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *_HEADERS]}
-            await send(message)
-
-        app = self._app
-        if self._loopback:
-            headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-            site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
-            host = headers.get(b"host", "")
-            if site is None and origin is not None:  # an older browser
-                own = origin.lower() == f"http://{host.lower()}"
-                site = "same-origin" if own else "cross-site"
-            followed = site == "same-site" and headers.get(b"sec-fetch-mode") == "navigate"
-            link = followed and scope["method"] == "GET"  # from a page of another port
-            if not _LOOPBACK.fullmatch(host):
-                app = PlainTextResponse(
-                    "expected a request with a host name of this machine\n", 421
-                )
-            elif not (site in _OWN_SITES or link or self._allows(origin)):
-                app = PlainTextResponse(
-                    "expected a request from this site, found one from another site\n", 403
-                )
-        try:
-            await app(scope, receive, send_with_headers)
-        except Exception as error:
-            self._errors.report(error)
-
-    def _allows(self, origin: str | None) -> bool:
-        return origin is not None and not self._origins.isdisjoint(("*", origin.lower()))

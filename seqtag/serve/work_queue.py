@@ -74,6 +74,10 @@ class WorkQueue:
         self._most, self._inside = threads + waiting, 0
         self._seconds = seconds
 
+    def __len__(self) -> int:
+        """Number of pieces that wait or are worked on."""
+        return self._inside
+
     async def run(self, work: Callable[[Deadline], Result]) -> Result:
         """Run work on a thread and return its result.
 
@@ -140,6 +144,10 @@ class Batches:
         self._work, self._seconds = work, seconds
         self._waiting: list[tuple[Any, str, Deadline, asyncio.Future[bytes]]] = []
         self._is_busy = False
+
+    def __len__(self) -> int:
+        """Number of texts that wait."""
+        return len(self._waiting)
 
     async def run(self, kind: Any, text: str) -> bytes:
         """Return the answer to a text; `kind` is passed to the work, with texts of one kind.

@@ -290,6 +290,104 @@ def test_probes(client):
         assert (client.get(path).status_code, client.get(path).text) == (200, "ok\n")
 
 
+def test_metrics(home):
+    parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
+    with server("-m", home / "upos.seqtag") as (process, where):
+        with httpx.Client(base_url=where, timeout=60) as client:
+
+            def measured():
+                families = parse(client.get("/metrics").text)
+                return {
+                    (sample.name, *sample.labels.values()): sample.value
+                    for family in families
+                    for sample in family.samples
+                }
+
+            before = measured()
+            client.post("/api/tag", json={"text": "the dog barks"})
+            client.post("/api/tag", json={"texts": ["the dog", ""]})
+            client.post("/api/tag", json={})
+            client.post("/api/tag", json={"text": "x" * 1_000_000})
+            client.post("/process", data={"data": "the cat", "tokenizer": "", "tagger": ""})
+            client.get("/made/up")
+            after = measured()
+            process.send_signal(signal.SIGHUP)
+            while measured()["seqtag_model_loads_total", "read"] < 2:
+                time.sleep(0.05)
+        assert before["seqtag_words_total",] == 0
+        assert after["seqtag_words_total",] == 7
+        found = {key[1:]: n for key, n in after.items() if key[0] == "seqtag_requests_total"}
+        assert found == {
+            ("/api/tag", "200"): 2,
+            ("/api/tag", "400"): 1,
+            ("/api/tag", "413"): 1,
+            ("/process", "200"): 1,
+            ("/metrics", "200"): 1,
+            ("other", "404"): 1,
+        }
+        assert after["seqtag_rejected_total", "body"] == 1
+        assert after["seqtag_request_seconds_count", "/api/tag"] == 4
+        assert after["seqtag_requests_in_progress",] == 1  # this one
+        assert after["seqtag_queue_length",] == 0
+        assert 10e6 < after["seqtag_memory_bytes",] < 1e9
+
+
+def test_request_ids_and_the_log(home):
+    options = ("-m", home / "upos.seqtag", "--log-format", "json")
+    with server(*options) as (process, where):
+        with httpx.Client(base_url=where, timeout=60) as client:
+            kept = client.post(
+                "/api/tag", json={"text": "a secret"}, headers={"X-Request-ID": "a-1"}
+            )
+            made = client.get("/process?data=secret", headers={"X-Request-ID": "not one"})
+        process.send_signal(signal.SIGTERM)
+        lines = [json.loads(line) for line in process.communicate(timeout=60)[1].splitlines()]
+    assert kept.headers["x-request-id"] == "a-1"
+    assert re.fullmatch("[0-9a-f]{16}", made.headers["x-request-id"])
+    *requests, last = lines
+    assert (last["level"], last["message"]) == ("info", "stopped")
+    assert [each["request_id"] for each in requests] == ["a-1", made.headers["x-request-id"]]
+    first = requests[0]
+    assert first.pop("seconds") < 60 and first.pop("time")[:2] == "20"
+    assert first == {
+        "request_id": "a-1",
+        "client": "127.0.0.1",
+        "method": "POST",
+        "path": "/api/tag",
+        "status": 200,
+        "bytes": len(kept.content),
+    }
+    assert (requests[1]["path"], requests[1]["status"]) == ("/process", 400)
+
+
+def test_before_its_end_it_refuses_what_is_new(home):
+    with server("-m", home / "upos.seqtag", "--max-seconds", 60) as (process, where):
+        answers = []
+        work = {"json": {"text": "the dog barks. " * 20_000, "scores": True}, "timeout": 120}
+        asking = threading.Thread(
+            target=lambda: answers.append(httpx.post(f"{where}api/tag", **work))
+        )
+        asking.start()
+        with httpx.Client(base_url=where, timeout=60) as client:
+            while "seqtag_requests_in_progress 2.0" not in client.get("/metrics").text:
+                pass
+            process.send_signal(signal.SIGTERM)
+            while client.get("/readyz").status_code == 200:
+                pass
+            refused = client.post("/api/tag", json={"text": "late"})
+            assert client.get("/healthz").status_code == 200
+            assert asking.is_alive()
+        process.communicate(timeout=120)
+        asking.join()
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+    assert refused.headers["connection"] == "close"
+    assert refused.json() == {
+        "error": "expected a server that runs, found one that ends; try again"
+    }
+    assert [each.status_code for each in answers] == [200]
+    assert process.returncode == 0
+
+
 def test_a_model_that_needs_another_column_refuses_words_alone(tmp_path):
     data = tmp_path / "chunks.txt"
     data.write_text("the DT B-NP\ndog NN I-NP\nruns VBZ B-VP\n\n" * 20)
@@ -487,7 +585,10 @@ def test_without_the_extra(call, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = call("serve")
     assert done.code == 2
-    assert f"serve needs starlette, uvicorn, and orjson; {install_hint('serve')}" in done.err
+    assert (
+        f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
+        in done.err
+    )
 
 
 def test_models_of_one_name(home):
