@@ -93,7 +93,7 @@ FOREIGN = {
     "tagging": {"numpy", "conllu", "fsspec", "pyarrow"},
     "training": {"numpy", "tqdm"},
     "report": {"jinja2"},
-    "serve": {"numpy", "orjson", "starlette", "uvicorn"},
+    "serve": {"numpy", "orjson", "prometheus_client", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
     "batch": {"ray", "fsspec", "numpy", "pyarrow", "pyspark"},

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
 OFFSETS = ("codepoint", "utf16", "byte")
-"""Units of positions in texts."""
+"""Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8."""
 
 _MOST_WORDS = 2000  # of a sentence that is explained
 _MOST_NBEST = 50
@@ -75,7 +75,7 @@ def annotate(
     Parameters
     ----------
     loaded
-        The model.
+        The model; see `check_columns`.
     texts
         The texts; see `text_of`.
     deadline
@@ -83,17 +83,8 @@ def annotate(
     scores
         Whether to add margins, and calibrated scores if the model has them.
     offsets
-        Unit of positions: ``codepoint``, ``utf16``, or ``byte`` (of UTF-8).
-
-    Raises
-    ------
-    SeqtagError
-        If the unit is unknown, or the model needs other columns than words.
+        Unit of positions, one of `OFFSETS`.
     """
-    if offsets not in OFFSETS:
-        msg = f"expected one of {', '.join(OFFSETS)} in the field offsets, found {offsets!r:.80}"
-        raise SeqtagError(msg)
-    check_columns(loaded)
     places = [name for each in loaded.taggers if not each.hidden for name in each.label_columns]
     keys = {name: (split_key(name, CONLLU) or ("", ""))[1] for name in places}
     fields = ["misc" if keys[name] else find_column(name, CONLLU) for name in places]

@@ -78,7 +78,7 @@ class ConnectionLimits:
                 await send({"type": "http.response.start", "status": 503, "headers": headers})
                 await send({"type": "http.response.body", "body": _REFUSAL})
             else:
-                connection.requests += 1
+                connection.begin()
                 try:
                     await app(scope, receive, send)
                 finally:
@@ -150,9 +150,11 @@ class _Connection(asyncio.Protocol):
             self._loop.call_later(wait, self._probe, min(2 * wait, 1.0))
 
     def pause_writing(self) -> None:
+        self._seconds_left = self.limits.seconds
         self._http.pause_writing()
 
     def resume_writing(self) -> None:
+        self._seconds_left = self.limits.seconds  # a stream that goes on
         self._http.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -161,6 +163,11 @@ class _Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._http.connection_lost(exc)
+
+    def begin(self) -> None:
+        """Begin to answer a request."""
+        self.requests += 1
+        self._seconds_left = self.limits.seconds
 
     def answered(self) -> None:
         """Give the client time to take the answer and to send its next request."""
@@ -182,6 +189,7 @@ class _Connection(asyncio.Protocol):
             self._seconds_left -= self.limits.head_seconds
             stalls = self._seconds_left <= 0
         else:
+            self._seconds_left = self.limits.seconds
             stalls = not self.requests
         if stalls:
             self.transport.abort()

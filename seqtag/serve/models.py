@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 from math import inf
 from pathlib import Path
@@ -10,9 +11,9 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from seqtag.caching import free_memory
+from seqtag.catalogue.entries import languages
 from seqtag.errors import SeqtagError
 from seqtag.serve.annotation import annotate
-from seqtag.serve.languages import parts_of
 from seqtag.serve.work_queue import Deadline
 from seqtag.tagging.streams import columns_needed
 
@@ -20,6 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from seqtag.tagging.pipeline import Loaded
+
+
+_LONGEST = 3  # words of the name of a language
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """Return the parts of the name of a model: the code of its language first, if it begins so.
+
+    Examples
+    --------
+    >>> parts_of("english-ewt-ud-2.15"), parts_of("eng"), parts_of("Ancient_Greek-Perseus")
+    (('en', 'ewt', 'ud', '2.15'), ('en',), ('grc', 'perseus'))
+    >>> parts_of("upos")
+    ('upos',)
+    """
+    parts = re.split("[-_]", name.lower())
+    for count in range(_LONGEST, 0, -1):
+        if treebank := languages().get("".join(parts[:count])):
+            return (treebank.removeprefix("ud:").partition("_")[0], *parts[count:])
+    return tuple(parts)
 
 
 class UnknownModelError(SeqtagError):

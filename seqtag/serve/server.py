@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import json
 import re
+import zlib
 from contextlib import asynccontextmanager
+from itertools import groupby
+from operator import itemgetter
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
@@ -19,13 +24,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from seqtag.caching import clear_caches, free_memory, held_bytes
 from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
-from seqtag.serve.annotation import annotate, explain, text_of
+from seqtag.serve.annotation import OFFSETS, annotate, check_columns, explain, text_of
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 from seqtag.serve.front import PROBES, ErrorReporter, Front, Metrics
 from seqtag.serve.models import UnknownModelError
@@ -35,23 +40,28 @@ from seqtag.storage import strict_json
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from seqtag.serve.models import ModelRegistry
     from seqtag.tagging.pipeline import Loaded
 
 Result = TypeVar("Result")
 
-_JSON = "application/json"
+_JSON, _LINES = "application/json", "application/x-ndjson"
 _METRICS = "text/plain; version=0.0.4"
 _ASSETS = {
     "/": (("serve/serve.html",), "text/html"),
     "/style.css": (("report/common.css", "serve/serve.css"), "text/css"),
     "/script.js": (("report/explanation.js", "serve/serve.js"), "text/javascript"),
 }
-_ENCODINGS = ("", "identity")
+_ENCODINGS = ("", "identity", "gzip")
+_GZIP = 31  # window bits of zlib for gzip data
+_PIECE = 1 << 16  # bytes unpacked at once; larger answers are packed
+_TOO_LARGE = "expected a {} of at most {:,} bytes, found more; send it in parts"
+_SLOW = "expected the complete body within {:g} seconds, found part of it"
+_WORD = b'{"form":'  # begins each word in an answer
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
@@ -237,7 +247,7 @@ class _Service:
             thanks = [f"seqtag {__version__}", *remarks]
             return to_json({"model": name, "acknowledgements": thanks, "result": result})
 
-        return Response(await self._work(answer, request), media_type=_JSON)
+        return await _reply(request, await self._work(answer, request))
 
     async def api_models(self, _: Request) -> Response:
         """List the models, their columns and the limits."""
@@ -252,46 +262,47 @@ class _Service:
         )
 
     def api(
-        self, answer: Callable[[Request, str, Any, Mapping[str, Any]], Awaitable[bytes]]
+        self, answer: Callable[[Request, str, Loaded, Mapping[str, Any]], Awaitable[bytes]]
     ) -> Callable[[Request], Awaitable[Response]]:
         """Return an endpoint from a JSON object to a JSON object; errors are objects too."""
 
         async def endpoint(request: Request) -> Response:
-            body = await self._body(request)
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind == _LINES and answer == self.tag:
+                return _Stream(self._answer_lines(request), media_type=_LINES)
             if kind != _JSON:
+                await self._body(request)
                 msg = f"expected a body of type application/json, found {kind or 'none'}"
                 raise MediaTypeError(msg)
-            try:
-                value = strict_json.loads(body)
-            except ValueError:
-                value = None
-            if not isinstance(value, dict):
-                msg = "expected a JSON object, found something else"
-                raise SeqtagError(msg)
-            model = value.get("model")
-            if not isinstance(model, str | None):
-                msg = "expected a name in the field model, found another value"
-                raise SeqtagError(msg)
-            name, loaded = self._registry.models.find(model)
-            found = await answer(request, name, loaded, value)
-            self._metrics.words.inc(found.count(b'{"form":'))
-            return Response(found, media_type=_JSON)
+            found = await answer(request, *self._parsed(await self._body(request)))
+            self._metrics.words.inc(found.count(_WORD))
+            return await _reply(request, found)
 
         return endpoint
 
+    def _parsed(self, body: bytes) -> tuple[str, Loaded, Mapping[str, Any]]:
+        """Return the model, with its name, and the object of a request."""
+        try:
+            value = strict_json.loads(body)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            msg = "expected a JSON object, found something else"
+            raise SeqtagError(msg)
+        model = value.get("model")
+        if not isinstance(model, str | None):
+            msg = "expected a name in the field model, found another value"
+            raise SeqtagError(msg)
+        return *self._registry.models.find(model), value
+
     async def tag(
-        self, request: Request, name: str, loaded: Any, value: Mapping[str, Any]
+        self, request: Request, name: str, loaded: Loaded, value: Mapping[str, Any]
     ) -> bytes:
         """Tag texts; short ones of several requests are tagged together."""
-        scores, offsets = value.get("scores", False), value.get("offsets", "codepoint")
-        if not isinstance(scores, bool):
-            msg = "expected true or false in the field scores, found another value"
-            raise SeqtagError(msg)
-        kind, start = (loaded, scores, str(offsets)), b'{"model":%b,' % to_json(name)
+        kind, start = _kind_of(loaded, value), b'{"model":%b,' % to_json(name)
         if "texts" not in value:
             text = text_of(value.get("text"))
-            if len(text) <= Batches.MOST_CHARACTERS and not scores:
+            if len(text) <= Batches.MOST_CHARACTERS and not kind.scores:
                 alone = await self._batches.run(kind, text)
                 self._rest()
             else:
@@ -311,8 +322,54 @@ class _Service:
         several = b",".join(errors.get(i, answer) for i, answer in enumerate(found))
         return b'%b"answers":[%b]}' % (start, several)
 
+    async def _answer_lines(self, request: Request) -> AsyncIterator[bytes]:
+        """Yield the answers to lines of JSON, each as for `tag`, in memory for a few lines."""
+        chunks, rest, seconds = self._chunks(request), b"", self._limits.seconds
+        try:
+            while (chunk := await asyncio.wait_for(anext(chunks, None), seconds)) is not None:
+                *lines, rest = (rest + chunk).split(b"\n")
+                if lines:
+                    yield await self._tag_lines(lines)
+                if len(rest) > self._limits.body:
+                    raise TooLargeError(_TOO_LARGE.format("line", self._limits.body))
+            yield await self._tag_lines([rest])
+        except asyncio.TimeoutError:
+            yield to_json({"error": _SLOW.format(seconds)}) + b"\n"
+        except SeqtagError as error:
+            yield to_json({"error": _ADVICE.sub("", str(error))}) + b"\n"
+
+    async def _tag_lines(self, lines: Sequence[bytes]) -> bytes:
+        """Return the answers to some lines; those of one kind are tagged together."""
+
+        def work(deadline: Deadline) -> bytes:
+            found: list[bytes] = []
+            for kind, group in groupby(parsed, key=itemgetter(0)):
+                texts = [text for _, text in group]
+                if isinstance(kind, bytes):
+                    found += [kind] * len(texts)
+                    continue
+                name, options = kind
+                answers = _tagged(options, deadline, texts)
+                found += [b'{"model":%b,%b\n' % (to_json(name), each[1:]) for each in answers]
+            return b"".join(found)
+
+        parsed: list[tuple[Any, str]] = []  # the kind of a text, or the answer if there is none
+        for line in filter(bytes.strip, lines):
+            try:
+                name, loaded, value = self._parsed(line)
+                parsed.append(((name, _kind_of(loaded, value)), text_of(value.get("text"))))
+            except SeqtagError as error:
+                parsed.append((to_json({"error": str(error)}) + b"\n", ""))
+        end = monotonic() + self._limits.seconds
+        while len(self._queue) >= self._queue.most and monotonic() < end:
+            await asyncio.sleep(0.01)  # a stream waits for a place
+        found = await self._queue.run(work)
+        self._metrics.words.inc(found.count(_WORD))
+        self._rest()
+        return found
+
     async def explain(
-        self, request: Request, name: str, loaded: Any, value: Mapping[str, Any]
+        self, request: Request, name: str, loaded: Loaded, value: Mapping[str, Any]
     ) -> bytes:
         """Explain the label of a word."""
         found = await self._work(lambda deadline: explain(loaded, value, deadline), request)
@@ -368,8 +425,8 @@ class _Service:
             self._forgetting.cancel()
         self._forgetting = asyncio.get_running_loop().call_later(IDLE, _forget)
 
-    async def _body(self, request: Request) -> bytes:
-        """Return the body; refuse compressed, large and slow ones, and all if much is unread."""
+    async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
+        """Yield the body, unpacked, in pieces; refuse all if clients leave much unread."""
         if self._unsent() > MOST_UNSENT:
             msg = (
                 "expected clients that read their responses, found too many unread bytes; try again"
@@ -377,37 +434,93 @@ class _Service:
             raise BusyError(msg)
         encoding = request.headers.get("content-encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
-            msg = f"expected a body that is not compressed, found the encoding {encoding[:80]!r}"
+            msg = f"expected a body without encoding or with gzip, found {encoding[:80]!r}"
             raise MediaTypeError(msg)
-        most = self._limits.body
-        msg = f"expected a body of at most {most:,} bytes, found more; send it in parts"
-        announced = request.headers.get("content-length", "0")
-        if announced.isdecimal() and int(announced) > most:
-            raise TooLargeError(msg)
-
-        async def receive() -> bytes:
-            body = bytearray()
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > most:
-                    raise TooLargeError(msg)
-            return bytes(body)
-
         try:
-            return await asyncio.wait_for(receive(), self._limits.seconds)
-        except asyncio.TimeoutError:
-            seconds = self._limits.seconds
-            msg = f"expected the complete body within {seconds:g} seconds, found part of it"
-            raise SlowError(msg) from None
+            if encoding != "gzip":
+                async for chunk in request.stream():
+                    yield chunk
+                return
+            packed = zlib.decompressobj(_GZIP)
+            async for chunk in request.stream():
+                data = chunk
+                while data:
+                    if packed.eof:  # another member follows
+                        packed = zlib.decompressobj(_GZIP)
+                    yield packed.decompress(data, _PIECE)
+                    data = packed.unused_data if packed.eof else packed.unconsumed_tail
+                    await asyncio.sleep(0)  # others come in between
+            if not packed.eof:
+                msg = "expected complete gzip data, found an early end; send the body again"
+                raise SeqtagError(msg)
+        except zlib.error:
+            msg = "expected a body packed with gzip, found other data"
+            raise SeqtagError(msg) from None
         except ClientDisconnect:
             msg = "expected a complete body, found the connection closed"
             raise SeqtagError(msg) from None
 
+    async def _body(self, request: Request) -> bytes:
+        """Return the body; refuse large and slow ones."""
+        most, seconds = self._limits.body, self._limits.seconds
+        announced = request.headers.get("content-length", "0")
+        if announced.isdecimal() and int(announced) > most:
+            raise TooLargeError(_TOO_LARGE.format("body", most))
 
-def _tagged(kind: tuple[Loaded, bool, str], deadline: Deadline, texts: list[str]) -> list[bytes]:
+        async def receive() -> bytes:
+            body = bytearray()
+            async for chunk in self._chunks(request):
+                body += chunk
+                if len(body) > most:
+                    raise TooLargeError(_TOO_LARGE.format("body", most))
+            return bytes(body)
+
+        try:
+            return await asyncio.wait_for(receive(), seconds)
+        except asyncio.TimeoutError:
+            raise SlowError(_SLOW.format(seconds)) from None
+
+
+class _Kind(NamedTuple):
+    """How texts are tagged."""
+
+    loaded: Loaded
+    scores: bool
+    offsets: str
+
+
+def _kind_of(loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
+    scores, offsets = value.get("scores", False), value.get("offsets", "codepoint")
+    if not isinstance(scores, bool):
+        msg = "expected true or false in the field scores, found another value"
+        raise SeqtagError(msg)
+    if offsets not in OFFSETS:
+        msg = f"expected one of {', '.join(OFFSETS)} in the field offsets, found {offsets!r:.80}"
+        raise SeqtagError(msg)
+    check_columns(loaded)
+    return _Kind(loaded, scores, offsets)
+
+
+class _Stream(StreamingResponse):
+    """Response that begins before the request has ended."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """Send the answers; `receive` belongs to the body."""
+        await self.stream_response(send)
+
+
+async def _reply(request: Request, found: bytes) -> Response:
+    """Return an answer as JSON, packed if it is large and the client can unpack it."""
+    headers = {}
+    if len(found) > _PIECE and "gzip" in request.headers.get("accept-encoding", ""):
+        found = await run_in_threadpool(gzip.compress, found, 1)
+        headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(found, headers=headers, media_type=_JSON)
+
+
+def _tagged(kind: _Kind, deadline: Deadline, texts: list[str]) -> list[bytes]:
     """Return the sentences of each text as JSON; they are encoded one by one to save memory."""
-    loaded, scores, offsets = kind
-    found = annotate(loaded, texts, deadline, scores=scores, offsets=offsets)
+    found = annotate(kind.loaded, texts, deadline, scores=kind.scores, offsets=kind.offsets)
     return [b'{"sentences":[%b]}' % b",".join(map(orjson.dumps, each)) for each in found]
 
 

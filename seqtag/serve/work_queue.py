@@ -67,11 +67,16 @@ class WorkQueue:
         Further pieces that may wait.
     seconds
         Time limit of each, waiting included.
+
+    Attributes
+    ----------
+    most : int
+        The most pieces that wait or are worked on.
     """
 
     def __init__(self, threads: int, waiting: int, seconds: float):
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="seqtag-serve")
-        self._most, self._inside = threads + waiting, 0
+        self.most, self._inside = threads + waiting, 0
         self._seconds = seconds
 
     def __len__(self) -> int:
@@ -91,8 +96,8 @@ class WorkQueue:
         DeadlineError
             If the work takes too long.
         """
-        if self._inside >= self._most:
-            msg = f"expected at most {self._most} requests at once, found more; try again later"
+        if self._inside >= self.most:
+            msg = f"expected at most {self.most} requests at once, found more; try again later"
             raise BusyError(msg)
         deadline = Deadline(self._seconds)
         loop = asyncio.get_running_loop()

@@ -664,13 +664,94 @@ def test_no_other_address_is_made_of_a_request(client):
         assert answer.status_code == 404 and "location" not in answer.headers
 
 
-@pytest.mark.parametrize("path", ["/process", "/api/tag"])
-def test_compressed_bodies_are_refused(client, path):
-    packed = gzip.compress(json.dumps({"text": "Hi"}).encode())
-    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
-    answer = client.post(path, content=packed, headers=headers)
-    assert answer.status_code == 415
-    assert "expected a body that is not compressed, found the encoding 'gzip'" in answer.text
+def gzipped(client, path, content, kind="application/json"):
+    headers = {"Content-Encoding": "gzip", "Content-Type": kind}
+    return client.post(path, content=content, headers=headers)
+
+
+def test_bodies_packed_with_gzip(client):
+    asked = json.dumps({"text": TEXT}).encode()
+    plain = client.post("/api/tag", json={"text": TEXT}).json()
+    parts = gzip.compress(asked[:7]) + gzip.compress(asked[7:])  # two members
+    for packed in (gzip.compress(asked), parts, iter([parts[:9], parts[9:30], parts[30:]])):
+        assert gzipped(client, "/api/tag", packed).json() == plain
+    form = gzip.compress(b"data=Hi&tokenizer=")
+    answer = gzipped(client, "/process", form, "application/x-www-form-urlencoded")
+    assert forms(answer.json()["result"]) == ["Hi"]
+    for packed in (asked, gzip.compress(asked)[:-5], b"", gzip.compress(asked) + b"x"):
+        answer = gzipped(client, "/api/tag", packed)
+        assert answer.status_code == 400 and "gzip" in answer.json()["error"]
+    headers = {"Content-Encoding": "br", "Content-Type": "application/json"}
+    other = client.post("/api/tag", content=asked, headers=headers)
+    assert other.status_code == 415
+    assert "expected a body without encoding or with gzip, found 'br'" in other.text
+
+
+def test_bombs_are_refused(client):
+    bomb = gzip.compress(b" " * 100_000_000)
+    assert len(bomb) < 200_000
+    for path in ("/process", "/api/tag"):
+        answer = gzipped(client, path, bomb)
+        assert answer.status_code == 413
+        assert "expected a body of at most 200,000 bytes, found more" in answer.text
+
+
+def test_large_answers_are_packed_for_clients_that_unpack_them(client):
+    asked = {"text": "the dog barks. " * 500}
+    plain = client.post("/api/tag", json=asked, headers={"Accept-Encoding": "identity"})
+    packed = client.post("/api/tag", json=asked, headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == plain.content
+    assert int(packed.headers["content-length"]) < len(plain.content) / 5
+
+
+def test_lines_of_json_as_a_stream(client):
+    """Longer than a body may be; an error is a line like others."""
+    value = client.post("/api/tag", json={"text": TEXT, "offsets": "byte"}).json()
+    good = json.dumps({"text": TEXT, "offsets": "byte"}).encode()
+    lines = [good] * 4000 + [b"", b"{", b'{"text": 3}', b'{"text": "x", "model": "y"}', good]
+    lines += [json.dumps({"text": "the", "model": "upos"}).encode()]
+    head = {"Content-Type": "application/x-ndjson"}
+    sent = b"\n".join(lines)
+    assert len(sent) > 200_000  # the most of other requests
+
+    def pieces():
+        for at in range(0, len(sent), 7001):
+            yield sent[at : at + 7001]
+
+    for content, extra in ((pieces(), {}), (gzip.compress(sent), {"Content-Encoding": "gzip"})):
+        answer = client.post("/api/tag", content=content, headers=head | extra)
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        *found, bad, number, model, again, short = map(json.loads, answer.text.splitlines())
+        assert found == [value] * 4000 and again == value
+        assert bad == {"error": "expected a JSON object, found something else"}
+        assert number == {"error": "expected text in the field text, found none"}
+        assert model == {"error": "expected one of the models en, upos, found 'y'"}
+        assert short["model"] == "upos"
+    long = good + b"\n" + b" " * 300_000
+    first, last = client.post("/api/tag", content=long, headers=head).text.splitlines()
+    assert json.loads(first) == value
+    assert json.loads(last)["error"].startswith("expected a line of at most 200,000 bytes")
+
+
+def test_a_stream_is_answered_while_it_is_sent(address):
+    where = urlsplit(address)
+    head = f"POST /api/tag HTTP/1.1\r\nHost: {where.netloc}\r\n".encode()
+    head += b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+    line = json.dumps({"text": TEXT}).encode() + b"\n"
+    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+        connection.sendall(head)
+        for _ in range(3):
+            connection.sendall(b"%x\r\n%b\r\n" % (len(line), line))
+            found = b""
+            while not found.endswith(b"]}\n\r\n"):
+                found += connection.recv(1 << 16)
+        connection.sendall(b"5\r\n{}\n{}\r\n0\r\n\r\n")
+        found = b""
+        while not found.endswith(b"0\r\n\r\n"):
+            found += connection.recv(1 << 16)
+        assert found.count(b"expected text in the field text") == 2
 
 
 def test_text_is_never_unpacked(client):
