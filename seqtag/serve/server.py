@@ -55,6 +55,7 @@ _ASSETS = {
     "/": (("serve/serve.html",), "text/html"),
     "/style.css": (("report/common.css", "serve/serve.css"), "text/css"),
     "/script.js": (("report/explanation.js", "serve/serve.js"), "text/javascript"),
+    "/openapi.json": (("serve/openapi.json",), _JSON),
 }
 _ENCODINGS = ("", "identity", "gzip")
 _GZIP = 31  # window bits of zlib for gzip data
@@ -165,7 +166,7 @@ def application(
         await run_in_threadpool(service.close)
 
     def static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[Response]]:
-        text = "\n".join(map(asset, names))
+        text = "\n".join(map(asset, names)).replace('"{version}"', f'"{__version__}"')
 
         async def endpoint(_: Request) -> Response:
             return Response(text, media_type=kind)

@@ -285,6 +285,48 @@ def test_texts(client):
     assert wrong.json()["error"].startswith("expected a list in the field texts")
 
 
+def test_the_openapi_description_is_valid_and_true(client):
+    validate = pytest.importorskip("openapi_spec_validator").validate
+    checker = pytest.importorskip("openapi_schema_validator").OAS31Validator
+    api = client.get("/openapi.json").json()
+    validate(api)
+    assert api["info"]["version"] == seqtag.__version__
+
+    def check(value, schema):
+        checker(schema | {"components": api["components"]}).validate(value)
+
+    asked = 0
+    for path, methods in api["paths"].items():
+        for method, operation in methods.items():
+            bodies = operation.get("requestBody", {"content": {"": {}}})["content"].items()
+            for kind, body in bodies:
+                for example in [each["value"] for each in body.get("examples", {}).values()] or [
+                    None
+                ]:
+                    head, content = {}, None
+                    if kind == "multipart/form-data" or (method == "get" and path == "/process"):
+                        continue
+                    if kind:
+                        check(example, body["schema"])
+                        head = {"Content-Type": kind}
+                        content = example if isinstance(example, str) else json.dumps(example)
+                    if "urlencoded" in kind:
+                        content = str(httpx.QueryParams(example))
+                    answer = client.request(method, path, content=content, headers=head)
+                    found = operation["responses"][str(answer.status_code)]["content"]
+                    returned = answer.headers["content-type"].partition(";")[0]
+                    json_or_text = answer.json() if returned == "application/json" else answer.text
+                    check(json_or_text, found[returned]["schema"])
+                    assert answer.status_code == 200
+                    asked += 1
+    assert asked >= 11
+    wrong = client.post("/api/tag", json={"texts": "x"})
+    described = api["components"]["responses"]["BadRequest"]["content"]["application/json"]
+    check(wrong.json(), described["schema"])
+    routes = {"/api/tag", "/api/explain", "/api/models", "/process", "/models"}
+    assert routes | {"/healthz", "/readyz", "/metrics"} == api["paths"].keys()
+
+
 def test_probes(client):
     for path in ("/health", "/healthz", "/readyz"):
         assert (client.get(path).status_code, client.get(path).text) == (200, "ok\n")
