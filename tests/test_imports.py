@@ -97,7 +97,7 @@ FOREIGN = {
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
     "batch": {"ray", "fsspec", "numpy", "pyarrow", "pyspark"},
-    "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
+    "cli": {"click", "tqdm", "matplotlib", "prometheus_client", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""
 

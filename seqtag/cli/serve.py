@@ -9,12 +9,13 @@ import re
 import signal
 import socket
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
 from functools import partial
 from ipaddress import ip_address
-from math import inf
+from math import ceil, inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -23,6 +24,7 @@ from seqtag.cli.base import Command, Seconds, in_advanced, option
 from seqtag.cli.common import Notes, complain, load_model
 from seqtag.cli.options import general_options
 from seqtag.cli.signals import Interruption
+from seqtag.cli.workers import Workers
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     import uvicorn
 
     from seqtag.serve.front import Front
-    from seqtag.serve.models import ModelRegistry
 
 _NAME = re.compile(r"[\w.-]+")
 _BACKLOG = 128  # connections accepted at a time, which limits file handles
@@ -61,6 +62,13 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     type=click.IntRange(1),
     default=2,
     help="Number of longer requests processed at once.",
+    metavar="N",
+)
+@option(
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    help="Number of processes, each with such threads; they share the memory of the models.",
     metavar="N",
 )
 @in_advanced(
@@ -106,6 +114,7 @@ def command(
     host: str,
     port: int,
     threads: int,
+    workers: int,
     waiting: int,
     max_body: int,
     max_seconds: float,
@@ -132,10 +141,17 @@ def command(
         context.call_on_close(partial(signal.signal, number, Interruption.raise_it))
     if Interruption.number:  # its exception was lost
         Interruption.exit_at_once(Interruption.number)
+    if workers > 1:
+        if not hasattr(os, "fork"):
+            msg = f"expected --workers 1 on this system, found {workers}: it has no fork"
+            raise click.UsageError(msg, context)
+        folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before prometheus_client is imported
     try:
         import uvicorn
 
         from seqtag.serve.connections import ConnectionLimits
+        from seqtag.serve.front import Metrics
         from seqtag.serve.server import ServerLimits, application
     except ImportError:
         msg = f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
@@ -160,15 +176,18 @@ def command(
         report = partial(_log_message, "error")
         note = (lambda _: None) if quiet else partial(_log_message, "info")
 
+    metrics = Metrics()
+
     def reloaded(message: str) -> None:
-        app.metrics.loads.labels("read").inc()
+        metrics.loads.labels("read").inc()
         note(message)
 
     def not_reloaded(message: str) -> None:
-        app.metrics.loads.labels("failed").inc()
+        metrics.loads.labels("failed").inc()
         report(message)
 
     registry = ModelRegistry(read, reloaded, not_reloaded)
+    metrics.loads.labels("read").inc()
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
     try:
         loopback = ip_address(host).is_loopback
@@ -178,7 +197,7 @@ def command(
         note(f"note: other machines can connect to {host}, without encryption or password")
 
     connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
-    app = application(
+    front = application(
         registry,
         limits,
         loopback=loopback,
@@ -186,24 +205,45 @@ def command(
         unsent=connections.unsent,
         complain=report,
         log=log,
+        metrics=metrics,
     )
-    with _listening(host, port) as listener, _reading_again(registry):
-        where = listener.getsockname()
+    config = uvicorn.Config(  # independent of installed packages, and silent
+        connections.around(front, metrics.rejected.labels("connections").inc),
+        http=connections.protocol,
+        loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
+        ws="none",
+        proxy_headers=False,
+        log_level="critical",
+        access_log=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=ceil(max_seconds) + 5,  # requests in progress are answered
+        server_header=False,
+    )
+    parent = os.getpid()
+
+    def serve(listener: socket.socket) -> None:
+        """Serve on a socket, in this process or in a worker."""
+        _run(config, listener, caught, front, max_seconds + 5, parent)
+
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(_listening(host, port, shared=workers > 1))]
+        where = listeners[0].getsockname()
+        while len(listeners) < workers:
+            listeners.append(stack.enter_context(_listening(host, where[1], shared=True)))
+        group = Workers(listeners, serve, caught, registry.read_now, report)
+        if workers > 1:
+            stack.enter_context(_at_hangup(partial(group.take, signal.SIGHUP)))
+        else:
+            registry.start()
+            stack.callback(registry.close)
+            stack.enter_context(_at_hangup(registry.read_again))
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
-        note(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}")
-        config = uvicorn.Config(  # independent of installed packages, and silent
-            connections.around(app, app.metrics.rejected.labels("connections").inc),
-            http=connections.protocol,
-            loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
-            ws="none",
-            proxy_headers=False,
-            log_level="critical",
-            access_log=False,
-            backlog=_BACKLOG,
-            timeout_graceful_shutdown=5,  # after requests in progress were answered
-            server_header=False,
-        )
-        _run(config, listener, caught, app, max_seconds + 5)
+        many = f" with {workers} workers" if workers > 1 else ""
+        note(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}{many}")
+        if workers > 1:
+            group.run()
+        else:
+            serve(listeners[0])
     note("stopped")
     return 0
 
@@ -222,8 +262,12 @@ def _run(
     caught: Sequence[int],
     front: Front,
     seconds: float,
+    parent: int,
 ) -> None:
-    """Serve until one of some signals ends it; finish requests in progress, for some time."""
+    """Serve until one of some signals ends it; finish requests in progress, for some time.
+
+    A worker, which is not the process `parent`, ends with it, and leaves at SIGUSR1.
+    """
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -235,7 +279,13 @@ def _run(
         def capture_signals(self) -> Iterator[None]:
             for number in caught:
                 signal.signal(number, self.handle_exit)
+            if is_worker:
+                signal.signal(signal.SIGUSR1, self.leave)
             yield
+
+        def leave(self, *_: object) -> None:
+            """Stop listening, because another worker takes over."""
+            self.should_exit, self.ends_at = True, 0.0
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             """End the server; at a second SIGINT at once."""
@@ -245,10 +295,13 @@ def _run(
 
         async def on_tick(self, counter: int) -> bool:
             """Return whether to stop listening: when all requests are answered."""
+            if is_worker and os.getppid() != parent:
+                self.handle_exit(signal.SIGTERM, None)
             ends = await super().on_tick(counter)
             is_late = self.force_exit or time.monotonic() > self.ends_at
             return ends and (is_late or not front.in_progress)
 
+    is_worker = os.getpid() != parent
     server = Server(config)
     server.run(sockets=[listener])
     if server.force_exit:  # interrupted twice: do not wait for working threads
@@ -267,7 +320,7 @@ def _log_message(level: str, message: str) -> None:
 
 
 @contextmanager
-def _reading_again(registry: ModelRegistry) -> Iterator[None]:
+def _at_hangup(read_again: Callable[[], object]) -> Iterator[None]:
     """Have SIGHUP read the models again, but end the server where its terminal was closed.
 
     Closing the terminal does not end a server that inherited SIGHUP as ignored (nohup).
@@ -282,22 +335,22 @@ def _reading_again(registry: ModelRegistry) -> Iterator[None]:
         if terminals and not any(map(os.isatty, terminals)):
             signal.raise_signal(signal.SIGTERM)
         else:
-            registry.read_again()
+            read_again()
 
-    registry.start()
     before = signal.signal(signal.SIGHUP, take)
     try:
         yield
     finally:
         signal.signal(signal.SIGHUP, before)
-        registry.close()
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Return a listening socket."""
+def _listening(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """Return a listening socket; if it is shared, others may listen on the same port."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        listener = socket.create_server(
+            address[:2], family=family, backlog=_BACKLOG, reuse_port=shared
+        )
         # Connections inherit it. asyncio sets it only for sockets that name their protocol; without
         # it, the end of each answer on a kept connection waits for 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

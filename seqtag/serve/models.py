@@ -193,15 +193,22 @@ class ModelRegistry:
                 self._requests.get()
             if self._closed:  # checked after the last request was taken: none is overlooked
                 return
-            try:
-                self.models = self._read_and_warm_up()
-            except Exception as error:
-                known = isinstance(error, SeqtagError | OSError)
-                what = str(error) if known else f"{type(error).__name__}: {error}"
-                line = " ".join(what.split())
-                self._complain(f"models not reloaded, the old ones stay in use: {line}")
-            else:
-                self._note(f"models reloaded: {', '.join(self.models.abilities())}")
+            self.read_now()
+
+    def read_now(self) -> bool:
+        """Read the models; return whether that succeeded."""
+        try:
+            self.models = self._read_and_warm_up()
+        except Exception as error:
+            known = isinstance(error, SeqtagError | OSError)
+            what = str(error) if known else f"{type(error).__name__}: {error}"
+            line = " ".join(what.split())
+            self._complain(f"models not reloaded, the old ones stay in use: {line}")
+            return False
+        else:
+            self._note(f"models reloaded: {', '.join(self.models.abilities())}")
+            return True
+        finally:
             gc.collect()  # the old models, or the remains of the broken ones
             free_memory()
 

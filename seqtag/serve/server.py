@@ -120,6 +120,7 @@ def application(
     unsent: Callable[[], int] = lambda: 0,
     complain: Callable[[str], None] = print,
     log: Callable[[Mapping[str, object]], None] | None = None,
+    metrics: Metrics | None = None,
 ) -> Front:
     """Return the server as an ASGI application.
 
@@ -141,6 +142,8 @@ def application(
         Is passed a line about each kind of internal error, once.
     log
         Is passed a record of each request.
+    metrics
+        Are passed what happens.
 
     Raises
     ------
@@ -155,8 +158,7 @@ def application(
             )
             raise SeqtagError(msg)
     limits = limits or ServerLimits()
-    metrics, errors = Metrics(), ErrorReporter(complain)
-    metrics.loads.labels("read").inc()
+    metrics, errors = metrics or Metrics(), ErrorReporter(complain)
     service = _Service(registry, limits, metrics, unsent)
 
     @asynccontextmanager
