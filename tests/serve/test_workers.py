@@ -47,6 +47,12 @@ def counted(where, name):
     return float(match[1]) if match else 0.0
 
 
+def wakes(pid):
+    """How often a process had to wait for something, such as a request."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M)[1])
+
+
 def alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -56,15 +62,14 @@ def alive(pid):
 
 def test_workers_share_the_load_and_count_together(home):
     with server("-m", home / "upos.seqtag", "--workers", 2) as (process, where):
+        until(lambda: len(children(process)) == 2)
+        before = {pid: wakes(pid) for pid in children(process)}
         answers = [ask(where) for _ in range(40)]
         assert {each.text for each in answers} == {answers[0].text}
         assert counted(where, "seqtag_words_total") == 3 * 40
         tagged = 'seqtag_requests_total{path="/api/tag",status="200"}'
         assert counted(where, re.escape(tagged)) == 40
-        used = [
-            Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2] for pid in children(process)
-        ]
-        assert len(used) == 2 and all(int(each.split()[11]) > 0 for each in used)
+        assert all(wakes(pid) >= before[pid] + 5 for pid in children(process))
         pids = children(process)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
