@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import socket
+import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from seqtag.serve.front import Front
 
 _NAME = re.compile(r"[\w.-]+")
+_SWITCH = 0.0005  # seconds that a thread works before another that waits for it
 _BACKLOG = 128  # connections accepted at a time, which limits file handles
 
 
@@ -160,6 +162,7 @@ def command(
     from seqtag.serve.models import ModelRegistry, ServedModels
 
     share_heap()
+    sys.setswitchinterval(_SWITCH)
     notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
     named = [_named(model) for model in dict.fromkeys(models or ("en",))]

@@ -13,6 +13,7 @@ import json
 import re
 import zlib
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from time import monotonic
@@ -225,7 +226,7 @@ class _Service:
         self._registry, self._limits, self._unsent = registry, limits, unsent
         self._metrics = metrics
         self._queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
-        self._batches = Batches(_tagged, limits.seconds)
+        self._batches = Batches(partial(_bounded, _tagged), limits.seconds)
         self._forgetting: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
@@ -366,7 +367,7 @@ class _Service:
         end = monotonic() + self._limits.seconds
         while len(self._queue) >= self._queue.most and monotonic() < end:
             await asyncio.sleep(0.01)  # a stream waits for a place
-        found = await self._queue.run(work)
+        found = await self._queue.run(partial(_bounded, work))
         self._metrics.words.inc(found.count(_WORD))
         self._rest()
         return found
@@ -406,7 +407,7 @@ class _Service:
 
     async def _work(self, answer: Callable[[Deadline], Result], request: Request) -> Result:
         """Compute an answer on a thread; stop if the client goes."""
-        task = asyncio.ensure_future(self._queue.run(answer))
+        task = asyncio.ensure_future(self._queue.run(partial(_bounded, answer)))
         gone = asyncio.ensure_future(_disconnected(request))
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -420,10 +421,8 @@ class _Service:
             self._rest()
 
     def _rest(self) -> None:
-        """Clear caches that are full, and all after a while without work."""
+        """Clear caches after a while without work."""
         self._metrics.queue.set(len(self._queue) + len(self._batches))
-        if held_bytes() > MOST_HELD:
-            _forget()
         if self._forgetting:
             self._forgetting.cancel()
         self._forgetting = asyncio.get_running_loop().call_later(IDLE, _forget)
@@ -519,6 +518,15 @@ async def _reply(request: Request, found: bytes) -> Response:
         found = await run_in_threadpool(gzip.compress, found, 1)
         headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
     return Response(found, headers=headers, media_type=_JSON)
+
+
+def _bounded(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return the result of work, and clear caches that are full, on its thread."""
+    try:
+        return work(*arguments)
+    finally:
+        if held_bytes() > MOST_HELD:
+            _forget()
 
 
 def _tagged(kind: _Kind, deadline: Deadline, texts: list[str]) -> list[bytes]:

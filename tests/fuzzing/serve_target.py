@@ -39,9 +39,11 @@ _TYPES = [
     b"Application/JSON; charset=latin-1",
     b'multipart/form-data; boundary="',
     b"text/plain",
+    b"application/x-ndjson",
     b"",
     b"\xff",
 ]
+_ENCODINGS = [b"", b"", b"", b"gzip", b"GZIP", b"br", b"gzip"]
 _HOSTS = [b"localhost", b"127.0.0.1:8000", b"[::1]:80", b"evil.example", b"[", b"\xff", b""]
 _QUERIES = [
     b"",
