@@ -178,9 +178,9 @@ def application(
 
     async def probe(request: Request) -> Response:
         """Answer a probe: models are loaded before the server listens."""
-        if request.url.path == "/metrics":
+        if request.scope["path"] == "/metrics":
             return Response(metrics.as_text(), media_type=_METRICS)
-        is_ending = front.draining and request.url.path == "/readyz"
+        is_ending = front.draining and request.scope["path"] == "/readyz"
         return PlainTextResponse("ending\n" if is_ending else "ok\n", 503 if is_ending else 200)
 
     routes = [
@@ -381,7 +381,7 @@ class _Service:
 
     async def refuse(self, request: Request, error: Exception) -> Response:
         """Answer a request that fails: with JSON below /api/, else plain text."""
-        path, headers = request.url.path, None
+        path, headers = request.scope["path"], None
         is_json = path.startswith("/api/")
         if isinstance(error, HTTPException):
             status, headers = error.status_code, dict(error.headers or {})

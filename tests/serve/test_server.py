@@ -204,6 +204,19 @@ def test_bad_json(client, path, value, status, message):
     assert message in answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("path", "status"), [("/process", 400), ("/made-up", 404), ("/healthz", 200)]
+)
+def test_queries_that_are_not_in_utf_8(path, status):
+    from tests.fuzzing.serve_target import answer
+
+    head = {b"host": b"localhost"}
+    found, _, body = asyncio.run(answer(path, "GET", b"data=\xff&tagger=", head, b"", 1))
+    assert found == status
+    if status == 400:
+        assert body == b"expected a query in UTF-8, found other bytes\n"
+
+
 def test_other_bodies(client):
     for content, kind, status in (
         (b"{", "application/json", 400),
