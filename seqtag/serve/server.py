@@ -41,7 +41,15 @@ from seqtag.storage import strict_json
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+    from collections.abc import (
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+    )
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -63,6 +71,7 @@ _GZIP = 31  # window bits of zlib for gzip data
 _PIECE = 1 << 16  # bytes unpacked at once; larger answers are packed
 _TOO_LARGE = "expected a {} of at most {:,} bytes, found more; send it in parts"
 _SLOW = "expected the complete body within {:g} seconds, found part of it"
+_LEAST_RATE = 1000  # bytes a second; slower streams may stall for the time of a body in all
 _WORD = b'{"form":'  # begins each word in an answer
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
@@ -303,7 +312,7 @@ class _Service:
         self, request: Request, name: str, loaded: Loaded, value: Mapping[str, Any]
     ) -> bytes:
         """Tag texts; short ones of several requests are tagged together."""
-        kind, start = _kind_of(loaded, value), b'{"model":%b,' % to_json(name)
+        kind = _kind_of(name, loaded, value)
         if "texts" not in value:
             text = text_of(value.get("text"))
             if len(text) <= Batches.MOST_CHARACTERS and not kind.scores:
@@ -311,59 +320,53 @@ class _Service:
                 self._rest()
             else:
                 [alone] = await self._work(lambda end: _tagged(kind, end, [text]), request)
-            return start + alone[1:]
-        if not isinstance(value["texts"], list) or "text" in value:
+            return alone
+        texts = value["texts"]
+        if not isinstance(texts, list) or "text" in value:
             msg = "expected a list in the field texts and no field text, found another value"
             raise SeqtagError(msg)
-        errors, texts = {}, []
-        for i, each in enumerate(value["texts"]):
-            try:
-                texts.append(text_of(each))
-            except SeqtagError as error:  # the others are answered
-                errors[i] = to_json({"error": str(error)})
-                texts.append("")
-        found = await self._work(lambda end: _tagged(kind, end, texts), request)
-        several = b",".join(errors.get(i, answer) for i, answer in enumerate(found))
-        return b'%b"answers":[%b]}' % (start, several)
+        each = kind._replace(start=b"{")
+        several = await self._work(
+            lambda end: [*_answers((partial(_asked, each, text) for text in texts), end)], request
+        )
+        return b'%b"answers":[%b]}' % (kind.start, b",".join(several))
 
     async def _answer_lines(self, request: Request) -> AsyncIterator[bytes]:
         """Yield the answers to lines of JSON, each as for `tag`, in memory for a few lines."""
-        chunks, rest, seconds = self._chunks(request), b"", self._limits.seconds
+        chunks, pending, limits = self._chunks(request), bytearray(), self._limits
+        left = limits.seconds  # to wait for the client
         try:
-            while (chunk := await asyncio.wait_for(anext(chunks, None), seconds)) is not None:
-                *lines, rest = (rest + chunk).split(b"\n")
-                if lines:
-                    yield await self._tag_lines(lines)
-                if len(rest) > self._limits.body:
-                    raise TooLargeError(_TOO_LARGE.format("line", self._limits.body))
-            yield await self._tag_lines([rest])
+            while True:
+                begin = monotonic()
+                chunk = await asyncio.wait_for(anext(chunks, None), left)
+                if chunk is None:
+                    break
+                left = min(limits.seconds, left + begin - monotonic() + len(chunk) / _LEAST_RATE)
+                pending += chunk
+                end = pending.rfind(b"\n", len(pending) - len(chunk)) + 1
+                if end:
+                    yield await self._tag_lines(bytes(pending[:end]))
+                    del pending[:end]
+                if len(pending) > limits.body:
+                    raise TooLargeError(_TOO_LARGE.format("line", limits.body))
+            yield await self._tag_lines(bytes(pending))
         except asyncio.TimeoutError:
-            yield to_json({"error": _SLOW.format(seconds)}) + b"\n"
-        except SeqtagError as error:
-            yield to_json({"error": _ADVICE.sub("", str(error))}) + b"\n"
+            slow = SlowError(_SLOW.format(limits.seconds))
+            yield to_json({"error": self._describe(slow)[1]}) + b"\n"
+        except (SeqtagError, MemoryError) as error:
+            yield to_json({"error": self._describe(error)[1]}) + b"\n"
 
-    async def _tag_lines(self, lines: Sequence[bytes]) -> bytes:
+    async def _tag_lines(self, lines: bytes) -> bytes:
         """Return the answers to some lines; those of one kind are tagged together."""
 
-        def work(deadline: Deadline) -> bytes:
-            found: list[bytes] = []
-            for kind, group in groupby(parsed, key=itemgetter(0)):
-                texts = [text for _, text in group]
-                if isinstance(kind, bytes):
-                    found += [kind] * len(texts)
-                    continue
-                name, options = kind
-                answers = _tagged(options, deadline, texts)
-                found += [b'{"model":%b,%b\n' % (to_json(name), each[1:]) for each in answers]
-            return b"".join(found)
+        def asked(line: bytes) -> tuple[_Kind, str]:
+            name, loaded, value = self._parsed(line)
+            return _asked(_kind_of(name, loaded, value), value.get("text"))
 
-        parsed: list[tuple[Any, str]] = []  # the kind of a text, or the answer if there is none
-        for line in filter(bytes.strip, lines):
-            try:
-                name, loaded, value = self._parsed(line)
-                parsed.append(((name, _kind_of(loaded, value)), text_of(value.get("text"))))
-            except SeqtagError as error:
-                parsed.append((to_json({"error": str(error)}) + b"\n", ""))
+        def work(deadline: Deadline) -> bytes:
+            texts = (partial(asked, line) for line in lines.split(b"\n") if line.strip())
+            return b"".join(b"%b\n" % answer for answer in _answers(texts, deadline))
+
         end = monotonic() + self._limits.seconds
         while len(self._queue) >= self._queue.most and monotonic() < end:
             await asyncio.sleep(0.01)  # a stream waits for a place
@@ -389,21 +392,25 @@ class _Service:
             if status != 405:
                 what = f"expected the path of an endpoint, found {path[:80]!r}"
         else:
-            kind = next((kind for kind in _STATUS if isinstance(error, kind)), None)
-            status, reason = _STATUS[kind] if kind else (400, "")
-            if reason:
-                self._metrics.rejected.labels(reason).inc()
-            what = _ADVICE.sub("", str(error))
-            if isinstance(error, MemoryError):
-                what = "found too little memory for this text; try again, or send it in parts"
-            elif isinstance(error, UnicodeDecodeError):
-                what = "expected a query in UTF-8, found other bytes"
-            elif isinstance(error, UnknownModelError) and not is_json:
+            status, what = self._describe(error)
+            if isinstance(error, UnknownModelError) and not is_json:
                 status = 400  # as UDPipe
             headers = {"Retry-After": "1"} if status == 503 else None
         if is_json:
             return JSONResponse({"error": what}, status, headers)
         return PlainTextResponse(f"{what}\n", status, headers)
+
+    def _describe(self, error: Exception) -> tuple[int, str]:
+        """Return the status and the message of an error, and count it if a limit is exceeded."""
+        kind = next((kind for kind in _STATUS if isinstance(error, kind)), None)
+        status, reason = _STATUS[kind] if kind else (400, "")
+        if reason:
+            self._metrics.rejected.labels(reason).inc()
+        if isinstance(error, MemoryError):
+            return status, "found too little memory for this text; try again, or send it in parts"
+        if isinstance(error, UnicodeDecodeError):
+            return status, "expected a query in UTF-8, found other bytes"
+        return status, _ADVICE.sub("", str(error))
 
     async def _work(self, answer: Callable[[Deadline], Result], request: Request) -> Result:
         """Compute an answer on a thread; stop if the client goes."""
@@ -489,9 +496,10 @@ class _Kind(NamedTuple):
     loaded: Loaded
     scores: bool
     offsets: str
+    start: bytes  # of each answer
 
 
-def _kind_of(loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
+def _kind_of(name: str, loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
     scores, offsets = value.get("scores", False), value.get("offsets", "codepoint")
     if not isinstance(scores, bool):
         msg = "expected true or false in the field scores, found another value"
@@ -500,7 +508,31 @@ def _kind_of(loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
         msg = f"expected one of {', '.join(OFFSETS)} in the field offsets, found {offsets!r:.80}"
         raise SeqtagError(msg)
     check_columns(loaded)
-    return _Kind(loaded, scores, offsets)
+    return _Kind(loaded, scores, offsets, b'{"model":%b,' % to_json(name))
+
+
+def _asked(kind: _Kind, text: object) -> tuple[_Kind, str]:
+    return kind, text_of(text)
+
+
+def _answers(
+    asked: Iterable[Callable[[], tuple[_Kind, str]]], deadline: Deadline
+) -> Iterator[bytes]:
+    """Yield the answer to each text, or an error in its place; those of a kind go together."""
+
+    def texts() -> Iterator[tuple[_Kind | bytes, str]]:
+        for each in asked:
+            try:
+                yield each()
+            except SeqtagError as error:
+                yield to_json({"error": _ADVICE.sub("", str(error))}), ""
+
+    for kind, group in groupby(texts(), key=itemgetter(0)):
+        found = [text for _, text in group]
+        if isinstance(kind, bytes):
+            yield from [kind] * len(found)
+        else:
+            yield from _tagged(kind, deadline, found)
 
 
 class _Stream(StreamingResponse):
@@ -532,7 +564,9 @@ def _bounded(work: Callable[..., Result], *arguments: Any) -> Result:
 def _tagged(kind: _Kind, deadline: Deadline, texts: list[str]) -> list[bytes]:
     """Return the sentences of each text as JSON; they are encoded one by one to save memory."""
     found = annotate(kind.loaded, texts, deadline, scores=kind.scores, offsets=kind.offsets)
-    return [b'{"sentences":[%b]}' % b",".join(map(orjson.dumps, each)) for each in found]
+    return [
+        b'%b"sentences":[%b]}' % (kind.start, b",".join(map(orjson.dumps, each))) for each in found
+    ]
 
 
 async def _disconnected(request: Request) -> None:

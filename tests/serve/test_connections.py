@@ -121,6 +121,23 @@ def test_a_head_that_is_too_large(home, head):
         assert time.monotonic() - begin < 8
 
 
+def test_a_stream_that_trickles(hasty):
+    """Half a second in all may be lost with waiting for so little."""
+    head = b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with connected(hasty[1]) as connection:
+        connection.sendall(b"POST /api/tag HTTP/1.1\r\n" + HOST + head)
+        begin = time.monotonic()
+        connection.settimeout(0.1)
+        found = b""
+        while b"expected the complete body within 0.5 seconds" not in found:
+            assert time.monotonic() < begin + 60
+            connection.sendall(b"1\r\n{\r\n")
+            try:
+                found += connection.recv(1000)
+            except TimeoutError:
+                pass
+
+
 def test_answers_that_nobody_takes(hasty):
     """Requests one behind the other, and no look at what comes back."""
     with connected(hasty[1], buffer=4096) as connection:
