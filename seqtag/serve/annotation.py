@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 OFFSETS = ("codepoint", "utf16", "byte")
 """Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8."""
 
+_needs_words: WeakSet[Loaded] = WeakSet()  # models that need no other columns
 _MOST_WORDS = 2000  # of a sentence that is explained
 _MOST_NBEST = 50
 _BATCH = 64  # sentences or texts between two checks of the deadline
@@ -54,8 +56,10 @@ def text_of(value: object, field: str = "text") -> str:
 
 def check_columns(loaded: Loaded) -> None:
     """Refuse words alone for a model whose input has other columns."""
-    for name in columns_needed(loaded.taggers):
-        FilledSentence(sentence_of({"form": ["_"]})).column(name)  # raises the error of tagging
+    if loaded not in _needs_words:
+        for name in columns_needed(loaded.taggers):
+            FilledSentence(sentence_of({"form": ["_"]})).column(name)  # raises the error of tagging
+        _needs_words.add(loaded)
 
 
 def annotate(

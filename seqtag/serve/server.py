@@ -193,12 +193,12 @@ def application(
         return PlainTextResponse("ending\n" if is_ending else "ok\n", 503 if is_ending else 200)
 
     routes = [
+        Route("/api/tag", service.api(service.tag), methods=["POST"]),  # found first
         *(Route(path, static(*page)) for path, page in _ASSETS.items()),
         *(Route(f"{at}/models", service.models, methods=["GET", "POST"]) for at in _UDPIPE),
         *(Route(f"{at}/process", service.process, methods=["GET", "POST"]) for at in _UDPIPE),
         Route("/api/models", service.api_models),
         *(Route(path, probe) for path in PROBES),
-        Route("/api/tag", service.api(service.tag), methods=["POST"]),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
     kinds = HTTPException, SeqtagError, MemoryError, UnicodeDecodeError
