@@ -226,6 +226,8 @@ def measure_files(sizes: Iterable[int], only: Iterable[str]) -> None:
 # ----------------------------------------------------------------- server
 _TEXTS = [file.pieces for file in FILES.values() if file.format == "text"]
 _JSON = {"Content-Type": "application/json"}
+_LINES, _PACKED = {"Content-Type": "application/x-ndjson"}, {"Content-Encoding": "gzip"}
+_BOMB = gzip.compress(b" " * 20_000_000)
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -262,6 +264,9 @@ def hostile_request(rng: Random) -> tuple[str, str, bytes, dict[str, str]]:
             ("POST", "/process", data, _FORM),
             ("POST", "/process", data, _FORM),
             ("POST", "/api/explain", json.dumps(explained).encode(), _JSON),
+            ("POST", "/api/tag", (as_json + b"\n") * 5, _LINES),
+            ("POST", "/api/tag", gzip.compress(as_json), _JSON | _PACKED),
+            ("POST", "/api/tag", _BOMB, rng.choice([_JSON, _LINES]) | _PACKED),
             ("POST", "/api/tag", as_json[:-1], _JSON),
             ("POST", "/api/tag", b"[" * size, _JSON),
             ("POST", "/api/tag", b'{"text": "Hi", "model": "%b"}' % name.encode(), _JSON),

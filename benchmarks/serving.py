@@ -1,7 +1,8 @@
-"""Measure ``seqtag serve``: ``python -m benchmarks.serving``; Linux, two processors, httpx.
+"""Measure ``seqtag serve``: ``python -m benchmarks.serving [--texts] [OPTION OF serve ...]``.
 
-The server runs on the first processor, the client on the second. Each line has the median and the
-99th percentile of the time of a request, requests a second, and words a second.
+The server runs on the first processor, the client on the second; Linux. The client is ``wrk``. Each
+line has the median and the 99th percentile of the time of a request, and requests, words and
+processor time of the server a second. Repeat it: other programs of the machine change the figures.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import os
 import re
 import subprocess
 import sys
-import threading
+import tempfile
 import time
-from statistics import quantiles
+from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx
 
@@ -23,31 +25,64 @@ SENTENCES = (
     "were late; their train had stopped near Hamar. Why nobody called them remains unclear! "
 )
 LONG = (SENTENCES * 60)[:10_000]
-SECONDS = 5.0
+TEXTS = [f"{SHORT[:-1]} at {number}." for number in range(1000)]
+SECONDS = 3
+JSON = "application/json"
+_SCRIPT = """
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "{kind}"
+local file = io.open("{body}", "rb")
+wrk.body = file:read("*a")
+"""
+_FACTORS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 
 
-def run(where: str, path: str, connections: int, count: int, **request: object) -> None:
+def processor_seconds(process: int) -> float:
+    """Return the processor time of a process and its children so far."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    ticks = 0
+    for each in (str(process), *children):
+        ticks += sum(
+            map(int, Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13])
+        )
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def run(
+    name: str, url: str, connections: int, count: int, kind: str, body: bytes, pid: int
+) -> None:
     """Send requests on some kept connections and print a line of results."""
-    times: list[float] = []
-    end = time.perf_counter() + SECONDS
-
-    def work() -> None:
-        with httpx.Client(base_url=where, timeout=60, trust_env=False) as client:
-            while (begin := time.perf_counter()) < end:
-                client.post(path, **request).raise_for_status()  # type: ignore[arg-type]
-                times.append(time.perf_counter() - begin)
-
-    threads = [threading.Thread(target=work) for _ in range(connections)]
-    begin = time.perf_counter()
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    rate = len(times) / (time.perf_counter() - begin)
-    cuts = quantiles(times, n=100)
+    with tempfile.TemporaryDirectory() as folder:
+        data, script = Path(folder, "body"), Path(folder, "script.lua")
+        data.write_bytes(body)
+        script.write_text(_SCRIPT.format(kind=kind, body=data))
+        command = [
+            "wrk",
+            "-t1",
+            f"-c{connections}",
+            f"-d{SECONDS}s",
+            "--latency",
+            "-s",
+            script,
+            url,
+        ]
+        begin, used = time.perf_counter(), processor_seconds(pid)
+        found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        used, passed = processor_seconds(pid) - used, time.perf_counter() - begin
+    assert "Non-2xx" not in found, found
+    assert "Socket errors" not in found, found
+    median, last = (
+        float(match[1]) * _FACTORS[match[2]]
+        for match in (re.search(rf"{cut}%\s+([\d.]+)(us|ms|s)\n", found) for cut in (50, 99))
+        if match
+    )
+    match = re.search(r"Requests/sec:\s+([\d.]+)", found)
+    assert match
+    rate = float(match[1])
     print(
-        f"{path:14} {connections} connections: median {cuts[49] * 1e3:7.2f} ms, "
-        f"p99 {cuts[98] * 1e3:7.2f} ms, {rate:7.0f} requests/s, {rate * count:9.0f} words/s"
+        f"{name:20} {connections:2} connections: median {median:7.2f} ms, p99 {last:7.2f} ms, "
+        f"{rate:7.0f} requests/s, {rate * count:8.0f} words/s, server {used / passed:4.0%}, "
+        f"{1e3 * used / passed / rate:7.3f} ms each"
     )
 
 
@@ -55,25 +90,30 @@ def main() -> None:
     """Start a server and measure it."""
     os.sched_setaffinity(0, {1})
     command = [sys.executable, "-m", "seqtag", "serve", "--port", "0", *sys.argv[1:]]
+    cores = {0, 1} if "--workers" in command else {0}
     process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, {0})
+        command, stderr=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, cores)
     )
     assert process.stderr is not None
     try:
         line = process.stderr.readline().decode()
         match = re.search(r"http://[^ ]+", line)
         assert match, line
-        where = match[0]
-        found = httpx.post(f"{where}api/tag", json={"text": LONG}, trust_env=False).json()
-        words = sum(len(t["words"]) for s in found["sentences"] for t in s["tokens"])
-        short = json.dumps({"text": SHORT}).encode()
-        head = {"content-type": "application/json"}
+        where, pid = match[0], process.pid
+        counts = []
+        for text in (SHORT, LONG):
+            found = httpx.post(f"{where}api/tag", json={"text": text}, trust_env=False).json()
+            counts.append(sum(len(t["words"]) for s in found["sentences"] for t in s["tokens"]))
+        short, long = counts
+        tag, body = f"{where}api/tag", json.dumps({"text": SHORT}).encode()
         for connections in (1, 8):
-            run(where, "api/tag", connections, 9, content=short, headers=head)
-        long = json.dumps({"text": LONG}).encode()
-        run(where, "api/tag", 2, words, content=long, headers=head)
-        fields = {"data": LONG, "tokenizer": "", "tagger": ""}
-        run(where, "process", 2, words, data=fields)
+            run("short text", tag, connections, short, JSON, body, pid)
+        run("10 kB", tag, 2, long, JSON, json.dumps({"text": LONG}).encode(), pid)
+        several = json.dumps({"texts": TEXTS}).encode()
+        run("1,000 short texts", tag, 2, len(TEXTS) * (short + 2), JSON, several, pid)
+        form = urlencode({"data": LONG, "tokenizer": "", "tagger": ""}).encode()
+        kind = "application/x-www-form-urlencoded"
+        run("10 kB, UDPipe's API", f"{where}process", 2, long, kind, form, pid)
     finally:
         process.terminate()
         process.wait()

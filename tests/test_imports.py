@@ -92,11 +92,11 @@ FOREIGN = {
     "tagging": {"numpy", "conllu", "fsspec", "pyarrow"},
     "training": {"numpy", "tqdm"},
     "report": {"jinja2"},
-    "serve": {"numpy", "orjson", "starlette", "uvicorn"},
+    "serve": {"numpy", "orjson", "prometheus_client", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
     "batch": {"ray", "fsspec", "numpy", "pyarrow", "pyspark"},
-    "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
+    "cli": {"click", "tqdm", "matplotlib", "prometheus_client", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""
 

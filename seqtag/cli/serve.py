@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import signal
 import socket
-from contextlib import contextmanager
+import sys
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime, timezone
 from functools import partial
 from ipaddress import ip_address
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -20,16 +25,19 @@ from seqtag.cli.base import Command, Seconds, in_advanced, option
 from seqtag.cli.common import Notes, complain, load_model
 from seqtag.cli.options import general_options
 from seqtag.cli.signals import Interruption
+from seqtag.cli.workers import Workers
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import FrameType
 
     import uvicorn
 
-    from seqtag.serve.models import ModelRegistry
+    from seqtag.serve.front import Front
 
 _NAME = re.compile(r"[\w.-]+")
+_SWITCH = 0.0005  # seconds that a thread works before another that waits for it
 _BACKLOG = 128  # connections accepted at a time, which limits file handles
 
 
@@ -56,7 +64,14 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     "--threads",
     type=click.IntRange(1),
     default=2,
-    help="Number of requests processed at once.",
+    help="Number of longer requests processed at once.",
+    metavar="N",
+)
+@option(
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    help="Number of processes, each with such threads; they share the memory of the models.",
     metavar="N",
 )
 @in_advanced(
@@ -88,6 +103,12 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     help="Web site whose pages may use the server, such as https://example.org, or * for all; "
     "repeat for several.",
 )
+@in_advanced(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Messages as text, or as JSON together with a record of each request, on stderr.",
+)
 @general_options
 @click.pass_context
 def command(
@@ -96,10 +117,12 @@ def command(
     host: str,
     port: int,
     threads: int,
+    workers: int,
     waiting: int,
     max_body: int,
     max_seconds: float,
     origins: tuple[str, ...],
+    log_format: str,
     quiet: bool,
 ) -> int:
     """Serve models over HTTP: a web page to try them, plain JSON, and the API of UDPipe.
@@ -122,18 +145,26 @@ def command(
         context.call_on_close(partial(signal.signal, number, Interruption.raise_it))
     if Interruption.number:  # its exception was lost
         Interruption.exit_at_once(Interruption.number)
+    if workers > 1:
+        if not hasattr(os, "fork"):
+            msg = f"expected --workers 1 on this system, found {workers}: it has no fork"
+            raise click.UsageError(msg, context)
+        folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before prometheus_client is imported
     try:
         import uvicorn
 
         from seqtag.serve.connections import ConnectionLimits
+        from seqtag.serve.front import Metrics
         from seqtag.serve.server import ServerLimits, application
     except ImportError:
-        msg = f"serve needs starlette, uvicorn, and orjson; {install_hint('serve')}"
+        msg = f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
         raise click.UsageError(msg, context) from None
     from seqtag.caching import share_heap
     from seqtag.serve.models import ModelRegistry, ServedModels
 
     share_heap()
+    sys.setswitchinterval(_SWITCH)
     notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
     several = [each for model in models or ("en",) for each in _names_in(model)]
@@ -143,43 +174,83 @@ def command(
         loaded = {file: load_model(file) for _, file in named}
         return ServedModels([(name or file, loaded[file]) for name, file in named])
 
-    registry = ModelRegistry(read, notes, complain)
+    note: Callable[[str], None] = notes
+    report: Callable[[str], None] = complain
+    log = None
+    if log_format == "json":
+        log = _write_json
+        report = partial(_log_message, "error")
+        note = (lambda _: None) if quiet else partial(_log_message, "info")
+
+    metrics = Metrics()
+
+    def reloaded(message: str) -> None:
+        metrics.loads.labels("read").inc()
+        note(message)
+
+    def not_reloaded(message: str) -> None:
+        metrics.loads.labels("failed").inc()
+        report(message)
+
+    registry = ModelRegistry(read, reloaded, not_reloaded)
+    metrics.loads.labels("read").inc()
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
     try:
         loopback = ip_address(host).is_loopback
     except ValueError:
         loopback = host == "localhost"
     if not loopback:
-        notes(f"note: other machines can connect to {host}, without encryption or password")
+        note(f"note: other machines can connect to {host}, without encryption or password")
 
     connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
-    app = application(
+    front = application(
         registry,
         limits,
         loopback=loopback,
         allow_origins=origins,
         unsent=connections.unsent,
-        complain=complain,
+        complain=report,
+        log=log,
+        metrics=metrics,
     )
-    with _listening(host, port) as listener, _reading_again(registry):
-        where = listener.getsockname()
+    config = uvicorn.Config(  # independent of installed packages, and silent
+        connections.around(front, metrics.rejected.labels("connections").inc),
+        http=connections.protocol,
+        loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
+        ws="none",
+        proxy_headers=False,
+        log_level="critical",
+        access_log=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=ceil(max_seconds) + 5,  # requests in progress are answered
+        server_header=False,
+    )
+    parent = os.getpid()
+
+    def serve(listener: socket.socket) -> None:
+        """Serve on a socket, in this process or in a worker."""
+        _run(config, listener, caught, front, max_seconds + 5, parent)
+
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(_listening(host, port, shared=workers > 1))]
+        where = listeners[0].getsockname()
+        while len(listeners) < workers:
+            listeners.append(stack.enter_context(_listening(host, where[1], shared=True)))
+        group = Workers(listeners, serve, caught, registry.read_now, report)
+        if workers > 1:
+            stack.enter_context(_at_hangup(partial(group.take, signal.SIGHUP)))
+        else:
+            registry.start()
+            stack.callback(registry.close)
+            stack.enter_context(_at_hangup(registry.read_again))
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
-        notes(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}")
-        app = connections.around(app)
-        config = uvicorn.Config(  # independent of installed packages, and silent
-            app,
-            http=connections.protocol,
-            loop="asyncio",
-            ws="none",
-            proxy_headers=False,
-            log_level="critical",
-            access_log=False,
-            backlog=_BACKLOG,
-            timeout_graceful_shutdown=ceil(max_seconds) + 5,  # requests in progress are answered
-            server_header=False,
-        )
-        _run(config, listener, caught)
-    notes("stopped")
+        many = f" with {workers} workers" if workers > 1 else ""
+        note(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}{many}")
+        if workers > 1:
+            group.run()
+        else:
+            serve(listeners[0])
+    note("stopped")
     return 0
 
 
@@ -198,27 +269,71 @@ def _named(model: str) -> tuple[str, str]:
     return name, file
 
 
-def _run(config: uvicorn.Config, listener: socket.socket, caught: Sequence[int]) -> None:
-    """Serve until one of some signals ends it."""
+def _run(
+    config: uvicorn.Config,
+    listener: socket.socket,
+    caught: Sequence[int],
+    front: Front,
+    seconds: float,
+    parent: int,
+) -> None:
+    """Serve until one of some signals ends it; finish requests in progress, for some time.
+
+    A worker, which is not the process `parent`, ends with it, and leaves at SIGUSR1.
+    """
     import uvicorn
 
     class Server(uvicorn.Server):
         """Server that does not catch signals that were ignored, nor raise others again."""
 
+        ends_at = inf
+
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             for number in caught:
                 signal.signal(number, self.handle_exit)
+            if is_worker:
+                signal.signal(signal.SIGUSR1, self.leave)
             yield
 
+        def leave(self, *_: object) -> None:
+            """Stop listening, because another worker takes over."""
+            self.should_exit, self.ends_at = True, 0.0
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            """End the server; at a second SIGINT at once."""
+            front.draining = True
+            self.ends_at = min(self.ends_at, time.monotonic() + seconds)
+            super().handle_exit(sig, frame)
+
+        async def on_tick(self, counter: int) -> bool:
+            """Return whether to stop listening: when all requests are answered."""
+            if is_worker and os.getppid() != parent:
+                self.handle_exit(signal.SIGTERM, None)
+            ends = await super().on_tick(counter)
+            is_late = self.force_exit or time.monotonic() > self.ends_at
+            return ends and (is_late or not front.in_progress)
+
+    is_worker = os.getpid() != parent
     server = Server(config)
     server.run(sockets=[listener])
     if server.force_exit:  # interrupted twice: do not wait for working threads
         Interruption.exit_at_once(signal.SIGINT)
 
 
+def _write_json(record: Mapping[str, object]) -> None:
+    """Write a record as a line of JSON."""
+    with suppress(OSError):  # nobody reads it
+        os.write(2, f"{json.dumps(record)}\n".encode())
+
+
+def _log_message(level: str, message: str) -> None:
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    _write_json({"time": now, "level": level, "message": message})
+
+
 @contextmanager
-def _reading_again(registry: ModelRegistry) -> Iterator[None]:
+def _at_hangup(read_again: Callable[[], object]) -> Iterator[None]:
     """Have SIGHUP read the models again, but end the server where its terminal was closed.
 
     Closing the terminal does not end a server that inherited SIGHUP as ignored (nohup).
@@ -233,22 +348,22 @@ def _reading_again(registry: ModelRegistry) -> Iterator[None]:
         if terminals and not any(map(os.isatty, terminals)):
             signal.raise_signal(signal.SIGTERM)
         else:
-            registry.read_again()
+            read_again()
 
-    registry.start()
     before = signal.signal(signal.SIGHUP, take)
     try:
         yield
     finally:
         signal.signal(signal.SIGHUP, before)
-        registry.close()
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Return a listening socket."""
+def _listening(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """Return a listening socket; if it is shared, others may listen on the same port."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        listener = socket.create_server(
+            address[:2], family=family, backlog=_BACKLOG, reuse_port=shared
+        )
         # Connections inherit it. asyncio sets it only for sockets that name their protocol; without
         # it, the end of each answer on a kept connection waits for 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -8,16 +8,18 @@ uvicorn's own protocol, and an ASGI application around the server's.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _HEAD_SECONDS = 10.0
+_MOST_HEAD = 1 << 16  # bytes of the headers of a request
+_MOST_REFUSED = 1 << 23  # bytes of a body that come after the answer
 _REFUSED_AT_ONCE = 64  # connections above the limit that are answered; further ones are dropped
 _BYTES_PER_SECOND = 100_000  # clients that take an answer more slowly lose their connection
 _REFUSAL = b"expected fewer connections at once, found too many; try again later\n"
@@ -55,8 +57,8 @@ class ConnectionLimits:
         """Return the number of bytes of answers that no client has taken yet."""
         return sum(each.transport.get_write_buffer_size() for each in self.open.values())
 
-    def around(self, app: ASGIApp) -> ASGIApp:
-        """Return an application that answers with `app`, and refuses surplus connections.
+    def around(self, app: ASGIApp, count: Callable[[], None] = lambda: None) -> ASGIApp:
+        """Return an application that answers with `app`, and refuses (and counts) connections.
 
         Requests are matched with their connections by the address of the client.
         """
@@ -66,6 +68,7 @@ class ConnectionLimits:
             if connection is None:
                 await app(scope, receive, send)
             elif connection.refused:
+                count()
                 headers = [
                     (b"content-type", b"text/plain; charset=utf-8"),
                     (b"content-length", str(len(_REFUSAL)).encode()),
@@ -75,7 +78,7 @@ class ConnectionLimits:
                 await send({"type": "http.response.start", "status": 503, "headers": headers})
                 await send({"type": "http.response.body", "body": _REFUSAL})
             else:
-                connection.requests += 1
+                connection.begin()
                 try:
                     await app(scope, receive, send)
                 finally:
@@ -92,18 +95,18 @@ class _Connection(asyncio.Protocol):
     transport: asyncio.Transport
 
     def __init__(self, **options: Any):
-        self._http: asyncio.Protocol = H11Protocol(**options)
+        self._http: Any = AutoHTTPProtocol(**options)  # httptools if it is installed, or h11
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._is_half_closed = False
+        self._head_bytes = 0
         self._seconds_left = 0.0  # for the client to take its answer
         self._key: Hashable = id(self)
         self.refused = False
         self.requests = 0  # being answered
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101  (for type checkers)
-        self.transport = transport
+        transport = self.transport = cast("asyncio.Transport", transport)
         if address := transport.get_extra_info("peername"):
             self._key = tuple(address[:2])
         self.limits.open[self._key] = self
@@ -115,7 +118,15 @@ class _Connection(asyncio.Protocol):
         self._restart_timer()
 
     def data_received(self, data: bytes) -> None:
+        """Pass data on; close the connection if much of it is no body, which httptools keeps."""
+        before = self._http.cycle, len(getattr(self._http.cycle, "body", b""))
         self._http.data_received(data)
+        cycle = self._http.cycle
+        is_body = (cycle, len(getattr(cycle, "body", b""))) != before
+        self._head_bytes = 0 if is_body else self._head_bytes + len(data)
+        is_refused = cycle is not None and cycle.more_body and cycle.response_complete
+        if self._head_bytes > (_MOST_REFUSED if is_refused else _MOST_HEAD):
+            self.transport.abort()
 
     def eof_received(self) -> bool | None:
         """Answer a client that ends its side after a complete request (``nc -N``).
@@ -125,7 +136,7 @@ class _Connection(asyncio.Protocol):
         """
         cycle = getattr(self._http, "cycle", None)  # of uvicorn: the request and its answer
         if cycle is None or cycle.response_complete or cycle.more_body:
-            return self._http.eof_received()
+            return bool(self._http.eof_received())
         self._is_half_closed = True
         if cycle.scope["http_version"] == "1.1":
             self._probe()
@@ -139,9 +150,11 @@ class _Connection(asyncio.Protocol):
             self._loop.call_later(wait, self._probe, min(2 * wait, 1.0))
 
     def pause_writing(self) -> None:
+        self._seconds_left = self.limits.seconds
         self._http.pause_writing()
 
     def resume_writing(self) -> None:
+        self._seconds_left = self.limits.seconds  # a stream that goes on
         self._http.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -150,6 +163,11 @@ class _Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._http.connection_lost(exc)
+
+    def begin(self) -> None:
+        """Begin to answer a request."""
+        self.requests += 1
+        self._seconds_left = self.limits.seconds
 
     def answered(self) -> None:
         """Give the client time to take the answer and to send its next request."""
@@ -171,6 +189,7 @@ class _Connection(asyncio.Protocol):
             self._seconds_left -= self.limits.head_seconds
             stalls = self._seconds_left <= 0
         else:
+            self._seconds_left = self.limits.seconds
             stalls = not self.requests
         if stalls:
             self.transport.abort()

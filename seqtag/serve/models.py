@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 from math import inf
 from pathlib import Path
@@ -10,9 +11,9 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from seqtag.caching import free_memory
+from seqtag.catalogue.entries import languages
 from seqtag.errors import SeqtagError
 from seqtag.serve.annotation import annotate
-from seqtag.serve.languages import parts_of
 from seqtag.serve.work_queue import Deadline
 from seqtag.tagging.streams import columns_needed
 
@@ -20,6 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from seqtag.tagging.pipeline import Loaded
+
+
+_LONGEST = 3  # words of the name of a language
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """Return the parts of the name of a model: the code of its language first, if it begins so.
+
+    Examples
+    --------
+    >>> parts_of("english-ewt-ud-2.15"), parts_of("eng"), parts_of("Ancient_Greek-Perseus")
+    (('en', 'ewt', 'ud', '2.15'), ('en',), ('grc', 'perseus'))
+    >>> parts_of("upos")
+    ('upos',)
+    """
+    parts = re.split("[-_]", name.lower())
+    for count in range(_LONGEST, 0, -1):
+        if treebank := languages().get("".join(parts[:count])):
+            return (treebank.removeprefix("ud:").partition("_")[0], *parts[count:])
+    return tuple(parts)
 
 
 class UnknownModelError(SeqtagError):
@@ -172,15 +193,22 @@ class ModelRegistry:
                 self._requests.get()
             if self._closed:  # checked after the last request was taken: none is overlooked
                 return
-            try:
-                self.models = self._read_and_warm_up()
-            except Exception as error:
-                known = isinstance(error, SeqtagError | OSError)
-                what = str(error) if known else f"{type(error).__name__}: {error}"
-                line = " ".join(what.split())
-                self._complain(f"models not reloaded, the old ones stay in use: {line}")
-            else:
-                self._note(f"models reloaded: {', '.join(self.models.abilities())}")
+            self.read_now()
+
+    def read_now(self) -> bool:
+        """Read the models; return whether that succeeded."""
+        try:
+            self.models = self._read_and_warm_up()
+        except Exception as error:
+            known = isinstance(error, SeqtagError | OSError)
+            what = str(error) if known else f"{type(error).__name__}: {error}"
+            line = " ".join(what.split())
+            self._complain(f"models not reloaded, the old ones stay in use: {line}")
+            return False
+        else:
+            self._note(f"models reloaded: {', '.join(self.models.abilities())}")
+            return True
+        finally:
             gc.collect()  # the old models, or the remains of the broken ones
             free_memory()
 
@@ -190,5 +218,6 @@ class ModelRegistry:
         for name in models.abilities():
             model = models.find(name)[1]
             if not columns_needed(model.taggers):
-                list(annotate(model, "A", Deadline(inf)))
+                [found] = annotate(model, ["A"], Deadline(inf))
+                list(found)
         return models

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import json
 import re
-import traceback
+import zlib
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
 from starlette.applications import Starlette
@@ -21,46 +25,54 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from seqtag.caching import clear_caches, free_memory, held_bytes
 from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
-from seqtag.serve.annotation import annotate, explain
+from seqtag.serve.annotation import OFFSETS, annotate, check_columns, explain, text_of
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
+from seqtag.serve.front import PROBES, ErrorReporter, Front, Metrics
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.udpipe import process
-from seqtag.serve.work_queue import BusyError, Deadline, DeadlineError, WorkQueue
+from seqtag.serve.work_queue import Batches, BusyError, Deadline, DeadlineError, WorkQueue
 from seqtag.storage import strict_json
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+    from collections.abc import (
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+    )
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from seqtag.serve.models import ModelRegistry
+    from seqtag.tagging.pipeline import Loaded
 
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_HEADERS = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
-_JSON = "application/json"
+Result = TypeVar("Result")
+
+_JSON, _LINES = "application/json", "application/x-ndjson"
+_METRICS = "text/plain; version=0.0.4"
 _ASSETS = {
     "/": (("serve/serve.html",), "text/html"),
     "/style.css": (("report/common.css", "serve/serve.css"), "text/css"),
     "/script.js": (("report/explanation.js", "serve/serve.js"), "text/javascript"),
+    "/openapi.json": (("serve/openapi.json",), _JSON),
 }
-_LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
-_OWN_SITES = (None, "same-origin", "none")  # of programs, of its own pages, of the address bar
-_ENCODINGS = ("", "identity")
+_ENCODINGS = ("", "identity", "gzip")
+_GZIP = 31  # window bits of zlib for gzip data
+_PIECE = 1 << 16  # bytes unpacked at once; larger answers are packed
+_TOO_LARGE = "expected a {} of at most {:,} bytes, found more; send it in parts"
+_SLOW = "expected the complete body within {:g} seconds, found part of it"
+_LEAST_RATE = 1000  # bytes a second; slower streams may stall for the time of a body in all
+_WORD = b'{"form":'  # begins each word in an answer
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
@@ -98,13 +110,14 @@ class SlowError(SeqtagError):
     """A request body does not arrive in time."""
 
 
-_STATUS = {
-    UnknownModelError: 404,
-    TooLargeError: 413,
-    SlowError: 408,
-    MediaTypeError: 415,
-    BusyError: 503,
-    DeadlineError: 503,
+_STATUS: dict[type[Exception], tuple[int, str]] = {  # and the reason if it is a limit
+    UnknownModelError: (404, ""),
+    TooLargeError: (413, "body"),
+    SlowError: (408, "slow"),
+    MediaTypeError: (415, ""),
+    BusyError: (503, "queue"),
+    DeadlineError: (503, "time"),
+    MemoryError: (503, "memory"),
 }
 
 
@@ -116,7 +129,9 @@ def application(
     allow_origins: Collection[str] = (),
     unsent: Callable[[], int] = lambda: 0,
     complain: Callable[[str], None] = print,
-) -> ASGIApp:
+    log: Callable[[Mapping[str, object]], None] | None = None,
+    metrics: Metrics | None = None,
+) -> Front:
     """Return the server as an ASGI application.
 
     Parameters
@@ -135,6 +150,10 @@ def application(
         work is refused.
     complain
         Is passed a line about each kind of internal error, once.
+    log
+        Is passed a record of each request.
+    metrics
+        Are passed what happens.
 
     Raises
     ------
@@ -149,35 +168,44 @@ def application(
             )
             raise SeqtagError(msg)
     limits = limits or ServerLimits()
-    queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
-    service = _Service(registry, limits, queue, unsent)
-    errors = _ErrorReporter(complain)
+    metrics, errors = metrics or Metrics(), ErrorReporter(complain)
+    service = _Service(registry, limits, metrics, unsent)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_exception_handler(errors.report_of_loop)
         yield
-        await run_in_threadpool(queue.close)
+        await run_in_threadpool(service.close)
 
     def static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[Response]]:
-        text = "\n".join(map(asset, names))
+        text = "\n".join(map(asset, names)).replace('"{version}"', f'"{__version__}"')
 
         async def endpoint(_: Request) -> Response:
             return Response(text, media_type=kind)
 
         return endpoint
 
+    async def probe(request: Request) -> Response:
+        """Answer a probe: models are loaded before the server listens."""
+        if request.scope["path"] == "/metrics":
+            return Response(metrics.as_text(), media_type=_METRICS)
+        is_ending = front.draining and request.scope["path"] == "/readyz"
+        return PlainTextResponse("ending\n" if is_ending else "ok\n", 503 if is_ending else 200)
+
     routes = [
+        Route("/api/tag", service.api(service.tag), methods=["POST"]),  # found first
         *(Route(path, static(*page)) for path, page in _ASSETS.items()),
         *(Route(f"{at}/models", service.models, methods=["GET", "POST"]) for at in _UDPIPE),
         *(Route(f"{at}/process", service.process, methods=["GET", "POST"]) for at in _UDPIPE),
         Route("/api/models", service.api_models),
-        *(Route(path, _alive) for path in ("/health", "/healthz", "/readyz")),
-        Route("/api/tag", service.api(service.tag), methods=["POST"]),
+        *(Route(path, probe) for path in PROBES),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
+    kinds = HTTPException, SeqtagError, MemoryError, UnicodeDecodeError
     app = Starlette(
-        routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _route_error}
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers=dict.fromkeys(kinds, service.refuse),
     )
     app.router.redirect_slashes = False  # it would redirect to a host named by the request
     shared: ASGIApp = app
@@ -186,9 +214,12 @@ def application(
             app,
             allow_origins=[origin.lower() for origin in allow_origins],
             allow_methods=["GET", "POST"],
-            allow_headers=["Content-Type"],
+            allow_headers=["Content-Type", "X-Request-ID"],
+            expose_headers=["X-Request-ID"],
         )
-    return _Guard(shared, errors, allow_origins, loopback=loopback)
+    paths = [route.path for route in routes]
+    front = Front(shared, paths, metrics, errors, allow_origins, loopback=loopback, log=log)
+    return front
 
 
 class _Service:
@@ -198,11 +229,19 @@ class _Service:
         self,
         registry: ModelRegistry,
         limits: ServerLimits,
-        queue: WorkQueue,
+        metrics: Metrics,
         unsent: Callable[[], int],
     ):
-        self._registry, self._limits, self._queue, self._unsent = registry, limits, queue, unsent
+        self._registry, self._limits, self._unsent = registry, limits, unsent
+        self._metrics = metrics
+        self._queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
+        self._batches = Batches(partial(_bounded, _tagged), limits.seconds)
         self._forgetting: asyncio.TimerHandle | None = None
+
+    def close(self) -> None:
+        """Finish running work, drop waiting work."""
+        self._queue.close()
+        self._batches.close()
 
     async def models(self, _: Request) -> Response:
         """List the models (UDPipe)."""
@@ -210,26 +249,18 @@ class _Service:
         return JSONResponse({"models": models.abilities(), "default_model": models.default})
 
     async def process(self, request: Request) -> Response:
-        """Tag or tokenize (UDPipe); errors are plain text, an unknown model is a bad request."""
-        try:
-            fields = query_fields(request.scope["query_string"].decode())
-            if request.method == "POST":
-                body = await self._body(request)
-                fields |= fields_of(request.headers.get("content-type", ""), body)
-            name, model = self._registry.models.find(fields.get("model"))
+        """Tag or tokenize (UDPipe)."""
+        fields = query_fields(request.scope["query_string"].decode())
+        fields |= fields_of(request.headers.get("content-type", ""), await self._body(request))
+        name, model = self._registry.models.find(fields.get("model"))
 
-            def answer(deadline: Deadline) -> bytes:
-                result, remarks = process(model, fields, deadline)
-                thanks = [f"seqtag {__version__}", *remarks]
-                return to_json({"model": name, "acknowledgements": thanks, "result": result})
+        def answer(deadline: Deadline) -> bytes:
+            result, remarks = process(model, fields, deadline)
+            self._metrics.words.inc(result.count("\t") // 9)  # lines of CoNLL-U
+            thanks = [f"seqtag {__version__}", *remarks]
+            return to_json({"model": name, "acknowledgements": thanks, "result": result})
 
-            found = await self._work(answer, request)
-        except SeqtagError as error:
-            status = 400 if isinstance(error, UnknownModelError) else _status_of(error)
-            return PlainTextResponse(f"{_message(error)}\n", status, _retry(status))
-        except UnicodeDecodeError:
-            return PlainTextResponse("expected a query in UTF-8, found other bytes\n", 400)
-        return Response(found, media_type=_JSON)
+        return await _reply(request, await self._work(answer, request))
 
     async def api_models(self, _: Request) -> Response:
         """List the models, their columns and the limits."""
@@ -244,89 +275,146 @@ class _Service:
         )
 
     def api(
-        self, answer: Callable[[str, Any, Mapping[str, Any], Deadline], bytes]
+        self, answer: Callable[[Request, str, Loaded, Mapping[str, Any]], Awaitable[bytes]]
     ) -> Callable[[Request], Awaitable[Response]]:
         """Return an endpoint from a JSON object to a JSON object; errors are objects too."""
 
         async def endpoint(request: Request) -> Response:
-            try:
-                body = await self._body(request)
-                kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-                if kind != _JSON:
-                    msg = f"expected a body of type application/json, found {kind or 'none'}"
-                    raise MediaTypeError(msg)
-                try:
-                    value = strict_json.loads(body)
-                except ValueError:
-                    value = None
-                if not isinstance(value, dict):
-                    msg = "expected a JSON object, found something else"
-                    raise SeqtagError(msg)
-                model = value.get("model")
-                if not isinstance(model, str | None):
-                    msg = "expected a name in the field model, found another value"
-                    raise SeqtagError(msg)
-                name, loaded = self._registry.models.find(model)
-                found = await self._work(
-                    lambda deadline: answer(name, loaded, value, deadline), request
-                )
-            except SeqtagError as error:
-                status = _status_of(error)
-                return JSONResponse({"error": _message(error)}, status, _retry(status))
-            return Response(found, media_type=_JSON)
+            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind == _LINES and answer == self.tag:
+                return _Stream(self._answer_lines(request), media_type=_LINES)
+            if kind != _JSON:
+                await self._body(request)
+                msg = f"expected a body of type application/json, found {kind or 'none'}"
+                raise MediaTypeError(msg)
+            found = await answer(request, *self._parsed(await self._body(request)))
+            self._metrics.words.inc(found.count(_WORD))
+            return await _reply(request, found)
 
         return endpoint
 
-    @staticmethod
-    def tag(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
-        """Tag a text; sentences are encoded one by one to save memory."""
-        scores = value.get("scores", False)
-        if not isinstance(scores, bool):
-            msg = "expected true or false in the field scores, found another value"
+    def _parsed(self, body: bytes) -> tuple[str, Loaded, Mapping[str, Any]]:
+        """Return the model, with its name, and the object of a request."""
+        try:
+            value = strict_json.loads(body)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            msg = "expected a JSON object, found something else"
             raise SeqtagError(msg)
-        offsets = value.get("offsets", "codepoint")
+        model = value.get("model")
+        if not isinstance(model, str | None):
+            msg = "expected a name in the field model, found another value"
+            raise SeqtagError(msg)
+        return *self._registry.models.find(model), value
 
-        def sentences(text: object) -> bytes:
-            found = annotate(loaded, text, deadline, scores=scores, offsets=offsets)
-            return b'{"sentences":[%b]}' % b",".join(map(orjson.dumps, found))
-
+    async def tag(
+        self, request: Request, name: str, loaded: Loaded, value: Mapping[str, Any]
+    ) -> bytes:
+        """Tag texts; short ones of several requests are tagged together."""
+        kind = _kind_of(name, loaded, value)
         if "texts" not in value:
-            return b'{"model":%b,%b' % (to_json(name), sentences(value.get("text"))[1:])
+            text = text_of(value.get("text"))
+            if len(text) <= Batches.MOST_CHARACTERS and not kind.scores:
+                alone = await self._batches.run(kind, text)
+                self._rest()
+            else:
+                [alone] = await self._work(lambda end: _tagged(kind, end, [text]), request)
+            return alone
         texts = value["texts"]
         if not isinstance(texts, list) or "text" in value:
             msg = "expected a list in the field texts and no field text, found another value"
             raise SeqtagError(msg)
-        answers = []
-        for text in texts:
-            try:
-                answers.append(sentences(text))
-            except DeadlineError:
-                raise
-            except SeqtagError as error:  # the others are answered
-                answers.append(to_json({"error": _message(error)}))
-        return b'{"model":%b,"answers":[%b]}' % (to_json(name), b",".join(answers))
+        each = kind._replace(start=b"{")
+        several = await self._work(
+            lambda end: [*_answers((partial(_asked, each, text) for text in texts), end)], request
+        )
+        return b'%b"answers":[%b]}' % (kind.start, b",".join(several))
 
-    @staticmethod
-    def explain(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
-        """Explain the label of a word."""
-        return to_json({"model": name, **explain(loaded, value, deadline)})
+    async def _answer_lines(self, request: Request) -> AsyncIterator[bytes]:
+        """Yield the answers to lines of JSON, each as for `tag`, in memory for a few lines."""
+        chunks, pending, limits = self._chunks(request), bytearray(), self._limits
+        left = limits.seconds  # to wait for the client
+        try:
+            while True:
+                begin = monotonic()
+                chunk = await asyncio.wait_for(anext(chunks, None), left)
+                if chunk is None:
+                    break
+                left = min(limits.seconds, left + begin - monotonic() + len(chunk) / _LEAST_RATE)
+                pending += chunk
+                end = pending.rfind(b"\n", len(pending) - len(chunk)) + 1
+                if end:
+                    yield await self._tag_lines(bytes(pending[:end]))
+                    del pending[:end]
+                if len(pending) > limits.body:
+                    raise TooLargeError(_TOO_LARGE.format("line", limits.body))
+            yield await self._tag_lines(bytes(pending))
+        except asyncio.TimeoutError:
+            slow = SlowError(_SLOW.format(limits.seconds))
+            yield to_json({"error": self._describe(slow)[1]}) + b"\n"
+        except (SeqtagError, MemoryError) as error:
+            yield to_json({"error": self._describe(error)[1]}) + b"\n"
 
-    async def _work(self, answer: Callable[[Deadline], bytes], request: Request) -> bytes:
-        """Compute an answer; stop if the client goes; refuse while clients leave much unread."""
-        if self._unsent() > MOST_UNSENT:
-            msg = (
-                "expected clients that read their responses, found too many unread bytes; try again"
-            )
-            raise BusyError(msg)
+    async def _tag_lines(self, lines: bytes) -> bytes:
+        """Return the answers to some lines; those of one kind are tagged together."""
+
+        def asked(line: bytes) -> tuple[_Kind, str]:
+            name, loaded, value = self._parsed(line)
+            return _asked(_kind_of(name, loaded, value), value.get("text"))
 
         def work(deadline: Deadline) -> bytes:
-            try:
-                return answer(deadline)
-            finally:
-                if held_bytes() > MOST_HELD:
-                    _forget()
+            texts = (partial(asked, line) for line in lines.split(b"\n") if line.strip())
+            return b"".join(b"%b\n" % answer for answer in _answers(texts, deadline))
 
-        task = asyncio.ensure_future(self._queue.run(work))
+        end = monotonic() + self._limits.seconds
+        while len(self._queue) >= self._queue.most and monotonic() < end:
+            await asyncio.sleep(0.01)  # a stream waits for a place
+        found = await self._queue.run(partial(_bounded, work))
+        self._metrics.words.inc(found.count(_WORD))
+        self._rest()
+        return found
+
+    async def explain(
+        self, request: Request, name: str, loaded: Loaded, value: Mapping[str, Any]
+    ) -> bytes:
+        """Explain the label of a word."""
+        found = await self._work(lambda deadline: explain(loaded, value, deadline), request)
+        return to_json({"model": name, **found})
+
+    async def refuse(self, request: Request, error: Exception) -> Response:
+        """Answer a request that fails: with JSON below /api/, else plain text."""
+        path, headers = request.scope["path"], None
+        is_json = path.startswith("/api/")
+        if isinstance(error, HTTPException):
+            status, headers = error.status_code, dict(error.headers or {})
+            what = f"expected {headers.get('Allow', 'another method')}, found {request.method}"
+            if status != 405:
+                what = f"expected the path of an endpoint, found {path[:80]!r}"
+        else:
+            status, what = self._describe(error)
+            if isinstance(error, UnknownModelError) and not is_json:
+                status = 400  # as UDPipe
+            headers = {"Retry-After": "1"} if status == 503 else None
+        if is_json:
+            return JSONResponse({"error": what}, status, headers)
+        return PlainTextResponse(f"{what}\n", status, headers)
+
+    def _describe(self, error: Exception) -> tuple[int, str]:
+        """Return the status and the message of an error, and count it if a limit is exceeded."""
+        kind = next((kind for kind in _STATUS if isinstance(error, kind)), None)
+        status, reason = _STATUS[kind] if kind else (400, "")
+        if reason:
+            self._metrics.rejected.labels(reason).inc()
+        if isinstance(error, MemoryError):
+            return status, "found too little memory for this text; try again, or send it in parts"
+        if isinstance(error, UnicodeDecodeError):
+            return status, "expected a query in UTF-8, found other bytes"
+        return status, _ADVICE.sub("", str(error))
+
+    async def _work(self, answer: Callable[[Deadline], Result], request: Request) -> Result:
+        """Compute an answer on a thread; stop if the client goes."""
+        task = asyncio.ensure_future(self._queue.run(partial(_bounded, answer)))
         gone = asyncio.ensure_future(_disconnected(request))
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -335,49 +423,150 @@ class _Service:
                 msg = "expected a client that waits for its answer, found the connection closed"
                 raise BusyError(msg)
             return task.result()
-        except MemoryError as error:
-            msg = "found too little memory for this text; try again, or send it in parts"
-            raise BusyError(msg) from error
         finally:
             gone.cancel()
-            if self._forgetting:
-                self._forgetting.cancel()
-            self._forgetting = asyncio.get_running_loop().call_later(IDLE, _forget)
+            self._rest()
 
-    async def _body(self, request: Request) -> bytes:
-        """Return the body; refuse compressed, large and slow ones."""
+    def _rest(self) -> None:
+        """Clear caches after a while without work."""
+        self._metrics.queue.set(len(self._queue) + len(self._batches))
+        if self._forgetting:
+            self._forgetting.cancel()
+        self._forgetting = asyncio.get_running_loop().call_later(IDLE, _forget)
+
+    async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
+        """Yield the body, unpacked, in pieces; refuse all if clients leave much unread."""
+        if self._unsent() > MOST_UNSENT:
+            msg = (
+                "expected clients that read their responses, found too many unread bytes; try again"
+            )
+            raise BusyError(msg)
         encoding = request.headers.get("content-encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
-            msg = f"expected a body that is not compressed, found the encoding {encoding[:80]!r}"
+            msg = f"expected a body without encoding or with gzip, found {encoding[:80]!r}"
             raise MediaTypeError(msg)
-        most = self._limits.body
-        msg = f"expected a body of at most {most:,} bytes, found more; send it in parts"
-        announced = request.headers.get("content-length", "0")
-        if announced.isdecimal() and int(announced) > most:
-            raise TooLargeError(msg)
-
-        async def receive() -> bytes:
-            body = bytearray()
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > most:
-                    raise TooLargeError(msg)
-            return bytes(body)
-
         try:
-            return await asyncio.wait_for(receive(), self._limits.seconds)
-        except asyncio.TimeoutError:
-            seconds = self._limits.seconds
-            msg = f"expected the complete body within {seconds:g} seconds, found part of it"
-            raise SlowError(msg) from None
+            if encoding != "gzip":
+                async for chunk in request.stream():
+                    yield chunk
+                return
+            packed = zlib.decompressobj(_GZIP)
+            async for chunk in request.stream():
+                data = chunk
+                while data:
+                    if packed.eof:  # another member follows
+                        packed = zlib.decompressobj(_GZIP)
+                    yield packed.decompress(data, _PIECE)
+                    data = packed.unused_data if packed.eof else packed.unconsumed_tail
+                    await asyncio.sleep(0)  # others come in between
+            if not packed.eof:
+                msg = "expected complete gzip data, found an early end; send the body again"
+                raise SeqtagError(msg)
+        except zlib.error:
+            msg = "expected a body packed with gzip, found other data"
+            raise SeqtagError(msg) from None
         except ClientDisconnect:
             msg = "expected a complete body, found the connection closed"
             raise SeqtagError(msg) from None
 
+    async def _body(self, request: Request) -> bytes:
+        """Return the body; refuse large and slow ones."""
+        most, seconds = self._limits.body, self._limits.seconds
+        announced = request.headers.get("content-length", "0")
+        if announced.isdecimal() and int(announced) > most:
+            raise TooLargeError(_TOO_LARGE.format("body", most))
 
-async def _alive(_: Request) -> Response:
-    """Answer a probe: models are loaded before the server listens, and it stops listening first."""
-    return PlainTextResponse("ok\n")
+        async def receive() -> bytes:
+            body = bytearray()
+            async for chunk in self._chunks(request):
+                body += chunk
+                if len(body) > most:
+                    raise TooLargeError(_TOO_LARGE.format("body", most))
+            return bytes(body)
+
+        try:
+            return await asyncio.wait_for(receive(), seconds)
+        except asyncio.TimeoutError:
+            raise SlowError(_SLOW.format(seconds)) from None
+
+
+class _Kind(NamedTuple):
+    """How texts are tagged."""
+
+    loaded: Loaded
+    scores: bool
+    offsets: str
+    start: bytes  # of each answer
+
+
+def _kind_of(name: str, loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
+    scores, offsets = value.get("scores", False), value.get("offsets", "codepoint")
+    if not isinstance(scores, bool):
+        msg = "expected true or false in the field scores, found another value"
+        raise SeqtagError(msg)
+    if offsets not in OFFSETS:
+        msg = f"expected one of {', '.join(OFFSETS)} in the field offsets, found {offsets!r:.80}"
+        raise SeqtagError(msg)
+    check_columns(loaded)
+    return _Kind(loaded, scores, offsets, b'{"model":%b,' % to_json(name))
+
+
+def _asked(kind: _Kind, text: object) -> tuple[_Kind, str]:
+    return kind, text_of(text)
+
+
+def _answers(
+    asked: Iterable[Callable[[], tuple[_Kind, str]]], deadline: Deadline
+) -> Iterator[bytes]:
+    """Yield the answer to each text, or an error in its place; those of a kind go together."""
+
+    def texts() -> Iterator[tuple[_Kind | bytes, str]]:
+        for each in asked:
+            try:
+                yield each()
+            except SeqtagError as error:
+                yield to_json({"error": _ADVICE.sub("", str(error))}), ""
+
+    for kind, group in groupby(texts(), key=itemgetter(0)):
+        found = [text for _, text in group]
+        if isinstance(kind, bytes):
+            yield from [kind] * len(found)
+        else:
+            yield from _tagged(kind, deadline, found)
+
+
+class _Stream(StreamingResponse):
+    """Response that begins before the request has ended."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """Send the answers; `receive` belongs to the body."""
+        await self.stream_response(send)
+
+
+async def _reply(request: Request, found: bytes) -> Response:
+    """Return an answer as JSON, packed if it is large and the client can unpack it."""
+    headers = {}
+    if len(found) > _PIECE and "gzip" in request.headers.get("accept-encoding", ""):
+        found = await run_in_threadpool(gzip.compress, found, 1)
+        headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(found, headers=headers, media_type=_JSON)
+
+
+def _bounded(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return the result of work, and clear caches that are full, on its thread."""
+    try:
+        return work(*arguments)
+    finally:
+        if held_bytes() > MOST_HELD:
+            _forget()
+
+
+def _tagged(kind: _Kind, deadline: Deadline, texts: list[str]) -> list[bytes]:
+    """Return the sentences of each text as JSON; they are encoded one by one to save memory."""
+    found = annotate(kind.loaded, texts, deadline, scores=kind.scores, offsets=kind.offsets)
+    return [
+        b'%b"sentences":[%b]}' % (kind.start, b",".join(map(orjson.dumps, each))) for each in found
+    ]
 
 
 async def _disconnected(request: Request) -> None:
@@ -393,107 +582,6 @@ def _forget() -> None:
     free_memory()
 
 
-def _route_error(request: Request, error: Exception) -> Response:
-    """Answer a request with an unknown path or method: with JSON below /api/, else plain text."""
-    assert isinstance(error, HTTPException)  # noqa: S101  (for type checkers)
-    path, headers = request.url.path, error.headers
-    what = f"expected {(headers or {}).get('Allow', 'another method')}, found {request.method}"
-    if error.status_code != 405:
-        what = f"expected the path of an endpoint, found {path[:80]!r}"
-    if path.startswith("/api/"):
-        return JSONResponse({"error": what}, error.status_code, headers)
-    return PlainTextResponse(f"{what}\n", error.status_code, headers)
-
-
 def to_json(value: object) -> bytes:
     """Return a value as JSON without blanks."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _status_of(error: SeqtagError) -> int:
-    return next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
-
-
-def _message(error: SeqtagError) -> str:
-    """Return the message of an error without advice about options, which no client can give."""
-    return _ADVICE.sub("", str(error))
-
-
-def _retry(status: int) -> dict[str, str] | None:
-    return {"Retry-After": "1"} if status == 503 else None
-
-
-class _ErrorReporter:
-    """Reports each kind of internal error once, with its location and without request data."""
-
-    def __init__(self, complain: Callable[[str], None]):
-        self._complain, self._reported = complain, set[str]()
-
-    def report(self, error: BaseException) -> None:
-        if isinstance(error, OSError):
-            self._once(f"{error.strerror} ({type(error).__name__})")
-        else:
-            frames = traceback.extract_tb(error.__traceback__)[-1:]
-            places = [f" in {Path(each.filename).name}:{each.lineno}" for each in frames]
-            where = "".join([type(error).__name__, *places])
-            self._once(f"internal error, please report it: {where}")
-
-    def report_of_loop(self, _: object, context: Mapping[str, Any]) -> None:
-        """Report an error outside of requests; a closed connection is not one."""
-        error = context.get("exception") or RuntimeError(context["message"])
-        if not isinstance(error, ConnectionError):
-            self.report(error)
-
-    def _once(self, message: str) -> None:
-        if message not in self._reported:
-            self._reported.add(message)
-            self._complain(message)
-
-
-class _Guard:
-    """Adds headers to every answer, and refuses requests sent by pages of other sites."""
-
-    def __init__(
-        self, app: ASGIApp, errors: _ErrorReporter, origins: Collection[str], *, loopback: bool
-    ):
-        self._app, self._errors, self._loopback = app, errors, loopback
-        self._origins = {origin.lower() for origin in origins}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                extra = [
-                    (name.lower().encode(), value.encode()) for name, value in _HEADERS.items()
-                ]
-                message = {**message, "headers": [*message["headers"], *extra]}
-            await send(message)
-
-        app = self._app
-        if self._loopback:
-            headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-            site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
-            host = headers.get(b"host", "")
-            if site is None and origin is not None:  # an older browser
-                own = origin.lower() == f"http://{host.lower()}"
-                site = "same-origin" if own else "cross-site"
-            followed = site == "same-site" and headers.get(b"sec-fetch-mode") == "navigate"
-            link = followed and scope["method"] == "GET"  # from a page of another port
-            if not _LOOPBACK.fullmatch(host):
-                app = PlainTextResponse(
-                    "expected a request with a host name of this machine\n", 421
-                )
-            elif not (site in _OWN_SITES or link or self._allows(origin)):
-                app = PlainTextResponse(
-                    "expected a request from this site, found one from another site\n", 403
-                )
-        try:
-            await app(scope, receive, send_with_headers)
-        except Exception as error:
-            self._errors.report(error)
-
-    def _allows(self, origin: str | None) -> bool:
-        return origin is not None and not self._origins.isdisjoint(("*", origin.lower()))

@@ -1,11 +1,12 @@
-"""Bounded work queue: a limit on waiting requests and on the time of each."""
+"""Work on requests: a queue with limits on their number and time, and batches of short texts."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seqtag.errors import SeqtagError
 
@@ -66,12 +67,21 @@ class WorkQueue:
         Further pieces that may wait.
     seconds
         Time limit of each, waiting included.
+
+    Attributes
+    ----------
+    most : int
+        The most pieces that wait or are worked on.
     """
 
     def __init__(self, threads: int, waiting: int, seconds: float):
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="seqtag-serve")
-        self._most, self._inside = threads + waiting, 0
+        self.most, self._inside = threads + waiting, 0
         self._seconds = seconds
+
+    def __len__(self) -> int:
+        """Number of pieces that wait or are worked on."""
+        return self._inside
 
     async def run(self, work: Callable[[Deadline], Result]) -> Result:
         """Run work on a thread and return its result.
@@ -86,8 +96,8 @@ class WorkQueue:
         DeadlineError
             If the work takes too long.
         """
-        if self._inside >= self._most:
-            msg = f"expected at most {self._most} requests at once, found more; try again later"
+        if self._inside >= self.most:
+            msg = f"expected at most {self.most} requests at once, found more; try again later"
             raise BusyError(msg)
         deadline = Deadline(self._seconds)
         loop = asyncio.get_running_loop()
@@ -119,3 +129,77 @@ class WorkQueue:
     def close(self) -> None:
         """Finish running work, drop waiting work."""
         self._pool.shutdown(cancel_futures=True)
+
+
+class Batches:
+    """Short texts of requests, which wait for no long work: one thread works on many at once.
+
+    Parameters
+    ----------
+    work
+        Returns the answers to texts of requests of one kind.
+    seconds
+        Time limit, waiting included.
+    """
+
+    MOST_CHARACTERS = 1 << 12  # of a text, and about of a batch: a few milliseconds
+
+    def __init__(self, work: Callable[[Any, Deadline, list[str]], list[bytes]], seconds: float):
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="seqtag-serve-short")
+        self._work, self._seconds = work, seconds
+        self._waiting: list[tuple[Any, str, Deadline, asyncio.Future[bytes]]] = []
+        self._is_busy = False
+
+    def __len__(self) -> int:
+        """Number of texts that wait."""
+        return len(self._waiting)
+
+    async def run(self, kind: Any, text: str) -> bytes:
+        """Return the answer to a text; `kind` is passed to the work, with texts of one kind.
+
+        Raises
+        ------
+        DeadlineError
+            If the work takes too long.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[bytes] = loop.create_future()
+        self._waiting.append((kind, text, Deadline(self._seconds), future))
+        if not self._is_busy:
+            self._is_busy = True
+            loop.call_soon(self._begin)  # after the other requests that have arrived by now
+        return await future
+
+    def _begin(self) -> None:
+        """Work on the texts that wait, in order, as far as they are of one kind and fit."""
+        batch, waiting, room = [], self._waiting, self.MOST_CHARACTERS
+        self._waiting = []
+        for each in waiting:
+            if room > 0 and each[0] == waiting[0][0]:
+                batch.append(each)
+                room -= len(each[1])
+            else:
+                self._waiting.append(each)
+        self._is_busy = bool(batch)
+        if not batch:
+            return
+        kind, _, deadline, _ = batch[0]
+        texts = [text for _, text, _, _ in batch]
+        done = asyncio.get_running_loop().run_in_executor(
+            self._pool, self._work, kind, deadline, texts
+        )
+        done.add_done_callback(partial(self._end, [future for *_, future in batch]))
+
+    def _end(self, futures: list[asyncio.Future[bytes]], done: asyncio.Future[list[bytes]]) -> None:
+        error = done.exception()
+        for i, future in enumerate(futures):
+            if not future.done():  # its request has not ended
+                if error:
+                    future.set_exception(error)
+                else:
+                    future.set_result(done.result()[i])
+        self._begin()
+
+    def close(self) -> None:
+        """Finish running work."""
+        self._pool.shutdown()

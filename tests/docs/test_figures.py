@@ -175,15 +175,19 @@ def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
 def test_limits_of_the_server_are_those_of_its_page():
     pytest.importorskip("uvicorn", reason="needs uvicorn: pip install -e '.[serve]'")
     from seqtag.serve import connections, server
+    from seqtag.serve.work_queue import Batches
 
-    limits, text = server.ServerLimits(), how_to("serve")
+    limits, text = server.ServerLimits(), how_to("serve-in-production")
     most = 8 * (limits.threads + limits.waiting) + connections._REFUSED_AT_ONCE
     assert f"| `--max-body` | {limits.body:,} bytes |" in text
     assert f"{limits.seconds:.0f} seconds of work, and {limits.seconds:.0f} seconds for" in text
-    assert f"{limits.threads} requests in progress, {limits.waiting} waiting" in text
+    assert f"{limits.threads} longer requests in progress, {limits.waiting} waiting" in text
     assert f"more, {most} by default." in text
     assert connections._HEAD_SECONDS == 10
     assert "headers of a request must arrive within ten seconds" in text
+    assert f"at most {connections._MOST_HEAD >> 10} KiB" in text
+    assert f"at most {Batches.MOST_CHARACTERS:,} characters" in text
+    assert f"less than {server._LEAST_RATE:,} bytes a second" in text
     assert f"one second for each {connections._BYTES_PER_SECOND:,} bytes" in text
     assert f"While {server.MOST_UNSENT >> 20} MiB of responses" in text
 

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from urllib.parse import urlsplit
 
 import pytest
@@ -98,6 +98,42 @@ def test_a_body_that_goes_on_after_its_refusal(hasty):
             while True:
                 connection.sendall(b"x")
                 time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nX: ",
+        b"GET /",
+        b"POST /api/tag HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ",
+    ],
+    ids=["header", "path", "trailer"],
+)
+def test_a_head_that_is_too_large(home, head):
+    """The connection is closed before its time is over."""
+    with server("-m", home / "upos.seqtag") as (_, where), connected(where) as connection:
+        begin = time.monotonic()
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            connection.sendall(head)
+            for _ in range(1000):
+                connection.sendall(b"x" * 10_000)
+                time.sleep(0.001)
+        assert time.monotonic() - begin < 8
+
+
+def test_a_stream_that_trickles(hasty):
+    """Half a second in all may be lost with waiting for so little."""
+    head = b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with connected(hasty[1]) as connection:
+        connection.sendall(b"POST /api/tag HTTP/1.1\r\n" + HOST + head)
+        begin = time.monotonic()
+        connection.settimeout(0.1)
+        found = b""
+        while b"expected the complete body within 0.5 seconds" not in found:
+            assert time.monotonic() < begin + 60
+            connection.sendall(b"1\r\n{\r\n")
+            with suppress(TimeoutError):
+                found += connection.recv(1000)
 
 
 def test_answers_that_nobody_takes(hasty):

@@ -204,6 +204,19 @@ def test_bad_json(client, path, value, status, message):
     assert message in answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("path", "status"), [("/process", 400), ("/made-up", 404), ("/healthz", 200)]
+)
+def test_queries_that_are_not_in_utf_8(path, status):
+    from tests.fuzzing.serve_target import answer
+
+    head = {b"host": b"localhost"}
+    found, _, body = asyncio.run(answer(path, "GET", b"data=\xff&tagger=", head, b"", 1))
+    assert found == status
+    if status == 400:
+        assert body == b"expected a query in UTF-8, found other bytes\n"
+
+
 def test_other_bodies(client):
     for content, kind, status in (
         (b"{", "application/json", 400),
@@ -285,9 +298,149 @@ def test_texts(client):
     assert wrong.json()["error"].startswith("expected a list in the field texts")
 
 
+def test_the_openapi_description_is_valid_and_true(client):
+    validate = pytest.importorskip("openapi_spec_validator").validate
+    checker = pytest.importorskip("openapi_schema_validator").OAS31Validator
+    api = client.get("/openapi.json").json()
+    validate(api)
+    assert api["info"]["version"] == seqtag.__version__
+
+    def check(value, schema):
+        checker(schema | {"components": api["components"]}).validate(value)
+
+    asked = 0
+    for path, methods in api["paths"].items():
+        for method, operation in methods.items():
+            bodies = operation.get("requestBody", {"content": {"": {}}})["content"].items()
+            for kind, body in bodies:
+                for example in [each["value"] for each in body.get("examples", {}).values()] or [
+                    None
+                ]:
+                    head, content = {}, None
+                    if kind == "multipart/form-data" or (method == "get" and path == "/process"):
+                        continue
+                    if kind:
+                        check(example, body["schema"])
+                        head = {"Content-Type": kind}
+                        content = example if isinstance(example, str) else json.dumps(example)
+                    if "urlencoded" in kind:
+                        content = str(httpx.QueryParams(example))
+                    answer = client.request(method, path, content=content, headers=head)
+                    found = operation["responses"][str(answer.status_code)]["content"]
+                    returned = answer.headers["content-type"].partition(";")[0]
+                    json_or_text = answer.json() if returned == "application/json" else answer.text
+                    check(json_or_text, found[returned]["schema"])
+                    assert answer.status_code == 200
+                    asked += 1
+    assert asked >= 11
+    wrong = client.post("/api/tag", json={"texts": "x"})
+    described = api["components"]["responses"]["BadRequest"]["content"]["application/json"]
+    check(wrong.json(), described["schema"])
+    routes = {"/api/tag", "/api/explain", "/api/models", "/process", "/models"}
+    assert routes | {"/healthz", "/readyz", "/metrics"} == api["paths"].keys()
+
+
 def test_probes(client):
     for path in ("/health", "/healthz", "/readyz"):
         assert (client.get(path).status_code, client.get(path).text) == (200, "ok\n")
+
+
+def test_metrics(home):
+    parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
+    with server("-m", home / "upos.seqtag") as (process, where):
+        with httpx.Client(base_url=where, timeout=60) as client:
+
+            def measured():
+                families = parse(client.get("/metrics").text)
+                return {
+                    (sample.name, *sample.labels.values()): sample.value
+                    for family in families
+                    for sample in family.samples
+                }
+
+            before = measured()
+            client.post("/api/tag", json={"text": "the dog barks"})
+            client.post("/api/tag", json={"texts": ["the dog", ""]})
+            client.post("/api/tag", json={})
+            client.post("/api/tag", json={"text": "x" * 1_000_000})
+            client.post("/process", data={"data": "the cat", "tokenizer": "", "tagger": ""})
+            client.get("/made/up")
+            after = measured()
+            process.send_signal(signal.SIGHUP)
+            while measured()["seqtag_model_loads_total", "read"] < 2:
+                time.sleep(0.05)
+        assert before["seqtag_words_total",] == 0
+        assert after["seqtag_words_total",] == 7
+        found = {key[1:]: n for key, n in after.items() if key[0] == "seqtag_requests_total"}
+        assert found == {
+            ("/api/tag", "200"): 2,
+            ("/api/tag", "400"): 1,
+            ("/api/tag", "413"): 1,
+            ("/process", "200"): 1,
+            ("/metrics", "200"): 1,
+            ("other", "404"): 1,
+        }
+        assert after["seqtag_rejected_total", "body"] == 1
+        assert after["seqtag_request_seconds_count", "/api/tag"] == 4
+        assert after["seqtag_requests_in_progress",] == 1  # this one
+        assert after["seqtag_queue_length",] == 0
+        assert 10e6 < after["seqtag_memory_bytes",] < 1e9
+
+
+def test_request_ids_and_the_log(home):
+    options = ("-m", home / "upos.seqtag", "--log-format", "json")
+    with server(*options) as (process, where):
+        with httpx.Client(base_url=where, timeout=60) as client:
+            kept = client.post(
+                "/api/tag", json={"text": "a secret"}, headers={"X-Request-ID": "a-1"}
+            )
+            made = client.get("/process?data=secret", headers={"X-Request-ID": "not one"})
+        process.send_signal(signal.SIGTERM)
+        lines = [json.loads(line) for line in process.communicate(timeout=60)[1].splitlines()]
+    assert kept.headers["x-request-id"] == "a-1"
+    assert re.fullmatch("[0-9a-f]{16}", made.headers["x-request-id"])
+    *requests, last = lines
+    assert (last["level"], last["message"]) == ("info", "stopped")
+    assert [each["request_id"] for each in requests] == ["a-1", made.headers["x-request-id"]]
+    first = requests[0]
+    assert first.pop("seconds") < 60 and first.pop("time")[:2] == "20"
+    assert first == {
+        "request_id": "a-1",
+        "client": "127.0.0.1",
+        "method": "POST",
+        "path": "/api/tag",
+        "status": 200,
+        "bytes": len(kept.content),
+    }
+    assert (requests[1]["path"], requests[1]["status"]) == ("/process", 400)
+
+
+def test_before_its_end_it_refuses_what_is_new(home):
+    with server("-m", home / "upos.seqtag", "--max-seconds", 60) as (process, where):
+        answers = []
+        work = {"json": {"text": "the dog barks. " * 20_000, "scores": True}, "timeout": 120}
+        asking = threading.Thread(
+            target=lambda: answers.append(httpx.post(f"{where}api/tag", **work))
+        )
+        asking.start()
+        with httpx.Client(base_url=where, timeout=60) as client:
+            while "seqtag_requests_in_progress 2.0" not in client.get("/metrics").text:
+                pass
+            process.send_signal(signal.SIGTERM)
+            while client.get("/readyz").status_code == 200:
+                pass
+            refused = client.post("/api/tag", json={"text": "late"})
+            assert client.get("/healthz").status_code == 200
+            assert asking.is_alive()
+        process.communicate(timeout=120)
+        asking.join()
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+    assert refused.headers["connection"] == "close"
+    assert refused.json() == {
+        "error": "expected a server that runs, found one that ends; try again"
+    }
+    assert [each.status_code for each in answers] == [200]
+    assert process.returncode == 0
 
 
 def test_a_model_that_needs_another_column_refuses_words_alone(tmp_path):
@@ -487,7 +640,10 @@ def test_without_the_extra(call, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = call("serve")
     assert done.code == 2
-    assert f"serve needs starlette, uvicorn, and orjson; {install_hint('serve')}" in done.err
+    assert (
+        f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
+        in done.err
+    )
 
 
 def test_models_of_one_name(home):
@@ -563,13 +719,94 @@ def test_no_other_address_is_made_of_a_request(client):
         assert answer.status_code == 404 and "location" not in answer.headers
 
 
-@pytest.mark.parametrize("path", ["/process", "/api/tag"])
-def test_compressed_bodies_are_refused(client, path):
-    packed = gzip.compress(json.dumps({"text": "Hi"}).encode())
-    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
-    answer = client.post(path, content=packed, headers=headers)
-    assert answer.status_code == 415
-    assert "expected a body that is not compressed, found the encoding 'gzip'" in answer.text
+def gzipped(client, path, content, kind="application/json"):
+    headers = {"Content-Encoding": "gzip", "Content-Type": kind}
+    return client.post(path, content=content, headers=headers)
+
+
+def test_bodies_packed_with_gzip(client):
+    asked = json.dumps({"text": TEXT}).encode()
+    plain = client.post("/api/tag", json={"text": TEXT}).json()
+    parts = gzip.compress(asked[:7]) + gzip.compress(asked[7:])  # two members
+    for packed in (gzip.compress(asked), parts, iter([parts[:9], parts[9:30], parts[30:]])):
+        assert gzipped(client, "/api/tag", packed).json() == plain
+    form = gzip.compress(b"data=Hi&tokenizer=")
+    answer = gzipped(client, "/process", form, "application/x-www-form-urlencoded")
+    assert forms(answer.json()["result"]) == ["Hi"]
+    for packed in (asked, gzip.compress(asked)[:-5], b"", gzip.compress(asked) + b"x"):
+        answer = gzipped(client, "/api/tag", packed)
+        assert answer.status_code == 400 and "gzip" in answer.json()["error"]
+    headers = {"Content-Encoding": "br", "Content-Type": "application/json"}
+    other = client.post("/api/tag", content=asked, headers=headers)
+    assert other.status_code == 415
+    assert "expected a body without encoding or with gzip, found 'br'" in other.text
+
+
+def test_bombs_are_refused(client):
+    bomb = gzip.compress(b" " * 100_000_000)
+    assert len(bomb) < 200_000
+    for path in ("/process", "/api/tag"):
+        answer = gzipped(client, path, bomb)
+        assert answer.status_code == 413
+        assert "expected a body of at most 200,000 bytes, found more" in answer.text
+
+
+def test_large_answers_are_packed_for_clients_that_unpack_them(client):
+    asked = {"text": "the dog barks. " * 500}
+    plain = client.post("/api/tag", json=asked, headers={"Accept-Encoding": "identity"})
+    packed = client.post("/api/tag", json=asked, headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == plain.content
+    assert int(packed.headers["content-length"]) < len(plain.content) / 5
+
+
+def test_lines_of_json_as_a_stream(client):
+    """Longer than a body may be; an error is a line like others."""
+    value = client.post("/api/tag", json={"text": TEXT, "offsets": "byte"}).json()
+    good = json.dumps({"text": TEXT, "offsets": "byte"}).encode()
+    lines = [good] * 4000 + [b"", b"{", b'{"text": 3}', b'{"text": "x", "model": "y"}', good]
+    lines += [json.dumps({"text": "the", "model": "upos"}).encode()]
+    head = {"Content-Type": "application/x-ndjson"}
+    sent = b"\n".join(lines)
+    assert len(sent) > 200_000  # the most of other requests
+
+    def pieces():
+        for at in range(0, len(sent), 7001):
+            yield sent[at : at + 7001]
+
+    for content, extra in ((pieces(), {}), (gzip.compress(sent), {"Content-Encoding": "gzip"})):
+        answer = client.post("/api/tag", content=content, headers=head | extra)
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        *found, bad, number, model, again, short = map(json.loads, answer.text.splitlines())
+        assert found == [value] * 4000 and again == value
+        assert bad == {"error": "expected a JSON object, found something else"}
+        assert number == {"error": "expected text in the field text, found none"}
+        assert model == {"error": "expected one of the models en, upos, found 'y'"}
+        assert short["model"] == "upos"
+    long = good + b"\n" + b" " * 300_000
+    first, last = client.post("/api/tag", content=long, headers=head).text.splitlines()
+    assert json.loads(first) == value
+    assert json.loads(last)["error"].startswith("expected a line of at most 200,000 bytes")
+
+
+def test_a_stream_is_answered_while_it_is_sent(address):
+    where = urlsplit(address)
+    head = f"POST /api/tag HTTP/1.1\r\nHost: {where.netloc}\r\n".encode()
+    head += b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+    line = json.dumps({"text": TEXT}).encode() + b"\n"
+    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+        connection.sendall(head)
+        for _ in range(3):
+            connection.sendall(b"%x\r\n%b\r\n" % (len(line), line))
+            found = b""
+            while not found.endswith(b"]}\n\r\n"):
+                found += connection.recv(1 << 16)
+        connection.sendall(b"5\r\n{}\n{}\r\n0\r\n\r\n")
+        found = b""
+        while not found.endswith(b"0\r\n\r\n"):
+            found += connection.recv(1 << 16)
+        assert found.count(b"expected text in the field text") == 2
 
 
 def test_text_is_never_unpacked(client):

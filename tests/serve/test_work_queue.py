@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from seqtag.serve.work_queue import DeadlineError, WorkQueue
+from seqtag.serve.work_queue import Batches, DeadlineError, WorkQueue
 
 
 def test_work_that_takes_too_long_keeps_its_place_until_it_gives_up():
@@ -26,5 +26,34 @@ def test_work_that_takes_too_long_keeps_its_place_until_it_gives_up():
         assert begun == []
         assert await queue.run(lambda _: "again") == "again"
         queue.close()
+
+    asyncio.run(main())
+
+
+def test_texts_that_wait_are_worked_on_together_in_order():
+    done, gate = [], threading.Event()
+
+    def work(kind, deadline, texts):
+        gate.wait()
+        done.append((kind, texts))
+        if kind == "bad":
+            raise ValueError(texts)
+        return [text.upper().encode() for text in texts]
+
+    async def main():
+        batches = Batches(work, 60)
+        large = "x" * batches.MOST_CHARACTERS
+        asked = [("a", "one"), ("a", "two"), ("bad", "three"), ("b", large), ("b", "y"), ("a", "z")]
+        answers = [asyncio.ensure_future(batches.run(*each)) for each in asked]
+        await asyncio.sleep(0.01)
+        answers[4].cancel()  # others of its batch are answered
+        gate.set()
+        found = await asyncio.gather(*answers, return_exceptions=True)
+        batches.close()
+        assert found[:2] == [b"ONE", b"TWO"] and found[5] == b"Z"
+        assert isinstance(found[2], ValueError) and isinstance(found[4], asyncio.CancelledError)
+        assert [(kind, len(texts)) for kind, texts in done] == [
+            *(("a", 3), ("bad", 1), ("b", 1), ("b", 1))
+        ]
 
     asyncio.run(main())
