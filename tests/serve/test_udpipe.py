@@ -127,7 +127,9 @@ def test_inputs(en):
     assert short(answer(en, data=vertical, input="vertical")) == head + second + third
     found = answer(en, data=horizontal, input="horizontal", output="horizontal")
     assert found == "It does\nso\u00a0x y\nnew\n"
-    found = answer(en, data="it rains.\nc", input="generic_tokenizer=presegmented", output="horizontal")
+    found = answer(
+        en, data="it rains.\nc", input="generic_tokenizer=presegmented", output="horizontal"
+    )
     assert found == "it rains .\nc\n"
     conllu = answer(en, data=TEXT, tokenizer="")
     assert answer(en, data=conllu.replace("\n", "\r\n"), input="conllu") == conllu
