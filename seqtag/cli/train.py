@@ -128,7 +128,7 @@ def command(
     notes = Notes(quiet)
     inputs = [*train, *([dev] if dev else []), *options["raw"]]
     check_stdin(context, inputs)
-    check_training(context, inputs, output, options, force=force, as_json=as_json)
+    force = check_training(context, inputs, output, options, force=force, as_json=as_json)
     train, dev = _by_name(train, dev, options, notes)
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"
@@ -151,7 +151,7 @@ def command(
     options["runs"] = options["runs"] or (5 if best else 1)
     training_arguments(options, train=True)
     options["init"] = options["init"] and load_model(options["init"])
-    report = TrainingReport(notes, output, options["checkpoint"], options["runs"])
+    report = TrainingReport(notes, output, options["checkpoint"], force=force, runs=options["runs"])
     with report.interruptible():
         trained = train_model(
             train,

@@ -51,7 +51,7 @@ def check_training(
     *,
     force: bool,
     as_json: bool,
-) -> None:
+) -> bool:
     """Refuse names, folders and outputs that cannot work, before the training.
 
     Parameters
@@ -66,6 +66,11 @@ def check_training(
         Values of the other options, before `training_arguments`.
     force, as_json
         Whether the model may be overwritten, and standard output gets JSON.
+
+    Returns
+    -------
+    bool
+        Whether the model is overwritten: one of an interrupted training may be.
 
     Raises
     ------
@@ -94,6 +99,7 @@ def check_training(
     check_target(context, model, [*inputs, *other_inputs(options)], force=force, model=True)
     if as_json:
         check_stdout()
+    return force
 
 
 def _is_unfinished(path: str) -> bool:
@@ -121,12 +127,17 @@ class TrainingReport:
         Output file of the model.
     checkpoint
         Folder of the checkpoints, if there are any.
+    force
+        Whether the model may be overwritten.
     runs
         Number of runs.
     """
 
-    def __init__(self, notes: Notes, model: str, checkpoint: str | None, runs: int = 1):
-        self._notes, self._model, self._checkpoint, self._runs = notes, model, checkpoint, runs
+    def __init__(
+        self, notes: Notes, model: str, checkpoint: str | None, *, force: bool, runs: int = 1
+    ):
+        self._notes, self._model, self._checkpoint = notes, model, checkpoint
+        self._force, self._runs = force, runs
         self._epochs: list[dict[str, Any]] = []
         self._last: dict[int, Epoch] = {}  # of each run of this component
         self._best: dict[int, Epoch] = {}
@@ -200,7 +211,7 @@ class TrainingReport:
         self._show_kept()
         stop = Stop()
         with put_off(stop):  # a first interruption waits until the model is saved
-            size = trained.save(self._model)
+            size = trained.save(self._model, overwrite=self._force)
             if isinstance(trained, Pipeline):
                 facts = {"parts": [m.config() for m in trained.models]}
                 shown = ", ".join(f"{m.column} ({len(m.labels)})" for m in trained.models)
