@@ -115,7 +115,7 @@ def command(
     require_ray()
     files = files_of(shards)
     here = [each for each in (*files, dev) if each and not is_address(each)]
-    force = check_training(context, here, output, options, force=force, as_json=as_json)
+    check_training(context, here, output, options, force=force, as_json=as_json)
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
     report = TrainingReport(notes, output, options["checkpoint"], force=force)

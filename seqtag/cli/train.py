@@ -128,7 +128,7 @@ def command(
     notes = Notes(quiet)
     inputs = [*train, *([dev] if dev else []), *options["raw"]]
     check_stdin(context, inputs)
-    force = check_training(context, inputs, output, options, force=force, as_json=as_json)
+    check_training(context, inputs, output, options, force=force, as_json=as_json)
     train, dev = _by_name(train, dev, options, notes)
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"

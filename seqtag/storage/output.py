@@ -182,6 +182,16 @@ def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) 
                         os.close(number)
 
 
+def marked(path: Path, mark: str) -> Path:
+    """Return a path with a mark in front of its extensions.
+
+    >>> marked(Path("old/out.conllu.gz"), "2").as_posix()
+    'old/out-2.conllu.gz'
+    """
+    first, dot, rest = path.name[1:].partition(".")  # the first may be that of a hidden file
+    return path.with_name(f"{path.name[0]}{first}-{mark}{dot}{rest}")
+
+
 def _rename_anew(source: Path, target: Path) -> None:
     """Rename a file, but replace no other file."""
     if sys.platform == "win32":
@@ -420,9 +430,8 @@ class Output:
         except FileExistsError:
             if filecmp.cmp(temporary, target, shallow=False):
                 return
-            first, dot, rest = target.name[1:].partition(".")
             for number in count(2):
-                beside = target.with_name(f"{target.name[0]}{first}-{number}{dot}{rest}")
+                beside = marked(target, f"{number}")
                 with suppress(FileExistsError):
                     _rename_anew(temporary, beside)
                     break
