@@ -177,7 +177,10 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                     elif has_header and not rows and number > 1:
                         _add_fact(text, header)
                     elif text.strip() and not text.startswith("#"):
-                        msg = f"expected a word, a tab and its value, found {text!r:.60}"
+                        msg = (
+                            f"expected a word, a tab and its value, found {text!r:.60}; write "
+                            "lines such as Paris<tab>city"
+                        )
                         raise CorpusError(msg)
                     if len(rows) > MOST_ROWS:
                         msg = f"expected at most {MOST_ROWS:,} words, found more; leave some out"
