@@ -65,6 +65,8 @@ def train_named(
         runs = 5 if best else 1
         dev = str(files["dev"]) if "dev" in files else None
         model = train(str(files["train"]), dev=dev, label="all", runs=runs)
+        if model.models[-1].interrupted:
+            raise KeyboardInterrupt
         data = bundle.to_bytes(model.models)
         with Output(target.with_suffix(".new.seqtag")) as out:
             out.write(data)
