@@ -34,7 +34,7 @@ from seqtag.features.items import Names, index_items
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
-from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row, no_such_rival
+from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row, rival_ids
 from seqtag.training.data import TrainingData
 from seqtag.training.online import OnlineWeights, learned_ids
 from seqtag.training.runs import train_runs
@@ -139,10 +139,7 @@ class ItemTagger:
         own = {int(best[token]), *self._ids_of(written)}
         wanted = [i for i in range(len(names)) if i not in own]
         if rival is not None:
-            learned = [i for i, name in enumerate(names) if name == rival]
-            wanted = sorted({*self._ids_of(rival), *learned} - {int(best[token])})
-            if not wanted or (rival == written and not learned):
-                raise no_such_rival(rival, label, names)
+            wanted = rival_ids(rival, self._ids_of(rival), int(best[token]), written, names)
         wanted = [i for i in wanted if rival or max_marginals(p)[token, i] > FORBIDDEN / 2]
         other, name, other_written = best, None, None
         if wanted:

@@ -188,8 +188,9 @@ def marked(path: Path, mark: str) -> Path:
     >>> marked(Path("old/out.conllu.gz"), "2").as_posix()
     'old/out-2.conllu.gz'
     """
-    first, dot, rest = path.name[1:].partition(".")  # the first may be that of a hidden file
-    return path.with_name(f"{path.name[0]}{first}-{mark}{dot}{rest}")
+    begin, dot, rest = path.name[1:].partition(".")  # the first may be that of a hidden file
+    begin = os.fsdecode(os.fsencode(begin)[:200])  # systems have names of 255 bytes at most
+    return path.with_name(f"{path.name[0]}{begin}-{mark}{dot}{rest}")
 
 
 def _rename_anew(source: Path, target: Path) -> None:

@@ -150,18 +150,39 @@ class Explanation:
         return self.to_text()
 
 
-def no_such_rival(rival: str, label: str, labels: Iterable[str]) -> SeqtagError:
-    """Return the error about a rival that is the label itself or unknown.
+def rival_ids(
+    rival: str, written_so: Sequence[int], best: int, written: str, labels: Sequence[str]
+) -> list[int]:
+    """Return the ids of the labels that a rival names, as learned or as written.
 
-    `labels` are those of the model; none if they are not labels as written (lemmas).
+    Parameters
+    ----------
+    rival
+        The name.
+    written_so
+        Ids of the labels that can be written so.
+    best, written
+        Id of the predicted label, and how it is written.
+    labels
+        Labels as learned; none if people do not read them (scripts of lemmas).
+
+    Raises
+    ------
+    SeqtagError
+        If it is the predicted label, or unknown.
     """
+    learned = [i for i, name in enumerate(labels) if name == rival]
+    found = sorted({*written_so, *learned} - {best})
+    if found and (learned or rival != written):
+        return found
+    label = labels[best] if labels else written
     msg = f"expected a label of the model other than {label}, found {rival!r}"
-    if rival == label:
-        return SeqtagError(f"{msg}, the predicted label")
+    if rival in (label, written):
+        raise SeqtagError(msg + ", the predicted label")
     others = sorted({*labels} - {label})
     more = f" and {len(others) - _SHOWN} more" * (len(others) > _SHOWN)
     shown = f"; the others are {', '.join(others[:_SHOWN])}{more}" * bool(others)
-    return SeqtagError(msg + (did_you_mean(rival, others) or shown))
+    raise SeqtagError(msg + (did_you_mean(rival, others) or shown))
 
 
 def _sums(rows: Sequence[Row]) -> tuple[float, float]:

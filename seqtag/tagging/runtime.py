@@ -528,7 +528,7 @@ class ModelRuntime:
     def _explain(self, sentence: AnySentence, token: int, rival: str | None) -> Explanation:
         """Explain a label: see `Tagger.explain`."""
         # late: rarely needed
-        from seqtag.tagging.explain import Encoded, Explanation, no_such_rival, rows_of
+        from seqtag.tagging.explain import Encoded, Explanation, rival_ids, rows_of
 
         with self._workspaces.borrow(self.new_workspace) as workspace:
             batch = self._encode([sentence], [None], workspace)
@@ -543,12 +543,9 @@ class ModelRuntime:
             written = self._write_labels(batch, found.labels)[0][token]
             wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
             if rival is not None:
-                wanted = self._ids_of[batch.forms[0][token] if batch.forms else "", rival]
-                wanted = [*wanted, *(i for i, name in enumerate(names) if name == rival)]
-                wanted = sorted({*wanted} - {best[token]})
-                if not wanted or (rival == written and rival not in names):
-                    predicted = written if batch.forms else names[best[token]]
-                    raise no_such_rival(rival, predicted, () if batch.forms else names)
+                so = self._ids_of[batch.forms[0][token] if batch.forms else "", rival]
+                shown = () if batch.forms else names
+                wanted = rival_ids(rival, so, best[token], written, shown)
             other, other_written = None, None
             if wanted:
                 lists = [wanted if t == token else [] for t in range(words)]

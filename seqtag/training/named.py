@@ -10,7 +10,6 @@ from seqtag.catalogue.fetch import MissingPartError, fetch
 from seqtag.corpus.read import ReadOptions
 from seqtag.errors import CatalogueError
 from seqtag.evaluation.systems import score_system
-from seqtag.model import bundle
 from seqtag.model.embedded import trained_path
 from seqtag.storage import locks, strict_json
 from seqtag.storage.output import Output
@@ -67,10 +66,8 @@ def train_named(
         model = train(str(files["train"]), dev=dev, label="all", runs=runs)
         if model.models[-1].interrupted:
             raise KeyboardInterrupt
-        data = bundle.to_bytes(model.models)
-        with Output(target.with_suffix(".new.seqtag")) as out:
-            out.write(data)
         made = target.with_suffix(".new.seqtag")
+        model.save(made)
         card = _card(entry, files, made, best=best)
         target.unlink(missing_ok=True)  # never a model with the card of another
         with Output(target.with_suffix(".json")) as out:

@@ -421,6 +421,12 @@ def test_names_of_any_length_have_a_temporary_file(tmp_path):
         with Output(tmp_path / name) as out:
             out.write(b"new")
         assert (tmp_path / name).read_bytes() == b"new"
+        with (
+            pytest.raises(FileExistsError, match="the new output is in"),
+            Output(tmp_path / name, overwrite=False) as out,
+        ):
+            out.write(b"newer")
+    assert sum(path.read_bytes() == b"newer" for path in tmp_path.iterdir()) == 2
 
 
 def test_standard_input_is_an_input(tmp_path, monkeypatch):
