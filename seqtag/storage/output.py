@@ -16,7 +16,7 @@ import stat
 import sys
 import time
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -426,23 +426,21 @@ class Output:
     def _rename_anew(self, temporary: Path) -> None:
         """Give the complete temporary file its name, or another one if that is taken."""
         target = self._target
-        try:
-            _rename_anew(temporary, target)
-        except FileExistsError:
-            if filecmp.cmp(temporary, target, shallow=False):
-                return
-            for number in count(2):
-                beside = marked(target, f"{number}")
-                with suppress(FileExistsError):
-                    _rename_anew(temporary, beside)
-                    break
+        for name in chain([target], (marked(target, f"{number}") for number in count(2))):
+            with suppress(FileExistsError):
+                _rename_anew(temporary, name)
+                break
+            with suppress(OSError):  # it may be gone again, or unreadable
+                if name is target and filecmp.cmp(temporary, target, shallow=False):
+                    return
+        if name is not target:
             is_link = Path(self.path).is_symlink()
-            shown = beside if is_link else Path(self.path).with_name(beside.name)
+            shown = name if is_link else Path(self.path).with_name(name.name)
             msg = (
                 "expected no file of that name, found one that appeared meanwhile; it is "
                 f"unchanged, and the new output is in {shown}; keep the one that you need"
             )
-            raise FileExistsError(errno.EEXIST, msg) from None
+            raise FileExistsError(errno.EEXIST, msg)
 
     def _discard(self) -> None:
         """Close what is open and remove the temporary file, if it has not got its name."""

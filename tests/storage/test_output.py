@@ -206,6 +206,13 @@ def test_a_file_that_appears_meanwhile_stays_and_the_new_one_is_kept(
         out.write(NEW)
     assert (tmp_path / "other").read_bytes() == NEW
     assert len(list(tmp_path.iterdir())) == 4
+    with (
+        pytest.raises(FileExistsError, match="the new output is in .*new-2;"),
+        Output(tmp_path / "new", overwrite=False) as out,
+    ):
+        out.write(NEW)
+        (tmp_path / "new").symlink_to("nowhere")  # which looks like no file
+    assert (tmp_path / "new-2").read_bytes() == NEW
 
 
 @posix
