@@ -207,7 +207,7 @@ def test_a_file_that_appears_meanwhile_stays_and_the_new_one_is_kept(
     assert (tmp_path / "other").read_bytes() == NEW
     assert len(list(tmp_path.iterdir())) == 4
     with (
-        pytest.raises(FileExistsError, match="the new output is in .*new-2;"),
+        pytest.raises(FileExistsError, match=r"the new output is in .*new-2;"),
         Output(tmp_path / "new", overwrite=False) as out,
     ):
         out.write(NEW)
