@@ -35,12 +35,19 @@ _PATTERNS = (
     "VB NNS and VB a NN .",
     "PRP VBP NNS .",
     "when the NN VBZ , VB the NN .",
+    "does the NN VBI ?",
+    "when did the NNS VBI ?",
+    "what NN does the NN VBI ?",
 )
 _FIXED: dict[str, Row] = {
     "the": ("the", "the", "DET", "DT", "Definite=Def|PronType=Art"),
     "a": ("a", "a", "DET", "DT", "Definite=Ind|PronType=Art"),
     "and": ("and", "and", "CCONJ", "CC", "_"),
     "when": ("when", "when", "ADV", "WRB", "PronType=Int"),
+    "what": ("what", "what", "DET", "WDT", "PronType=Int"),
+    "does": ("does", "do", "AUX", "VBZ", "Mood=Ind|Number=Sing|Person=3|Tense=Pres|VerbForm=Fin"),
+    "did": ("did", "do", "AUX", "VBD", "Mood=Ind|Number=Plur|Person=3|Tense=Past|VerbForm=Fin"),
+    "?": ("?", "?", "PUNCT", ".", "_"),
     ",": (",", ",", "PUNCT", ",", "_"),
     ".": (".", ".", "PUNCT", ".", "_"),
 }
@@ -111,6 +118,8 @@ class _Words:
             return _third_person(lemma), lemma, "VERB", tag, _SINGULAR
         if tag == "VB":
             return lemma, lemma, "VERB", tag, _IMPERATIVE
+        if tag == "VBI":
+            return lemma, lemma, "VERB", "VB", "VerbForm=Inf"
         return lemma, lemma, "VERB", tag, _FIRST if before == "we" else _PLURAL
 
 

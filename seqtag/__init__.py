@@ -87,15 +87,16 @@ def _partial_fit(*args: object, **options: object) -> object:
     return import_module("seqtag.training.online").partial_fit(*args, **options)
 
 
-def _train_named(*args: object, **options: object) -> object:
-    """Call `seqtag.training.named.train_named`, imported at the first call."""
+def _missing_model(entry: object, *, train: bool) -> None:
+    """Train the model of a treebank if that is wanted; commands also ask."""
     from importlib import import_module
 
-    return import_module("seqtag.training.named").train_named(*args, **options)
+    if train:
+        import_module("seqtag.training.named").train_named(entry)
 
 
 hooks.register("partial_fit", _partial_fit)
-hooks.register("train_named", _train_named)
+hooks.register("missing_model", _missing_model)
 
 
 __getattr__ = names_of(__name__, _HOME)

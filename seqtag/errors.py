@@ -106,10 +106,17 @@ def install_hint(extra: str) -> str:
     )
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, known: Iterable[str], least: float = 0.6) -> str | None:
     """Return the most similar known name, or None if none is similar.
 
     Case, hyphens, underscores and spaces are ignored; the first of equally similar names wins.
+
+    Parameters
+    ----------
+    name, known
+        The name that was given, and those that exist.
+    least
+        The least similarity, from 0 to 1.
 
     Examples
     --------
@@ -122,7 +129,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return re.sub("[-_ ]", "", text).lower()
 
     similar = SequenceMatcher(None, "", plain(name))
-    best, found = 0.6, None
+    best, found = least, None
     for each in known:
         similar.set_seq1(plain(each))
         if similar.ratio() > best or (found is None and similar.ratio() == best):

@@ -63,7 +63,7 @@ def layer_of(module: str) -> int:
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn", "jinja2", "pooch"}
+HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn", "jinja2", "requests"}
 
 LATE = {
     "concurrent.futures",
@@ -71,7 +71,6 @@ LATE = {
     "jinja2",
     "multiprocessing",
     "numpy.ma",
-    "pooch",
     "requests",
     "seqtag.tagging.explain",
     "ssl",
@@ -81,7 +80,7 @@ LATE = {
 FOREIGN = {
     "errors": set(),
     "storage": set(),
-    "catalogue": {"platformdirs", "pooch", "requests", "tomli"},
+    "catalogue": {"platformdirs", "requests", "tqdm"},
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},

@@ -7,20 +7,14 @@ import sys
 import unicodedata
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from seqtag.errors import CatalogueError, did_you_mean
+from seqtag.errors import CatalogueError, did_you_mean, nearest
 
-_HERE = Path(__file__).parents[1]
-CATALOGUE = next(  # next to the modules where installed, next to the package in a source tree
-    (
-        path
-        for folder in (_HERE, _HERE.parent)
-        if (path := folder / "corpora" / "catalogue.toml").is_file()
-    ),
-    _HERE / "corpora" / "catalogue.toml",
-)
+_HERE = Path(__file__).parents[1]  # with the tables where installed; next to them in a source tree
+CATALOGUE = (_HERE if (_HERE / "corpora").is_dir() else _HERE.parent) / "corpora/catalogue.toml"
 
 
 class TrainingTime(NamedTuple):
@@ -93,8 +87,12 @@ class Entry:
         Names of the columns.
     parts
         Its splits, of ``train``, ``dev`` and ``test``.
+    model
+        Name of the model that is learned from it; by default the code of the treebank.
+    labels
+        Columns to learn for it; empty for all.
     bytes, sha256
-        One for each part; empty if the release is not that of the catalogue.
+        One for each part; empty if the catalogue does not know them for this release.
     trained
         How long a training took; None if it was not measured.
     """
@@ -108,6 +106,8 @@ class Entry:
     format: str
     columns: tuple[str, ...]
     parts: tuple[str, ...]
+    model: str = ""
+    labels: tuple[str, ...] = ()
     bytes: tuple[int, ...] = ()
     sha256: tuple[str, ...] = ()
     trained: TrainingTime | None = None
@@ -116,11 +116,6 @@ class Entry:
     def language(self) -> str:
         """The language in English, as its title begins with it."""
         return self.title.partition(",")[0]
-
-    @property
-    def is_pinned(self) -> bool:
-        """True if the catalogue has the digests of its files."""
-        return bool(self.sha256)
 
     def at(self, release: str) -> Entry:
         """Return the same corpus at another release, without digests.
@@ -146,13 +141,12 @@ class Entry:
             If it has no such part; the message lists them.
         """
         if part not in self.parts:
-            msg = (
-                f"expected one of the splits {', '.join(self.parts)} of {self.name}, found {part!r}"
-            )
+            parts = ", ".join(self.parts)
+            msg = f"expected one of the splits {parts} of {self.name}, found {part!r}"
             raise CatalogueError(msg)
         at = self.parts.index(part)
         address = self.address.format(part=part, release=self.release)
-        size, digest = (self.bytes[at], self.sha256[at]) if self.is_pinned else (None, None)
+        size, digest = (self.bytes[at], self.sha256[at]) if self.sha256 else (None, None)
         return RemoteFile(self.name, self.release, part, address, size, digest)
 
 
@@ -168,8 +162,11 @@ def entries() -> dict[str, Entry]:
     >>> entry.file("dev").size
     626970
     """
-    tables = read_tables(CATALOGUE.read_text("utf-8"))
-    for table in tables.values():
+    # Imported here, because most commands need no catalogue.
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    tables = tomllib.loads(CATALOGUE.read_text("utf-8"))
+    for name, table in tables.items():
+        table.setdefault("model", name.removeprefix(_PREFIX) if name.startswith(_PREFIX) else "")
         for key, value in table.items():
             table[key] = tuple(value) if isinstance(value, list) else value
         if "trained" in table:
@@ -185,10 +182,9 @@ def treebanks() -> dict[str, Entry]:
 
     Examples
     --------
-    >>> treebanks()["ud:abq_atb"].title, treebanks()["ud:abq_atb"].is_pinned
-    ('Abaza, ATB', False)
+    >>> treebanks()["ud:abq_atb"].title, treebanks()["ud:abq_atb"].sha256
+    ('Abaza, ATB', ())
     """
-    model = next((each for name, each in entries().items() if name.startswith(_PREFIX)), None)
     found = {}
     for name, repository, _, last in _rows("treebanks.tsv"):
         language, _, title = repository.removeprefix("UD_").partition("-")
@@ -200,10 +196,21 @@ def treebanks() -> dict[str, Entry]:
             release=last,
             address=_ADDRESS.format(repository=repository, name=name),
             format="conllu",
-            columns=model.columns if model else (),
+            columns=_COLUMNS,
             parts=("train", "dev", "test"),
+            model=name,
         )
     return found | {name: each for name, each in entries().items() if name.startswith(_PREFIX)}
+
+
+@lru_cache(maxsize=1)
+def trainable() -> dict[str, Entry]:
+    """Return all corpora that a model can be learned from by its name, by the name of the model.
+
+    >>> trainable()["fr_gsd"].name, trainable()["en_chunk"].name
+    ('ud:fr_gsd', 'conll2000')
+    """
+    return {each.model: each for each in (treebanks() | entries()).values() if each.model}
 
 
 @lru_cache(maxsize=1)
@@ -222,20 +229,15 @@ def languages() -> dict[str, str]:
     """
     found = {}
     for code, other, native, default in _rows("languages.tsv"):
-        entry = treebanks().get(_PREFIX + default)
-        if entry:
-            for name in (code, other, entry.language, *native.split("|")):
-                found[_plain(name)] = entry.name
-    for name, entry in entries().items():  # of a catalogue that has languages of its own
-        if name.startswith(_PREFIX):
-            for known in (name.removeprefix(_PREFIX).partition("_")[0], entry.language):
-                found.setdefault(_plain(known), name)
+        entry = treebanks()[_PREFIX + default]
+        for name in (code, other, entry.language, *native.split("|")):
+            found[_plain(name)] = entry.name
     found.pop("", None)
     return found
 
 
 def treebank_of(language: str) -> Entry | None:
-    """Return the treebank of a name of a language or of a treebank; None if there is none.
+    """Return the corpus of a name of a language or of a model; None if there is none.
 
     Examples
     --------
@@ -243,10 +245,33 @@ def treebank_of(language: str) -> Entry | None:
     ('ud:fr_sequoia', '2.15', None)
     """
     name, at, release = language.removeprefix(_PREFIX).partition("@")
-    found = treebanks().get(_PREFIX + name) or treebanks().get(languages().get(_plain(name), ""))
+    found = trainable().get(name) or treebanks().get(languages().get(_plain(name), ""))
     if found is None or (at and not re.fullmatch(r"[0-9]+(\.[0-9]+)*", release)):
         return None
     return found.at(release) if release else found
+
+
+def did_you_mean_language(name: str) -> str:
+    """Return " (did you mean 'x'?)": a name of a language, or a treebank of the same language.
+
+    Names of fewer than four letters are not suggested: most of them are similar to some code.
+
+    Examples
+    --------
+    >>> did_you_mean_language("frnech"), did_you_mean_language("fr_sequoja")
+    (" (did you mean 'French'?)", " (did you mean 'fr_sequoia'?)")
+    >>> did_you_mean_language("xyz"), did_you_mean_language("xyz_sequoia")
+    ('', '')
+    """
+    if "_" in name:
+        name = name.removeprefix(_PREFIX).partition("@")[0]
+        start = name.partition("_")[0] + "_"
+        return did_you_mean(name, [each for each in trainable() if each.startswith(start)])
+    near = nearest(_plain(name), [each for each in languages() if len(each) > 3], 0.75)
+    if near is None:
+        return ""
+    language = treebanks()[languages()[near]].language
+    return f" (did you mean {language if _plain(language) == near else near!r}?)"
 
 
 def _plain(name: str) -> str:
@@ -255,10 +280,8 @@ def _plain(name: str) -> str:
 
 def _rows(name: str) -> list[list[str]]:
     """Return the rows of a table next to the catalogue, without its header."""
-    path = CATALOGUE.with_name(name)
-    if not path.is_file():
-        return []
-    return [line.split("\t") for line in path.read_text("utf-8").splitlines()[1:]]
+    lines = CATALOGUE.with_name(name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines[1:]]
 
 
 def training_seconds(entry: Entry) -> float:
@@ -268,52 +291,13 @@ def training_seconds(entry: Entry) -> float:
     True
     """
     size = entry.file("train").size or 0
-    if entry.trained:
-        return entry.trained.seconds * size / entry.trained.bytes
-    from statistics import linear_regression  # here, because commands should start quickly
-
     measured = [each.trained for each in entries().values() if each.trained]
-    rate, start = linear_regression(
-        [each.bytes for each in measured], [each.seconds for each in measured]
-    )
-    return start + rate * size
-
-
-def read_tables(text: str) -> dict[str, dict[str, Any]]:
-    r"""Parse the text of a catalogue.
-
-    Parameters
-    ----------
-    text
-        TOML whose top level holds tables only, one for each corpus.
-
-    Raises
-    ------
-    CatalogueError
-        If the text is not TOML, or has a value outside a table.
-
-    Examples
-    --------
-    >>> read_tables('["x"]\nparts = ["train", "dev"]\nbytes = [1, 2]\n')
-    {'x': {'parts': ['train', 'dev'], 'bytes': [1, 2]}}
-    """
-    if sys.version_info >= (3, 11):  # here, because most commands need no catalogue
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        tables = tomllib.loads(text)
-    except (RecursionError, tomllib.TOMLDecodeError) as err:
-        msg = f"expected TOML, found an error: {err}; correct the file, or install seqtag again"
-        raise CatalogueError(msg, source=CATALOGUE.name) from None
-    for name, table in tables.items():
-        if not isinstance(table, dict):
-            msg = f'expected tables ["name"] only, found the value {name!r}; move it into a table'
-            raise CatalogueError(msg, source=CATALOGUE.name)
-    return tables
+    known = [entry.trained] if entry.trained else measured
+    return size * sum(each.seconds for each in known) / sum(each.bytes for each in known)
 
 
 _PREFIX = "ud:"
+_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _ADDRESS = (
     "https://raw.githubusercontent.com/UniversalDependencies/{repository}/r{{release}}/"
     "{name}-ud-{{part}}.conllu"
@@ -349,11 +333,9 @@ class CorpusName(NamedTuple):
         """
         part = self.part or (default if default in self.entry.parts else None)
         if part is None:
-            name, parts = self.entry.name, self.entry.parts
-            msg = (
-                f"expected one of the splits {', '.join(parts)} of {name}, found none; name it, "
-                f"as in {name}/{parts[-1]}"
-            )
+            parts, name = ", ".join(self.entry.parts), self.entry.name
+            msg = f"expected one of the splits {parts} of {name}, found none; name it, as in {name}"
+            msg += f"/{self.entry.parts[-1]}"
             raise CatalogueError(msg)
         return self.entry.file(part)
 
@@ -385,22 +367,18 @@ def parse(text: str) -> CorpusName | None:
     >>> parse("corpora/train.conllu") is None
     True
     """
-    found = _NAME.fullmatch(text)
-    if text == "-" or Path(text).exists():
+    found, is_treebank = _NAME.fullmatch(text), text.startswith(_PREFIX)
+    known = entries() | treebanks() if is_treebank else entries()
+    entry = known.get(found["name"]) if found else None
+    if text == "-" or not (entry or is_treebank) or Path(text).exists():
         return None
-    known_names = entries() | treebanks() if text.startswith(_PREFIX) else entries()
-    known = found is not None and found["name"] in known_names
-    if not (known or text.startswith(_PREFIX)):
-        return None
-    if found is None or not known:
-        name = found["name"] if found else text
+    if found is None or entry is None:
+        near = did_you_mean(found["name"] if found else text, known)
         msg = (
             "expected the name of a corpus, such as ud:fr_sequoia or ud:fr_sequoia/dev, found "
-            f"{text!r}"
-            f"{did_you_mean(name, known_names)}; seqtag corpora list shows them all"
+            f"{text!r}{near}; seqtag corpora list shows them all"
         )
         raise CatalogueError(msg)
-    entry = known_names[found["name"]]
     entry = entry.at(found["release"] or entry.release)
     if found["part"]:
         entry.file(found["part"])  # refuses a part that is not there

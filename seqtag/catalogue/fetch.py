@@ -1,20 +1,23 @@
-"""Files of corpora: their paths in the cache, their digests, and downloads with pooch."""
+"""Files of corpora: their paths in the cache, their digests, and downloads with requests."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 import os
+import re
+import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from seqtag.errors import CatalogueError
+from seqtag.storage import locks
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator
 
     from seqtag.catalogue.entries import RemoteFile
 
@@ -24,8 +27,16 @@ FOLDER = "SEQTAG_CACHE"
 MIRROR = "SEQTAG_CORPORA_MIRROR"
 """Environment variable that names another server or a folder, with the paths of the catalogue."""
 
-MAX_BYTES = 1 << 30
-"""Size of the largest file that is fetched."""
+DIGESTS = "seqtag.lock"
+"""Name of the file in the cache that records digests, in the format of ``sha256sum``."""
+
+MAX_BYTES = 1 << 28
+"""Size of the largest file that is fetched, if the catalogue does not know it."""
+
+MAX_LINE = 1 << 20
+"""Size of the longest line of a treebank without a digest."""
+
+_PAUSE = 1.0  # seconds before a second attempt
 
 
 class MissingPartError(CatalogueError):
@@ -58,12 +69,11 @@ def locate(
     """
     found = []
     for name in names:
-        if name == "-":
-            found.append(name)
-            continue
-        from seqtag.catalogue.entries import parse  # late: needless for standard input
+        corpus = None
+        if name != "-":
+            from seqtag.catalogue.entries import parse  # late: needless for standard input
 
-        corpus = parse(name)
+            corpus = parse(name)
         found.append(str(fetch(corpus.file(part), announce)) if corpus else name)
     return found
 
@@ -72,13 +82,13 @@ def fetch(file: RemoteFile, announce: Callable[[RemoteFile], bool] | None = None
     """Return the path of a file in the cache, after downloading it if it is not there.
 
     It gets its name when it is complete and its SHA-256 is that of the catalogue. If the catalogue
-    has none, the file must come by HTTPS or from a mirror and must not be a web page; its digest is
-    recorded in ``NAME.sha256``, logged as a warning, and required from then on.
+    has none, the file must come by HTTPS or from a mirror and look like a corpus; its digest is
+    recorded in ``seqtag.lock``, logged as a warning, and required from then on.
 
     Parameters
     ----------
     file
-        The file. ``$SEQTAG_CORPORA_MIRROR`` names another server to fetch it from.
+        The file. ``$SEQTAG_CORPORA_MIRROR`` names another server or a folder to fetch it from.
     announce
         As for `locate`.
 
@@ -87,27 +97,20 @@ def fetch(file: RemoteFile, announce: Callable[[RemoteFile], bool] | None = None
     CatalogueError
         If it cannot be fetched or stored, or has another digest.
     """
-    target = local_path(file)
-    if not _is_complete(file):
-        is_new = not target.exists()
-        _download(file, target, progress=announce is not None and announce(file))
-        if not file.digest and (fault := _fault_of(target)):
-            if is_new:
-                target.unlink()
-            msg = f"expected a treebank in CoNLL-U, found {fault}; nothing was kept"
-            raise CatalogueError(msg, source=f"{file.corpus}/{file.part}")
-    if _expected_digest(file) is None:
-        digest = _digest_of(target)
-        with Output(_record_of(target)) as out:
-            out.write(f"{digest}  {target.name}\n".encode())
-        _log.warning(
-            "%s/%s, release %s: the catalog has no digest to check it against; compare SHA-256 "
-            "%s with one from its authors; it was recorded and is required from now on",
-            file.corpus,
-            file.part,
-            file.release,
-            digest,
+    target, expected = local_path(file), expected_digest(file)
+    try:
+        if not (target.is_file() and expected in (None, digest_of(target))):
+            progress = announce is not None and announce(file)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _download(file, target, expected, progress=progress)
+        if expected is None:
+            _record(file, target)
+    except OSError as error:
+        msg = (
+            f"cannot keep corpora there ({error.strerror or error}); check space and "
+            f"permissions, or set {FOLDER} to another folder"
         )
+        raise CatalogueError(msg, source=str(target.parent)) from error
     return target
 
 
@@ -122,144 +125,156 @@ def cache_folder() -> Path:
 
 def local_path(file: RemoteFile) -> Path:
     """Return the path of a file in the cache, whether it exists or not."""
+    return cache_folder() / _key(file)
+
+
+def _key(file: RemoteFile) -> str:
     folder = f"{file.corpus.replace(':', '-')}-{file.release}"
-    return cache_folder() / "corpora" / folder / Path(urlsplit(file.address).path).name
+    return f"corpora/{folder}/{Path(urlsplit(file.address).path).name}"
 
 
-def _is_complete(file: RemoteFile) -> bool:
-    """Return whether a file is in the cache and has the expected digest, if one is known."""
-    path, expected = local_path(file), _expected_digest(file)
-    return path.is_file() and (expected is None or _digest_of(path) == expected)
-
-
-def _record_of(path: Path) -> Path:
-    """Return the path of the digest of a fetched file, in the format of ``sha256sum``."""
-    return path.with_name(path.name + ".sha256")
-
-
-def _expected_digest(file: RemoteFile) -> str | None:
+def expected_digest(file: RemoteFile) -> str | None:
     """Return the expected SHA-256 of a file: of the catalogue, or of the first download."""
-    if file.digest:
-        return file.digest
+    return file.digest or _digests().get(_key(file))
+
+
+def _digests() -> dict[str, str]:
+    """Return the recorded digests by path in the cache."""
+    path = cache_folder() / DIGESTS
     try:
-        return _record_of(local_path(file)).read_text("utf-8").split()[0]
+        lines = path.read_text("utf-8").splitlines()
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return {}
+    for number, line in enumerate(lines, 1):
+        if not re.fullmatch("[0-9a-f]{64}  [^ ].*", line):
+            msg = f"expected a SHA-256, two blanks and a path, found {line[:80]!r}; correct it"
+            raise CatalogueError(msg, source=str(path), line=number)
+    return {line[66:]: line[:64] for line in lines}
 
 
-def _fault_of(path: Path) -> str:
-    """Return what is wrong with a file that should be CoNLL-U, by its ends; empty if nothing is."""
-    if path.suffix != ".conllu":
-        return ""
-    with path.open("rb") as opened:
-        start = opened.read(4096)
-        opened.seek(max(0, path.stat().st_size - 2))
-        end = opened.read()
-    if not start:
-        return "an empty file"
-    if not start.startswith((b"#", b"1\t", b"1-")):
-        return f"a file that begins with {start[:20]!r}"
-    return "" if end == b"\n\n" else "a file that ends within a sentence"
+def _record(file: RemoteFile, target: Path) -> None:
+    """Record the digest of a file that has none, for this and other processes."""
+    digest = digest_of(target)
+    with (target.parent.parent / ".lock").open("ab") as lock:
+        locks.acquire(lock.fileno(), wait=True)
+        digests = {_key(file): digest} | _digests()  # another process may have been first
+        with Output(cache_folder() / DIGESTS) as out:
+            out.write("".join(f"{digests[key]}  {key}\n" for key in sorted(digests)).encode())
+    name = f"{file.corpus}/{file.part}, release {file.release}"
+    _log.warning(
+        "%s: the catalog has no digest to check it against; compare SHA-256 %s with one from its "
+        "authors; it was recorded and is required from now on",
+        *(name, digest),
+    )
 
 
-def _digest_of(path: Path) -> str:
-    sha = hashlib.sha256()  # importing pooch takes longer than most commands
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    sha = hashlib.sha256()
     with path.open("rb") as opened:
         while chunk := opened.read(1 << 20):
             sha.update(chunk)
     return sha.hexdigest()
 
 
-def _copy(source: Path, target: Path, expected: str | None) -> None:
-    """Copy a file of a mirror that is a folder."""
-    try:
-        digest = _digest_of(source)
-        if expected not in (None, digest):
-            msg = f"expected the SHA-256 {expected}, found {digest}; nothing was kept"
-            raise CatalogueError(msg, source=str(source))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with source.open("rb") as opened, Output(target, compress=False) as out:
-            while chunk := opened.read(1 << 20):
-                out.write(chunk)
-    except FileNotFoundError as error:
-        msg = f"is not there; nothing was kept; {MIRROR} names a folder"
-        raise MissingPartError(msg, source=str(source)) from error
-    except OSError as error:
-        msg = (
-            f"cannot be copied ({error}); nothing was kept; check {MIRROR}, which names a folder, "
-            f"and {FOLDER}"
-        )
-        raise CatalogueError(msg, source=str(source)) from error
-
-
-def _download(file: RemoteFile, target: Path, *, progress: bool) -> None:
-    """Download a file with pooch, which checks its digest before it gets its name."""
-    mirror, expected = os.environ.get(MIRROR), _expected_digest(file)
+def _download(file: RemoteFile, target: Path, expected: str | None, *, progress: bool) -> None:
+    """Write a file to its place in the cache if it is complete and what was expected."""
+    mirror, path = os.environ.get(MIRROR, ""), urlsplit(file.address).path
+    address = mirror.rstrip("/") + path if mirror else file.address
     if mirror and "://" not in mirror:
-        _copy(Path(mirror + urlsplit(file.address).path), target, expected)
-        return
-    # Late: these take longer to import than a short text to tag.
-    import pooch
-    import requests
+        chunks = _read(address)
+    else:
+        chunks = _request(address, secure=not (expected or mirror), progress=progress)
+    if expected is None:
+        chunks = _checked(chunks, address)
+    most, size, sha = file.size or MAX_BYTES, 0, hashlib.sha256()
+    with Output(target, compress=False) as out:
+        for chunk in chunks:
+            size += len(chunk)
+            if size > most:
+                msg = f"expected at most {most:,} bytes, found more; nothing was kept"
+                raise CatalogueError(msg, source=address)
+            sha.update(chunk)
+            out.write(chunk)
+        if expected not in (None, sha.hexdigest()):
+            advice = "try again, and check whether a proxy changes files"
+            if not file.digest:
+                advice = f"if the change is intended, remove it from {cache_folder() / DIGESTS}"
+            msg = f"expected the SHA-256 {expected}, found {sha.hexdigest()}; nothing was kept; "
+            raise CatalogueError(msg + advice, source=address)
 
-    address = mirror.rstrip("/") + urlsplit(file.address).path if mirror else file.address
 
-    def check(response: requests.Response, **_: Any) -> None:
-        """Refuse what could be recorded by mistake as a file that has no digest."""
-        is_packed = response.headers.get("Content-Encoding", "identity") != "identity"
-        size = response.headers.get("Content-Length", "0")
-        is_page = response.headers.get("Content-Type", "").startswith("text/html")
-        msg = ""
-        if expected is None and not (response.url.startswith("https:") or mirror):
-            msg = f"expected HTTPS for a file without a digest, found {response.url[:200]}"
-        elif expected is None and is_page and response.ok:
-            msg = "expected a corpus, found a web page; check whether the network asks for a login"
-        elif is_packed or (size.isdecimal() and int(size) > MAX_BYTES):
-            msg = f"expected at most {MAX_BYTES:,} bytes, not packed, found a file that is not"
-        if msg or not response.ok:
-            response.close()  # pooch leaves it open
-        if msg:
-            msg += f"; or name another server with {MIRROR}"
-            raise CatalogueError(msg, source=address)
+def _checked(chunks: Iterable[bytes], address: str) -> Iterator[bytes]:
+    """Yield the bytes of a treebank without a digest; refuse what cannot be one."""
+    fault, has_words, line, end = "", False, b"", b""
+    for chunk in chunks:
+        block = line + chunk
+        if other := re.search(rb"^[^#0-9\n].{,20}", block, re.MULTILINE):
+            fault = f"a line that begins with {other[0]!r}"
+        elif len(line := block[block.rfind(b"\n") + 1 :]) > MAX_LINE:
+            fault = f"a line of more than {MAX_LINE:,} bytes"
+        if fault:
+            break
+        has_words = has_words or re.search(rb"^[0-9]", block, re.MULTILINE) is not None
+        end = (end + chunk)[-2:]
+        yield chunk
+    if not fault and end != b"\n\n":
+        fault = "a file that ends within a sentence" if end else "an empty file"
+    elif not fault and not has_words:
+        fault = "no words"
+    if fault:
+        msg = (
+            f"expected a treebank, found {fault}; nothing was kept; check whether the network asks "
+            f"for a login, or name another server with {MIRROR}"
+        )
+        raise CatalogueError(msg, source=address)
 
-    pooch.get_logger().setLevel(logging.WARNING)  # seqtag announces the file itself
-    store = pooch.create(
-        target.parent,
-        "",
-        registry={target.name: expected},
-        urls={target.name: address},
-        retry_if_failed=1,
-    )
-    downloader = pooch.HTTPDownloader(
-        progressbar=progress,
-        chunk_size=1 << 16,
-        headers={"Accept-Encoding": "identity"},
-        hooks={"response": check},
-    )
+
+def _read(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a file of a mirror that is a folder."""
     try:
-        store.fetch(target.name, downloader=downloader)
-    except CatalogueError:
-        raise
-    except requests.RequestException as error:
-        msg = (
-            f"cannot be downloaded ({error}); nothing was kept; check the network and try again, "
-            f"name another server with {MIRROR} (such as https://example.org), or put the file at "
-            f"{target}"
-        )
-        is_missing = error.response is not None and error.response.status_code == 404
-        kind = MissingPartError if is_missing else CatalogueError
-        raise kind(msg, source=address) from error
+        with Path(path).open("rb") as opened:
+            yield from iter(partial(opened.read, 1 << 16), b"")
     except OSError as error:
-        msg = (
-            f"cannot keep corpora there ({error.strerror or error}); set {FOLDER} to a folder that "
-            "you can write to"
-        )
-        raise CatalogueError(msg, source=str(target.parent)) from error
-    except ValueError as error:  # of pooch, about the digest
-        advice = (
-            "try again, and check whether a proxy changes files"
-            if file.digest
-            else f"if the change is intended, remove {_record_of(target)}"
-        )
-        msg = f"expected the SHA-256 {expected}, found another; nothing was kept; {advice}"
-        raise CatalogueError(msg, source=address) from error
+        msg = f"cannot be read ({error.strerror}); nothing was kept; {MIRROR} names a folder"
+        kind = MissingPartError if isinstance(error, FileNotFoundError) else CatalogueError
+        raise kind(msg, source=path) from error
+
+
+def _request(address: str, *, secure: bool, progress: bool) -> Iterator[bytes]:
+    """Yield the bytes of a file of a server; after an interruption, continue once."""
+    import requests  # late: these take longer to import than a short text to tag
+    from tqdm import tqdm
+
+    done, headers = 0, {"Accept-Encoding": "identity"}
+    for is_last in (False, True):
+        try:
+            with requests.get(address, stream=True, timeout=30, headers=headers) as response:
+                response.raise_for_status()
+                packed = response.headers.get("Content-Encoding", "identity")
+                size = response.headers.get("Content-Length", "")
+                if packed != "identity" or (secure and not response.url.startswith("https:")):
+                    msg = (
+                        "expected HTTPS for a file without a digest, and no packed file, found "
+                        f"{response.url[:200]} ({packed[:20]}); name another server with {MIRROR}"
+                    )
+                    raise CatalogueError(msg, source=address)
+                total, skip = int(size) if size.isdecimal() else None, done
+                with tqdm(total=total, unit="B", unit_scale=True, disable=not progress) as bar:
+                    for chunk in response.iter_content(1 << 16):
+                        bar.update(len(chunk))
+                        yield chunk[skip:]
+                        done += len(chunk[skip:])
+                        skip = max(0, skip - len(chunk))
+                return
+        except requests.RequestException as error:
+            is_missing = error.response is not None and error.response.status_code == 404
+            if is_last or is_missing:
+                msg = (
+                    f"cannot be downloaded ({str(error)[:400]}); nothing was kept; check the "
+                    f"network and try again, or name another server with {MIRROR} (such as "
+                    "https://example.org)"
+                )
+                kind = MissingPartError if is_missing else CatalogueError
+                raise kind(msg, source=address) from error
+        time.sleep(_PAUSE)

@@ -53,7 +53,7 @@ def list_corpora(as_json: bool) -> int:
     rows = [["name", "corpus", "script", "license", "release", "size", "digest", "here"]]
     for entry in entries().values():
         size = f"{sum(entry.bytes) / 1e6:.1f} MB" if entry.bytes else "?"
-        digest = "pinned" if entry.is_pinned else "first use"
+        digest = "pinned" if entry.sha256 else "first use"
         here = " ".join(_here(entry)) or "-"
         row = [entry.name, entry.title, entry.script, entry.licence, entry.release, size, digest]
         rows.append([*row, here])

@@ -59,7 +59,7 @@ def _versions() -> Iterator[Finding]:
     import platform
     from importlib.metadata import version
 
-    names = ("numpy", "click", "conllu", "jinja2", "nltk", "pooch", "tqdm")
+    names = ("numpy", "click", "conllu", "jinja2", "nltk", "requests", "tqdm")
     python = f"Python {platform.python_version()}"
     yield Finding("seqtag", f"{__version__} in {Path(__file__).parents[1]}")
     yield Finding("versions", ", ".join([python, *(f"{name} {version(name)}" for name in names)]))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.entries import languages as language_names
-from seqtag.catalogue.entries import training_seconds, treebank_of, treebanks
+from seqtag.catalogue import entries as corpora
 from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
 from seqtag.cli.options import json_option, quiet_option
-from seqtag.errors import CatalogueError, did_you_mean
-from seqtag.model.embedded import embedded_models, language_code, trained_path
+from seqtag.errors import CatalogueError, printable
+from seqtag.model.embedded import embedded_models, language_code, trained_path, training_cost
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from seqtag.catalogue.entries import Entry
 
 
@@ -38,7 +38,7 @@ def command() -> None:
 @command.command("list")
 @json_option
 def list_models(as_json: bool) -> int:
-    """List all treebanks that models can be trained from.
+    """List all treebanks and other corpora that models can be trained from.
 
     The columns are name, corpus, license, release, size and estimated time where they are known,
     and state: embedded, trained (here), or trainable; * marks the default of a language.
@@ -48,17 +48,17 @@ def list_models(as_json: bool) -> int:
       seqtag models list
       seqtag models list --json
     """
-    defaults = {*language_names().values()}
+    defaults = {*corpora.languages().values()}
     rows = []
-    for entry in treebanks().values():
-        code, name = language_code(entry), entry.name.removeprefix("ud:")
+    for name, entry in corpora.trainable().items():
+        code = language_code(entry)
         state = "trained" if trained_path(entry).is_file() else "trainable"
         if state == "trainable" and code in embedded_models() and entry.name in defaults:
             state = f"embedded: {code}"
         size = f"{sum(entry.bytes) / 1e6:.1f} MB" if entry.bytes else "?"
-        seconds = f"{max(1, round(training_seconds(entry)))} s" if entry.bytes else "?"
+        seconds = f"{max(1, round(corpora.training_seconds(entry)))} s" if entry.bytes else "?"
         is_default = "*" if entry.name in defaults else ""
-        license_ = entry.licence if entry.is_pinned else "?"
+        license_ = entry.licence if entry.script else "?"  # it names a file
         rows.append([name, is_default, entry.title, license_, entry.release, size, seconds, state])
     header = ["name", "default", "corpus", "license", "release", "size", "time", "state"]
     if as_json:
@@ -71,23 +71,53 @@ def list_models(as_json: bool) -> int:
 @command.command("train")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[@RELEASE]...")
 @option("--best", is_flag=True, help="Train for accuracy: 5 runs.")
+@option("--locked", is_flag=True, help="Accept only files with digests that are known.")
 @quiet_option
-def train_models(names: tuple[str, ...], best: bool, quiet: bool) -> int:
+def train_models(names: tuple[str, ...], best: bool, locked: bool, quiet: bool) -> int:
     """Train models and print their paths; those that are there are not trained again.
+
+    Digests of files are those of the catalog, or are recorded in $SEQTAG_CACHE/seqtag.lock when a
+    file is fetched first; a copy of that file makes --locked accept the same files elsewhere.
 
     \b
     Examples:
       seqtag models train french
       seqtag models train fr_gsd@2.18 wolof
+      seqtag models train wolof --locked
     """
-    from seqtag.training.named import train_named
-
     check_stdout()
     notes = Notes(quiet)
     for entry in [_named(name) for name in names]:
-        notes(f"{entry.name}@{entry.release}: {entry.title}, license: {entry.licence}")
-        say(f"{train_named(entry, best=best, announce=notes.announce)}\n")
+        say(f"{train(entry, notes, best=best, locked=locked)}\n")
     return 0
+
+
+def train(entry: Entry, notes: Notes, *, best: bool = False, locked: bool = False) -> Path:
+    """Train the model of a treebank after showing its license; return the path of the model."""
+    from seqtag.training.named import train_named
+
+    notes(f"{entry.name}@{entry.release}: {entry.title}, license: {entry.licence}")
+    return train_named(entry, best=best, locked=locked, announce=notes.announce)
+
+
+@cache
+def is_wanted(entry: Entry) -> bool:
+    """Ask once whether to train a model that is missing; without a terminal, the answer is no.
+
+    The question goes to the terminal itself, so that what standard input holds is not read.
+    """
+    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        return False
+    question = (
+        f"seqtag: there is no model of {entry.name}@{entry.release} yet ({entry.title}; license: "
+        f"{entry.licence}; {training_cost(entry)}). Train it now? [y/N] "
+    )
+    try:
+        with (tty := Path("/dev/tty")).open("w") as asked, tty.open() as answers:
+            click.echo(printable(question), asked, nl=False)
+            return answers.readline().strip().lower() in ("y", "yes")
+    except OSError:  # no terminal of its own, or another system
+        return False
 
 
 @command.command("path")
@@ -134,13 +164,10 @@ def remove(name: str) -> int:
 
 
 def _named(name: str) -> Entry:
-    entry = treebank_of(name)
+    entry = corpora.treebank_of(name)
     if entry is None:
-        known = [*language_names(), *(each.removeprefix("ud:") for each in treebanks())]
-        msg = (
-            f"expected a language or a treebank, found {name!r}{did_you_mean(name, known)}; "
-            "seqtag models list shows them all"
-        )
+        near = corpora.did_you_mean_language(name)
+        msg = f"expected a language or a model of seqtag models list, found {name!r}{near}"
         raise CatalogueError(msg)
     return entry
 

@@ -39,7 +39,8 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
     "--model",
     "models",
     multiple=True,
-    help="Model to serve, under the name NAME or that of its file; repeat for several.",
+    help="Model to serve, under the name NAME or that of its file; repeat for several, or join "
+    "names with commas.",
     shown="en",
     metavar="[NAME=]MODEL",
 )
@@ -112,6 +113,7 @@ def command(
     Examples:
       seqtag serve
       seqtag serve -m en -m french.seqtag --port 9000
+      seqtag serve -m french,german,en
       seqtag serve -m english-ewt-ud-2.15=en
     """
     caught = [n for n in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(n))]
@@ -134,7 +136,8 @@ def command(
     share_heap()
     notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
-    named = [_named(model) for model in dict.fromkeys(models or ("en",))]
+    several = [each for model in models or ("en",) for each in _names_in(model)]
+    named = [_named(each) for each in dict.fromkeys(several)]
 
     def read() -> ServedModels:
         loaded = {file: load_model(file) for _, file in named}
@@ -178,6 +181,13 @@ def command(
         _run(config, listener, caught)
     notes("stopped")
     return 0
+
+
+def _names_in(model: str) -> list[str]:
+    """Return the names in ``fr,de@2.18``; a path is one name."""
+    if Path(model).exists() or not re.fullmatch(r"[\w@.-]+(,[\w@.-]+)+", model):
+        return [model]
+    return model.split(",")
 
 
 def _named(model: str) -> tuple[str, str]:

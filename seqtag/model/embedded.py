@@ -31,12 +31,12 @@ def embedded_models() -> list[str]:
     return sorted(path.stem for path in MODELS.glob("*.seqtag"))
 
 
-def find_model(path_or_name: str | PathLike[str]) -> Path:
+def find_model(path_or_name: str | PathLike[str], *, train: bool = False) -> Path:
     """Return the path of a model: the path itself if it is a file, else that of a model by name.
 
     Names are those of embedded models, and of languages and treebanks whose model was trained by
-    ``seqtag models train``; with ``SEQTAG_TRAIN=1`` it is trained now. A folder called ``en`` does
-    not hide the model of that name.
+    ``seqtag models train``; with `train` or ``SEQTAG_TRAIN=1`` it is trained now, and commands on a
+    terminal ask. A folder called ``en`` does not hide the model of that name.
     """
     path, name = Path(path_or_name), str(path_or_name)
     embedded = MODELS / f"{name}.seqtag"
@@ -50,24 +50,24 @@ def find_model(path_or_name: str | PathLike[str]) -> Path:
     if entry is None:
         return path
     code = language_code(entry)
-    if code in embedded_models() and treebank_of(code) is entry and entry.name[3:] != name:
+    if code in embedded_models() and treebank_of(code) is entry and entry.model != name:
         return MODELS / f"{code}.seqtag"
     trained = trained_path(entry)
-    if not trained.is_file() and os.environ.get("SEQTAG_TRAIN") == "1":
-        hooks.call("train_named", entry)
+    if not trained.is_file():
+        hooks.call("missing_model", entry, train=train or os.environ.get("SEQTAG_TRAIN") == "1")
     return trained if trained.is_file() else path
 
 
 def language_code(entry: Entry) -> str:
     """Return the ISO 639 code of a treebank's language, with which its name begins."""
-    return entry.name.removeprefix("ud:").partition("_")[0]
+    return entry.model.partition("_")[0]
 
 
 def trained_path(entry: Entry) -> Path:
     """Return where the model of a treebank is kept, whether it exists or not."""
     from seqtag.catalogue.fetch import cache_folder
 
-    return cache_folder() / "models" / f"{entry.name.removeprefix('ud:')}@{entry.release}.seqtag"
+    return cache_folder() / "models" / f"{entry.model}@{entry.release}.seqtag"
 
 
 class MissingModelError(FileNotFoundError):
@@ -79,6 +79,8 @@ class MissingModelError(FileNotFoundError):
 
 def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
     """Return the error about a missing model: similar names, or how to train it for a language."""
+    from seqtag.catalogue.entries import did_you_mean_language
+
     what = error.strerror or "No such file"
     path = Path(name)
     stem = path.name.removesuffix(".seqtag")
@@ -89,14 +91,17 @@ def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
     if advice:
         return MissingModelError(errno.ENOENT, f"{what}; {advice}", name)
     near = nearest(stem, known)
-    what += f" (did you mean {known[near]!r}?)" if near else ""
+    if near:
+        what += f" (did you mean {known[near]!r}?)"
+    elif path.name == name == stem:  # else it is a file
+        what += did_you_mean_language(name)
     embedded = ", ".join(embedded_models())
     return MissingModelError(errno.ENOENT, f"{what}; embedded models: {embedded}", name)
 
 
 def training_advice(language: str) -> str:
     """Return how to get a model of a language; empty if the catalogue has no treebank of it."""
-    from seqtag.catalogue.entries import training_seconds, treebank_of
+    from seqtag.catalogue.entries import treebank_of
 
     entry = treebank_of(language)
     if entry is None:
@@ -104,12 +109,17 @@ def training_advice(language: str) -> str:
     code = language_code(entry)
     if code in embedded_models() and treebank_of(language) is treebank_of(code):
         return f"{entry.language} is the embedded model {code!r}"
-    cost = "its size is not known here"
-    if entry.is_pinned:
-        size = sum(entry.file(part).size or 0 for part in ("train", "dev"))
-        seconds = max(1, round(training_seconds(entry)))
-        cost = f"downloads {size / 1e6:.1f} MB and takes about {seconds} s"
     return (
         f"train the model for {entry.title} (license: {entry.licence}): seqtag models train "
-        f"{language} ({cost}), or set SEQTAG_TRAIN=1"
+        f"{language} ({training_cost(entry)}), or set SEQTAG_TRAIN=1"
     )
+
+
+def training_cost(entry: Entry) -> str:
+    """Return the size of the files of a treebank and an estimate of the time of training."""
+    from seqtag.catalogue.entries import training_seconds
+
+    if not entry.sha256:
+        return "its size is not known here"
+    seconds = max(1, round(training_seconds(entry)))
+    return f"downloads {sum(entry.bytes) / 1e6:.1f} MB and takes about {seconds} s"

@@ -37,12 +37,16 @@ a space for white space. They are looked up in a table as they are. The length i
 none, and at most `MOST_LENGTH`. Features of dictionary words like these are due to Neubig, Nakata
 and Mori (2011).
 
+Marks that people type in several ways are read in one (`spelled_out`): the sign for an ellipsis is
+three rows, of which the first two end nothing and have no extent in the text.
+
 The values have maximum lengths, so that time is linear in the text and a label depends on a window
 of the text only. Longer ones are the empty string, but ``next`` is then the start of the chunk.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from itertools import chain, compress, groupby, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -185,6 +189,13 @@ class CharacterRows(NamedTuple):
         """The first row of each paragraph, followed by the number of rows."""
         return np.append(np.flatnonzero(self.gaps == NEW_PARAGRAPH), len(self.gaps))
 
+    def without(self, added: NDArray[np.int64]) -> CharacterRows:
+        """Return the same rows with positions in the text without the code points at `added`."""
+        if not len(added):
+            return self
+        starts, ends = (at - np.searchsorted(added, at) for at in (self.starts, self.ends))
+        return self._replace(starts=starts, ends=ends)
+
 
 def code_kind(char: str) -> int:
     r"""Return how a code point combines with others into characters: one of the six kinds.
@@ -298,6 +309,47 @@ def rows_of(text: str) -> CharacterRows:
     )
 
 
+_DASHES = [
+    re.compile(rf"{mark}(?<=[^\W\d_]{mark})(?=[^\W\d_])")  # searched for by the mark
+    for mark in ("--", "\u2014", "\u2014\u2014")
+]
+_ISO_DATE = re.compile(r"-\d\d-\d\d(?<=\d{4}-\d\d-\d\d)(?<!\d{5}-\d\d-\d\d)(?![-\d])")
+_ELLIPSIS = "\u2026"
+SPELLING_REACH = 12
+"""Number of code points on both sides by which `spelled_out` decides."""
+
+
+def spelled_out(text: str) -> tuple[str, NDArray[np.int64]]:
+    r"""Return a text with one spelling of marks, and the indexes of what was added to it.
+
+    An ellipsis is three dots, dashes (``—``, ``--``) between letters have blanks on both sides,
+    and the hyphens of ISO dates are colons, as in times, which hardly a treebank divides. A word
+    that goes on after these blanks is learned as one with white space inside.
+
+    Examples
+    --------
+    >>> spelled_out("Wait\u2026")
+    ('Wait...', array([4, 5]))
+    >>> spelled_out("opened\u2014a door--on 2023-05-01")[0]
+    'opened \u2014 a door -- on 2023:05:01'
+    """
+    text = _ISO_DATE.sub(lambda match: match[0].replace("-", ":"), text)
+    added = [
+        (at, " ") for pattern in _DASHES for match in pattern.finditer(text) for at in match.span()
+    ]
+    if _ELLIPSIS in text:
+        added += [(at, ".") for at, char in enumerate(text) if char == _ELLIPSIS for _ in "12"]
+        text = text.replace(_ELLIPSIS, ".")
+    added.sort()
+    parts: list[str] = []
+    done = 0
+    for at, char in added:
+        parts += text[done:at], char
+        done = at
+    places = np.array([at for at, _ in added], np.int64)
+    return "".join([*parts, text[done:]]), places + np.arange(len(places))
+
+
 def candidate_of(word: str) -> str:
     r"""Return a word in the form in which candidate words are looked up.
 
@@ -306,6 +358,7 @@ def candidate_of(word: str) -> str:
     >>> candidate_of("Trả\n lời"), candidate_of("3D")
     ('trả lời', '0d')
     """
+    word, _ = spelled_out(word)
     starts, ends, gaps = rows_of(word)
     parts = zip(starts.tolist(), ends.tolist(), (gaps == 1).tolist(), strict=True)
     return "".join(
@@ -530,9 +583,10 @@ class Numbering:
 
     def read(self, text: str) -> tuple[CharacterRows, NDArray[np.int32]]:
         """Return the rows of a text, and the type of each row in each view: (views, rows) int32."""
+        text, added = spelled_out(text)
         if self._native is not None:
-            return self._split(self._native, text), self._native.number()
-        rows, found = rows_of(text), columns_of(text, self._tables)
+            return self._split(self._native, text).without(added), self._native.number()
+        rows, found = rows_of(text).without(added), columns_of(text, self._tables)
         types = np.zeros((len(self.views), len(rows.starts)), np.int32)
         for row, view, numbers in zip(types, self.views, self._numbers, strict=True):
             values = zip(*[found[name] for name in view], strict=True)
@@ -545,7 +599,8 @@ class Numbering:
         All rows of a paragraph have labels, or none. `text` has characters; there is a kernel.
         """
         native = cast("Characters", self._native)
-        return self._split(native, text), native.labels(model)
+        text, added = spelled_out(text)
+        return self._split(native, text).without(added), native.labels(model)
 
     def _split(self, native: Characters, text: str) -> CharacterRows:
         """Return the rows of a text by the kernel, which calls Python for new characters."""

@@ -24,6 +24,7 @@ from seqtag.segmentation.characters import (
     COLUMNS,
     JOINER,
     NEW_PARAGRAPH,
+    SPELLING_REACH,
     Numbering,
     code_kind,
     view_of,
@@ -166,6 +167,7 @@ class Segmenter:
                 for name in view
             ]
             self._calls.append(None if None in calls else [each or [] for each in calls])
+        reach += SPELLING_REACH
         self._context, self._ahead = BEFORE + reach, AHEAD + reach + 1
         self._joined, self._token, self._sentence = (
             model.labels.index(label) if label in model.labels else -1
@@ -248,11 +250,12 @@ class Segmenter:
         done = int(rows.starts[last]) if last < len(labels) else len(text)
         # Whether a sentence, and whether a token, ends with each row.
         gaps = np.append(rows.gaps[1:], NEW_PARAGRAPH)[first:last]
-        labels = labels[first:last]
-        sentences = (labels == self._sentence) | (gaps == NEW_PARAGRAPH)
+        labels, inner = labels[first:last], (rows.starts == rows.ends)[first:last]
+        sentences = ((labels == self._sentence) & ~inner) | (gaps == NEW_PARAGRAPH)
         if self._only_at_spaces:
             sentences &= gaps > 0
-        ends = sentences | ((gaps > 0) & (labels != self._joined)) | (labels == self._token)
+        ends = sentences | ((gaps > 0) & (labels != self._joined))
+        ends |= (labels == self._token) & ~inner
         follows = np.append(not is_open, ends)
         tokens = _Tokens(
             rows.starts[first:last][follows[:-1]], rows.ends[first:last][ends], sentences[ends]

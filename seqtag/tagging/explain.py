@@ -89,7 +89,7 @@ class Explanation:
     >>> import seqtag
     >>> why = seqtag.load("en").tagger("upos").explain(["Birds", "sing", "."], 1)
     >>> why.label, why.rival, why.margin > 0
-    ('VERB', 'INTJ', True)
+    ('VERB', 'NOUN', True)
     >>> sum(row.label_weight - row.rival_weight for row in why.rows) == why.margin
     True
     """

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from typing import TYPE_CHECKING, Any
 
-from seqtag.catalogue.fetch import MissingPartError, fetch
+from seqtag.catalogue.fetch import (
+    DIGESTS,
+    MissingPartError,
+    cache_folder,
+    digest_of,
+    expected_digest,
+    fetch,
+)
 from seqtag.corpus.read import ReadOptions
 from seqtag.errors import CatalogueError
 from seqtag.evaluation.systems import score_system
+from seqtag.model import bundle, container
 from seqtag.model.embedded import trained_path
 from seqtag.storage import locks, strict_json
 from seqtag.storage.output import Output
-from seqtag.tagging.pipeline import load
+from seqtag.tagging.pipeline import of_models
+from seqtag.training.task import PRESETS
 from seqtag.training.train import train
 from seqtag.version import __version__
 
@@ -22,6 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from seqtag.catalogue.entries import Entry, RemoteFile
+
+_log = logging.getLogger("seqtag")
 
 
 def card_of(model: Path) -> dict[str, Any]:
@@ -34,6 +46,7 @@ def train_named(
     entry: Entry,
     *,
     best: bool = False,
+    locked: bool = False,
     announce: Callable[[RemoteFile], bool] | None = None,
 ) -> Path:
     """Return the model of a treebank; train it first if it is not in the cache.
@@ -41,93 +54,147 @@ def train_named(
     Only one process makes it, while others wait. The card is written before the model, and both
     atomically, so that an interrupted training leaves no model.
 
+    Parameters
+    ----------
+    entry
+        The treebank, at a release.
+    best
+        Train for accuracy: 5 runs.
+    locked
+        Accept only files whose digests are known: of the catalogue or recorded in ``seqtag.lock``.
+    announce
+        As for `seqtag.catalogue.fetch.fetch`.
+
     Raises
     ------
     CatalogueError
         If the treebank cannot be fetched, has no training part, or no words.
     """
     target = trained_path(entry)
+
+    def is_there() -> bool:
+        card = card_of(target) if target.is_file() else {}
+        digests = {part: each["sha256"] for part, each in card.get("files", {}).items()}
+        return card.get("best") == best and not (locked and digests != _known_digests(entry))
+
+    if is_there():
+        return target
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         lock = target.with_suffix(".lock").open("ab")
     except OSError as error:
         msg = (
-            f"cannot keep models there ({error.strerror}); set SEQTAG_CACHE to a folder that you "
-            "can write to"
+            f"cannot keep models there ({error.strerror}); check space and permissions, or "
+            "set SEQTAG_CACHE to another folder"
         )
         raise CatalogueError(msg, source=str(target.parent)) from error
     with lock:
-        locks.acquire(lock.fileno(), wait=True)
-        if target.is_file() and card_of(target).get("best") == best:
+        if not locks.acquire(lock.fileno()):
+            _log.info("%s: another process trains it; waiting for its end", entry.name)
+            locks.acquire(lock.fileno(), wait=True)
+        if is_there():  # another process made it
             return target
-        files = _files(entry, announce)
-        runs = 5 if best else 1
-        dev = str(files["dev"]) if "dev" in files else None
-        model = train(str(files["train"]), dev=dev, label="all", runs=runs)
+        files = _files(entry, announce, locked=locked)
+        withheld = [part for part, file in files.items() if not entry.labels and _is_withheld(file)]
+        if "train" in withheld:
+            msg = "expected words to learn from, found _ for most; choose another treebank"
+            raise CatalogueError(msg, source=f"{entry.name}/train")
+        for part in withheld:
+            _log.info("%s/%s: not used, because most of its forms are _", entry.name, part)
+        used = {part: str(file) for part, file in files.items() if part not in withheld}
+        label = entry.labels[0] if len(entry.labels) == 1 else entry.labels or "all"
+        model = train(used["train"], dev=used.get("dev"), label=label, runs=5 if best else 1)
         if model.models[-1].interrupted:
             raise KeyboardInterrupt
-        made = target.with_suffix(".new.seqtag")
-        model.save(made)
-        card = _card(entry, files, made, best=best)
+        data = bundle.to_bytes(model.models)
+        card = _card(entry, files, used, data, best=best)
         target.unlink(missing_ok=True)  # never a model with the card of another
         with Output(target.with_suffix(".json")) as out:
             out.write(json.dumps(card, indent=2, ensure_ascii=False).encode() + b"\n")
-        made.replace(target)
+        with Output(target) as out:
+            out.write(data)
     return target
 
 
-def _files(entry: Entry, announce: Callable[[RemoteFile], bool] | None) -> dict[str, Path]:
+def _known_digests(entry: Entry) -> dict[str, str]:
+    """Return the expected digests of the parts of a treebank."""
+    found = {part: expected_digest(entry.file(part)) for part in entry.parts}
+    return {part: digest for part, digest in found.items() if digest}
+
+
+def _files(
+    entry: Entry, announce: Callable[[RemoteFile], bool] | None, *, locked: bool
+) -> dict[str, Path]:
     """Return the files of the parts that the treebank has."""
     files = {}
-    for part in entry.parts:
+    known = _known_digests(entry)
+    if locked and "train" not in known:
+        msg = (
+            f"expected a digest of {entry.name}@{entry.release}, found none in the catalog and in "
+            f"{cache_folder() / DIGESTS}; train once without --locked, or copy that file there"
+        )
+        raise CatalogueError(msg)
+    for part in known if locked else entry.parts:
         try:
             files[part] = fetch(entry.file(part), announce)
         except MissingPartError as error:
+            if part in known:
+                raise
             if part == "train":
                 msg = (
                     f"expected a training part of {entry.name}, release {entry.release}, found "
                     "none; choose another treebank of the language: seqtag models list"
                 )
                 raise CatalogueError(msg, source=error.source) from error
-    words = withheld = 0
-    with files["train"].open("rb") as lines:
-        for line in lines:
-            if line[:1].isdigit():
-                words += 1
-                withheld += line.split(b"\t")[1:3] == [b"_", b"_"]
-    if 2 * withheld >= words:
-        found = f"{withheld:,} of {words:,} forms withheld (_)" if words else "no words"
-        msg = f"expected words to learn from, found {found}; choose another treebank"
-        raise CatalogueError(msg, source=f"{entry.name}/train")
+            _log.info("%s, release %s, has no %s part", entry.name, entry.release, part)
     return files
 
 
-def _card(entry: Entry, files: dict[str, Path], model: Path, *, best: bool) -> dict[str, Any]:
+def _is_withheld(file: Path) -> bool:
+    """Return whether the form of most words of a file is ``_``."""
+    words = withheld = 0
+    with file.open("rb") as lines:
+        for line in lines:
+            if line[:1].isdigit():
+                words += 1
+                withheld += line.split(b"\t", 2)[1] == b"_"
+    return 2 * withheld >= words
+
+
+def _card(
+    entry: Entry, files: dict[str, Path], used: dict[str, str], model: bytes, *, best: bool
+) -> dict[str, Any]:
     """Return what the model was made of and how it scores on the test part, or else on dev."""
-    name = entry.name.removeprefix("ud:")
-    part = next((each for each in ("test", "dev") if each in files), None)
-    pipeline, figures = load(model), {}
-    for kind in ("raw", "gold") if part else ():
-        with ReadOptions(format="conllu").open(str(files[str(part)])) as gold:
-            report = score_system(gold, pipeline, name=name, raw=kind == "raw")
+    part = next((each for each in ("test", "dev") if each in used), None)
+    loaded, figures = of_models(bundle.models_of(container.from_bytes(model)), entry.model), {}
+    last = entry.labels[-1] if entry.labels else None
+    learned = {str(each.column) for each in loaded.models}
+    reading = ReadOptions() if entry.labels else ReadOptions(format="conllu")
+    for kind in ("raw", "gold")[bool(entry.labels) :] if part else ():
+        with reading.open(used[str(part)]) as gold:
+            report = score_system(gold, loaded, name=entry.model, raw=kind == "raw", component=last)
         metrics = report.to_dict().get("metrics") or {report.metric: {"f1": report.score}}
-        figures[kind] = {each: round(100 * value["f1"], 2) for each, value in metrics.items()}
-    data = {part: path.read_bytes() for part, path in files.items()}
+        figures[kind] = {
+            each: round(100 * value["f1"], 2)
+            for each, value in metrics.items()
+            if each in learned or each not in PRESETS
+        }
     return {
-        "model": name,
+        "model": entry.model,
         "title": entry.title,
         "license": entry.licence,
         "release": entry.release,
         "files": {
-            part: {"bytes": len(each), "sha256": hashlib.sha256(each).hexdigest()}
-            for part, each in data.items()
+            part: {"bytes": path.stat().st_size, "sha256": digest_of(path)}
+            for part, path in files.items()
         },
         "seqtag": __version__,
         "best": best,
-        "training": [dict(each.training) for each in pipeline.models],
+        "training": [dict(each.training) for each in loaded.models],
+        "withheld": [part for part in files if part not in used],
         "measured_on": part,
         "figures": figures,
-        "bytes": model.stat().st_size,
-        "sha256": hashlib.sha256(model.read_bytes()).hexdigest(),
-        "command": f"seqtag models train {name}@{entry.release}" + " --best" * best,
+        "bytes": len(model),
+        "sha256": hashlib.sha256(model).hexdigest(),
+        "command": f"seqtag models train {entry.model}@{entry.release}" + " --best" * best,
     }

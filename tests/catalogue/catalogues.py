@@ -45,6 +45,8 @@ def toys(tmp_path, monkeypatch):
     """A server with the corpora ud:xx_toy and toychunks, in a catalogue of their own."""
     catalogue = tmp_path / "catalogue.toml"
     catalogue.write_text("\n".join(written(name, parts) for name, parts in PARTS.items()))
+    for name in ("treebanks.tsv", "languages.tsv"):
+        (tmp_path / name).write_text("header\n")
     monkeypatch.setattr(entries, "CATALOGUE", catalogue)
     monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "cache"))
     _forget()
@@ -60,5 +62,5 @@ def toys(tmp_path, monkeypatch):
 
 
 def _forget() -> None:
-    for known in (entries.entries, entries.treebanks, entries.languages):
+    for known in (entries.entries, entries.treebanks, entries.trainable, entries.languages):
         known.cache_clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,12 @@ class Server(ThreadingHTTPServer):
         Addresses by path.
     codes : list of int
         Codes that the next requests get instead of an answer.
-    content_type : str
-        Of the files.
+    headers : dict
+        More headers of the files.
+    most : int
+        Bytes that are sent of a file without its length, again and again; 0 for files as they are.
+    sent : int
+        How many of them were taken.
     gate : threading.Event
         Held back while it is not set.
     """
@@ -41,7 +45,8 @@ class Server(ThreadingHTTPServer):
         self.cuts: list[int] = []
         self.codes: list[int] = []
         self.redirects: dict[str, str] = {}
-        self.content_type = "text/plain"
+        self.headers: dict[str, str] = {}
+        self.most = self.sent = 0
         self.gate = threading.Event()
         self.gate.set()
 
@@ -64,8 +69,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(302, Location=server.redirects[self.path])
         elif self.path not in server.files:
             self._answer(404)
+        elif server.most:
+            self._send_on_and_on(server.files[self.path])
         else:
-            self._answer(200, server.files[self.path], Content_Type=server.content_type)
+            self._answer(200, server.files[self.path], **server.headers)
+
+    def _send_on_and_on(self, content: bytes) -> None:
+        self.send_response(200)
+        self.end_headers()
+        with suppress(ConnectionError):
+            while self.server.sent < self.server.most:
+                self.server.sent += self.wfile.write(content)
 
     def _answer(self, code: int, content: bytes = b"", **headers: str) -> None:
         self.send_response(code)

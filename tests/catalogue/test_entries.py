@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from seqtag.catalogue.entries import CATALOGUE, entries, parse, read_tables
+from seqtag.catalogue.entries import CATALOGUE, entries, parse
 from seqtag.catalogue.fetch import cache_folder, local_path
 from seqtag.corpus import READABLE
 from seqtag.corpus.conllu import COLUMNS
@@ -26,7 +26,10 @@ def test_the_catalogue_is_the_one_of_the_repository():
 
 def test_it_has_conll2000_and_treebanks_of_one_release_in_many_scripts():
     treebanks = [entry for entry in ALL if entry.name.startswith("ud:")]
-    assert [entry.name for entry in ALL if entry not in treebanks] == ["conll2000"]
+    others = {entry.model: entry for entry in ALL if entry not in treebanks}
+    assert others.pop("en_chunk").name == "conll2000"
+    assert {*others} == {f"{code}_ner" for code in ("da", "en", "hr", "pt", "sk", "sr", "sv")}
+    assert {entry.name.partition(":")[0] for entry in others.values()} == {"uner"}
     assert len(treebanks) >= 20
     assert {entry.release for entry in treebanks} == {"2.10"}
     assert len({entry.script for entry in treebanks}) >= 12
@@ -36,9 +39,11 @@ def test_it_has_conll2000_and_treebanks_of_one_release_in_many_scripts():
 def test_an_entry_says_all_there_is_to_know(entry):
     assert entry.title and entry.licence and entry.script
     assert entry.format in READABLE
-    assert entry.columns == (COLUMNS if entry.format == "conllu" else ("form", "pos", "chunk"))
+    assert entry.columns == COLUMNS if entry.format == "conllu" else "form" in entry.columns
+    assert {*entry.labels} <= {*entry.columns}
     assert entry.parts in (("train", "dev", "test"), ("train", "test"))
-    assert len(entry.parts) == len(entry.bytes) == len(entry.sha256) == len({*entry.sha256})
+    pinned = 0 if entry.name.startswith("uner:") else len(entry.parts)
+    assert len(entry.bytes) == len(entry.sha256) == len({*entry.sha256}) == pinned
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in entry.sha256)
     assert all(size > 10_000 for size in entry.bytes)
     for part in entry.parts:
@@ -58,10 +63,10 @@ def test_files_are_kept_apart():
 # ------------------------------------------------------------------------------- names
 def test_a_name_has_a_release_and_a_part():
     name = parse("ud:fr_sequoia@2.14/dev")
-    assert (name.entry.release, name.part, name.entry.is_pinned) == ("2.14", "dev", False)
+    assert (name.entry.release, name.part, name.entry.sha256) == ("2.14", "dev", ())
     assert "/r2.14/" in name.file().address
     assert name.file().digest is None is name.file().size
-    assert parse("ud:fr_sequoia@2.10").entry.is_pinned
+    assert parse("ud:fr_sequoia@2.10").entry.sha256
     assert [file.part for file in parse("conll2000").files()] == ["train", "test"]
     assert parse("conll2000").file("train").part == "train"
 
@@ -132,29 +137,3 @@ def test_the_folder_is_where_the_system_keeps_such_things(monkeypatch, env, fold
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     assert str(cache_folder()) == folder
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["x", '["x"]\nparts = [\n"train"', '["x"', "# a\n\nx =", "x = 1 2", '["x"]\ny = 1\ny = 2'],
-)
-def test_what_is_not_toml_is_refused(text):
-    with pytest.raises(
-        CatalogueError, match=r"^catalogue.toml: expected TOML, found an error: .* \(at "
-    ):
-        read_tables(text)
-
-
-def test_a_value_outside_a_table_is_refused():
-    with pytest.raises(CatalogueError) as error:
-        read_tables('release = "2.10"\n["x"]\n')
-    assert str(error.value) == (
-        "catalogue.toml: expected tables [\"name\"] only, found the value 'release'; move it into "
-        "a "
-        "table"
-    )
-
-
-def test_any_toml_is_read():
-    text = '[x] # a comment\ntitle = \'a\' # literal\nbytes = [1_000, 2,]\n[x.y]\nz = """a\nb"""\n'
-    assert read_tables(text) == {"x": {"title": "a", "bytes": [1000, 2], "y": {"z": "a\nb"}}}

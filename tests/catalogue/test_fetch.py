@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import logging
 import os
@@ -10,11 +11,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import pooch
 import pytest
 
 from seqtag.catalogue.entries import RemoteFile
-from seqtag.catalogue.fetch import fetch, local_path
+from seqtag.catalogue.fetch import MAX_LINE, fetch, local_path
 from seqtag.errors import CatalogueError
 from tests.catalogue.server import serving
 from tests.command_line import posix
@@ -23,7 +23,7 @@ from tests.conftest import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-CONTENT = b"the DT\ncat NN\n\n" * 20_000
+CONTENT = b"1\tthey\n2\tcats\n\n" * 20_000
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 PATH = "/x/r1/x-train.txt"
 PINNED = RemoteFile("x", "1", "train", f"https://example.org{PATH}", len(CONTENT), DIGEST)
@@ -34,7 +34,7 @@ UNPINNED = PINNED._replace(size=None, digest=None)
 def server(tmp_path, monkeypatch):
     """A server with one file, asked instead of the address of the catalogue; an empty cache."""
     monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(pooch.core.time, "sleep", lambda _: None)
+    monkeypatch.setattr("seqtag.catalogue.fetch._PAUSE", 0)
     with serving() as server:
         monkeypatch.setenv("SEQTAG_CORPORA_MIRROR", server.address + "/")
         server.files[PATH] = CONTENT
@@ -100,6 +100,12 @@ def test_trouble_that_may_pass_is_tried_again(server):
     assert len(server.requests) == 2
 
 
+def test_a_transfer_that_was_cut_is_continued_once(server):
+    server.cuts = [100_000]
+    assert fetch(UNPINNED).read_bytes() == CONTENT
+    assert len(server.requests) == 2
+
+
 # --------------------------------------------------------------------------- what goes wrong
 def missing(server):
     server.files.clear()
@@ -110,7 +116,7 @@ def busy(server):
 
 
 def wrong(server):
-    server.files[PATH] = CONTENT.replace(b"cat", b"dog")
+    server.files[PATH] = CONTENT.replace(b"cats", b"dogs")
 
 
 def cut(server):
@@ -130,7 +136,7 @@ def elsewhere(server):
     [
         (missing, "cannot be downloaded (404 Client Error: Not Found for url: http://127.0.0.1:"),
         (busy, "cannot be downloaded (503 Server Error: Service Unavailable for url: http://"),
-        (wrong, f"expected the SHA-256 {DIGEST}, found another; nothing was kept; try again, and "),
+        (wrong, f"expected the SHA-256 {DIGEST}, found "),
         (cut, "cannot be downloaded ("),
         (endless, "cannot be downloaded (Exceeded 30 redirects.); nothing was kept; check the "),
         (elsewhere, "cannot be downloaded (No connection adapters were found for 'ftp://127."),
@@ -152,9 +158,8 @@ def test_a_server_that_is_not_there(server, monkeypatch):
         message = refusal()
         assert message.startswith(f"{mirror}{PATH}: cannot be downloaded (")
         assert message.endswith(
-            "; nothing was kept; check the network and try again, name another server with "
-            "SEQTAG_CORPORA_MIRROR (such as https://example.org), or put the file at "
-            f"{local_path(PINNED)}"
+            "; nothing was kept; check the network and try again, or name another server with "
+            "SEQTAG_CORPORA_MIRROR (such as https://example.org)"
         )
 
 
@@ -163,47 +168,96 @@ def test_a_cache_that_cannot_be_written_to(server, tmp_path, monkeypatch):
     monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "file"))
     assert refusal() == (
         f"{tmp_path / 'file' / 'corpora' / 'x-1'}: cannot keep corpora there (Not a directory); "
-        "set SEQTAG_CACHE to a folder that you can write to"
+        "check space and permissions, or set SEQTAG_CACHE to another folder"
     )
 
 
 # ------------------------------------------------------------------ without a known digest
-def test_the_first_time_is_trusted_and_said_and_the_next_is_checked(server, caplog):
+def test_the_first_time_is_trusted_and_said_and_the_next_is_checked(server, tmp_path, caplog):
     with caplog.at_level(logging.INFO, "seqtag"):
         path = fetch(UNPINNED)
     assert caplog.messages == [
         "x/train, release 1: the catalog has no digest to check it against; compare SHA-256 "
         f"{DIGEST} with one from its authors; it was recorded and is required from now on"
     ]
-    record = path.with_name("x-train.txt.sha256")
-    assert record.read_text() == f"{DIGEST}  x-train.txt\n"
+    record = tmp_path / "cache" / "seqtag.lock"
+    assert record.read_text() == f"{DIGEST}  corpora/x-1/x-train.txt\n"
     path.unlink()
-    server.files[PATH] = b"something else"
+    server.files[PATH] = CONTENT[15:]
     assert refusal(UNPINNED) == (
-        f"{server.address}{PATH}: expected the SHA-256 {DIGEST}, found another; nothing was kept; "
-        f"if the change is intended, remove {record}"
+        f"{server.address}{PATH}: expected the SHA-256 {DIGEST}, found "
+        f"{hashlib.sha256(CONTENT[15:]).hexdigest()}; nothing was kept; if the change is intended, "
+        f"remove it from {record}"
     )
+    assert left_in(tmp_path) == [".lock", "seqtag.lock"]
     record.unlink()
-    assert fetch(UNPINNED).read_bytes() == b"something else"
+    assert fetch(UNPINNED).read_bytes() == CONTENT[15:]
+    record.write_text("<<<<<<< ours\n")
+    assert refusal(UNPINNED) == (
+        f"{record}:1: expected a SHA-256, two blanks and a path, found '<<<<<<< ours'; correct it"
+    )
 
 
-def test_a_file_put_there_by_hand_is_written_down(server):
+def test_a_file_put_there_by_hand_is_written_down(server, tmp_path):
     path = local_path(UNPINNED)
     path.parent.mkdir(parents=True)
     path.write_bytes(CONTENT)
     fetch(UNPINNED)
-    assert path.with_name("x-train.txt.sha256").read_text().startswith(DIGEST)
+    assert (tmp_path / "cache" / "seqtag.lock").read_text().startswith(DIGEST)
     assert server.requests == []
 
 
-def test_without_a_digest_no_web_page_and_no_plain_http(server, tmp_path, monkeypatch):
-    server.content_type = "text/html; charset=utf-8"
-    assert "expected a corpus, found a web page; check whether the" in refusal(UNPINNED)
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"<!DOCTYPE html><title>Log in</title>", "a line that begins with b'<!DOCTYPE html>"),
+        (b"# text = x\n1\tx\n<html>\n\n", "a line that begins with b'<html>'"),
+        (gzip.compress(CONTENT)[:-9], r"a line that begins with b'\x1f\x8b"),
+        (bytes(99), r"a line that begins with b'\x00"),
+        (CONTENT[:-7], "a file that ends within a sentence"),
+        (CONTENT[:-1], "a file that ends within a sentence"),
+        (b"# nothing\n\n", "no words"),
+        (b"", "an empty file"),
+        (b"#" * (MAX_LINE + 70_000), f"a line of more than {MAX_LINE:,} bytes"),
+    ],
+)
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_without_a_digest_it_must_be_conllu(
+    server, tmp_path, monkeypatch, content, fault, is_folder
+):
+    server.files[PATH] = content
+    if is_folder:
+        (tmp_path / "mirror" / PATH[1:]).parent.mkdir(parents=True)
+        (tmp_path / "mirror" / PATH[1:]).write_bytes(content)
+        monkeypatch.setenv("SEQTAG_CORPORA_MIRROR", str(tmp_path / "mirror"))
+    assert f"{PATH}: expected a treebank, found {fault}" in refusal(UNPINNED)
+    assert left_in(tmp_path / "cache") == []
+
+
+@pytest.mark.parametrize("file", [PINNED, UNPINNED])
+def test_bytes_without_end_are_not_taken(server, tmp_path, monkeypatch, file):
+    monkeypatch.setattr("seqtag.catalogue.fetch.MAX_BYTES", 1_000_000)
+    server.most = 1 << 28
+    most = file.size or 1_000_000
+    assert f"expected at most {most:,} bytes, found more; nothing was kept" in refusal(file)
+    assert server.sent < server.most
+    assert left_in(tmp_path) == []
+
+
+def test_packed_files_are_not_unpacked(server, tmp_path):
+    server.files[PATH] = gzip.compress(CONTENT)
+    server.headers = {"Content_Encoding": "gzip"}
+    for file in (PINNED, UNPINNED):
+        assert "no packed file, found" in refusal(file)
+        assert left_in(tmp_path) == []
+
+
+def test_without_a_digest_no_plain_http(server, tmp_path, monkeypatch):
     monkeypatch.delenv("SEQTAG_CORPORA_MIRROR")
     file = PINNED._replace(address=server.address + PATH)
     assert refusal(file._replace(size=None, digest=None)) == (
-        f"{file.address}: expected HTTPS for a file without a digest, found {file.address}; or "
-        "name another server with SEQTAG_CORPORA_MIRROR"
+        f"{file.address}: expected HTTPS for a file without a digest, and no packed file, found "
+        f"{file.address} (identity); name another server with SEQTAG_CORPORA_MIRROR"
     )
     assert left_in(tmp_path) == []
     assert fetch(file).read_bytes() == CONTENT

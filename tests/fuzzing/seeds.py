@@ -63,10 +63,6 @@ _WORD_TABLES = [
     "\ufeffa\tb\r\n# note\n\nE\u0301\tc|d\nÉ\td\r\n",
     "# seqtag table 2\na\tb\n",
 ]
-_CATALOGUES = [
-    '# A corpus.\n["x"]\ntitle = "X"\nparts = [\n  "train",\n  "dev"\n]\nbytes = [1, 2]\n',
-    '["a:b"]\nname = "\\u00e9"\nsize = -1.5e3\n["c"]\n',
-]
 _REQUESTS = [
     b"Im Haus. Wer?",
     b"data=the%20man&tagger=&input=horizontal",
@@ -161,7 +157,7 @@ def seeds(target: str) -> list[bytes]:
             "command-line": files[:1],
         }
         return [head + body for head in _HEADS[target]() for body in rest.get(target, [b""])]
-    kinds = {"templates": _TEMPLATES, "catalogue": _CATALOGUES, "word-tables": _WORD_TABLES}
+    kinds = {"templates": _TEMPLATES, "word-tables": _WORD_TABLES}
     if target == "labels":
         return [bytes([n, n + 1]) + text.encode() for n, text in enumerate(_LABELS)]
     more = [str(preset_text(name)) for name in preset_names()] if target == "templates" else []

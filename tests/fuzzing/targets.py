@@ -9,7 +9,6 @@ from tests.fuzzing.data_targets import evaluation, outputs
 from tests.fuzzing.model_targets import model_bytes, models
 from tests.fuzzing.serve_target import serve
 from tests.fuzzing.text_targets import (
-    catalogue,
     labels,
     readers,
     scanner,
@@ -28,7 +27,6 @@ TARGETS: Mapping[str, Callable[[bytes], str]] = {
     "text": text,
     "templates": templates,
     "labels": labels,
-    "catalogue": catalogue,
     "word-tables": word_tables,
     "models": models,
     "model-bytes": model_bytes,

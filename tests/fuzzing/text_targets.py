@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from seqtag.catalogue.entries import read_tables
 from seqtag.corpus import (
     FORMATS,
     LIMITS,
@@ -28,7 +27,7 @@ from seqtag.corpus import (
 )
 from seqtag.corpus.surface import surface_of
 from seqtag.corpus.table import DOCSTART
-from seqtag.errors import CatalogueError, CorpusError, LabelError, SeqtagError, TemplateError
+from seqtag.errors import CorpusError, LabelError, SeqtagError, TemplateError
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import normal_forms
@@ -274,15 +273,6 @@ def labels(data: bytes) -> str:
     except LabelError as error:
         said = str(error)
     return said
-
-
-def catalogue(data: bytes) -> str:
-    """A catalogue of corpora."""
-    try:
-        read_tables(data.decode("utf-8", "replace"))
-    except CatalogueError as error:
-        return str(error)
-    return "accepted"
 
 
 # ----------------------------------------------------------------- tables of words

@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_language_names_the_command_that_trains_it(name):
     pattern = (
         r"train the model for French, Sequoia \(license: [^)]+\): seqtag models train (\S+) "
-        r"\(downloads 3\.8 MB and takes about \d+ s\), or set SEQTAG_TRAIN=1$"
+        r"\(downloads 4\.4 MB and takes about \d+ s\), or set SEQTAG_TRAIN=1$"
     )
     found = re.search(pattern, message(name))
     assert treebank_of(found[1]) is parse("ud:fr_sequoia").entry
@@ -60,6 +60,24 @@ def test_similar_names_are_named():
     assert "did you mean 'models/french-news.seqtag'?" in message("models/french-new")
     assert message("en1").endswith("(did you mean 'en'?); embedded models: en")
     assert "did you mean" not in message("models/zzz")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("frnech", "'French'"),
+        ("espanol", "'español'"),
+        ("fr_sequoja", "'fr_sequoia'"),
+        ("xyz", None),
+        ("xyz_sequoia", None),
+        ("model", None),
+        ("frnech.seqtag", None),  # a file
+        ("models/frnech", None),
+    ],
+)
+def test_similar_languages_and_treebanks_are_named(name, near):
+    found = re.search(r"\(did you mean (.+)\?\)", message(name))
+    assert (found and found[1]) == near
 
 
 def test_a_folder_does_not_hide_an_embedded_model():

@@ -21,7 +21,7 @@ from seqtag.features.language import load, parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import segmenter as module
-from seqtag.segmentation.characters import COLUMNS, Numbering, columns_of, rows_of
+from seqtag.segmentation.characters import COLUMNS, Numbering, columns_of, rows_of, spelled_out
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
@@ -156,7 +156,26 @@ words = st.sampled_from(
     ["cat", "Mr.", "it.", "Did", "he?", "no,", "3", "3.", "can't", "👍🏽", "é", "好好。"]
 )
 spaces = st.sampled_from([" ", "", "\n", "  ", SEPARATOR, " " * 70])
-texts = st.lists(st.tuples(words, spaces), max_size=40).map(lambda t: "".join(map("".join, t)))
+
+
+def texts_of(words):
+    return st.lists(st.tuples(words, spaces), max_size=40).map(lambda t: "".join(map("".join, t)))
+
+
+texts = texts_of(words)
+marks = st.sampled_from(["…", "it…", "—", "--", "cat—it", "2023-05-01", "3-05-01", "05-01-2023"])
+marked_texts = texts_of(words | marks)
+
+
+@given(marked_texts)
+def test_marks_are_of_one_spelling(plain, text):
+    """Tokens end as in the text with dots, colons and blanks for them, but never in an ellipsis."""
+    spelled, added = spelled_out(text)
+    starts, ends, _ = plain.segment(text)
+    wanted = plain.segment(spelled).ends
+    wanted = wanted[~np.isin(wanted - 1, added)]
+    assert (starts < ends).all()
+    assert ends.tolist() == (wanted - np.searchsorted(added, wanted)).tolist()
 
 
 @given(texts)
@@ -175,12 +194,12 @@ def test_what_views_score_is_what_their_columns_score(plain, text):
     assert ends == {*plain.segment(text).ends.tolist()}
 
 
-@given(st.lists(texts, max_size=4))
+@given(st.lists(marked_texts, max_size=4))
 def test_piecewise_is_as_whole(plain, pieces):
     assert sentences_of_pieces(plain, pieces) == sentences_of(plain, "".join(pieces))
 
 
-@given(texts)
+@given(marked_texts)
 def test_windows_do_not_show(plain, text):
     whole = sentences_of(plain, text)
     with pytest.MonkeyPatch.context() as patch:

@@ -474,6 +474,7 @@ KNOWN = {
     "batch/storage.py": "folders of outputs; what is sent to a store whole",
     "catalogue/fetch.py": "removes a treebank that it refuses",
     "cli/__init__.py": "the null device, for a standard output that is gone",
+    "cli/models.py": "removes models when it is asked to; asks on the terminal",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",
     "training/checkpoints.py": "the folder, and its lock",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,8 @@ from seqtag.errors import CatalogueError
 from seqtag.model.embedded import trained_path
 from seqtag.training import named
 from seqtag.training.named import card_of, train_named
-from tests.command_line import SENTENCES, conllu
+from tests.command_line import SENTENCES, conllu, posix
+from tests.serve.served import server
 
 TREEBANK = "UniversalDependencies/UD_Abaza-ATB/r2.18/abq_atb-ud-{}.conllu"
 
@@ -66,7 +69,14 @@ def test_trained_once_then_used_by_its_name_without_a_mirror(mirror, tmp_path, m
     assert card["sha256"] == hashlib.sha256(model.read_bytes()).hexdigest()
     train = mirror / TREEBANK.format("train")
     assert card["files"]["train"]["sha256"] == hashlib.sha256(train.read_bytes()).hexdigest()
-    assert card["figures"]["raw"]["tokens"] <= 100
+    assert {*card["figures"]["raw"]} >= {"tokens", "sentences", "upos", "xpos", "lemma"}
+    assert "feats" not in card["figures"]["raw"]  # _ everywhere: not learned
+    upos = card["training"][1]
+    assert (upos["seed"], upos["epochs"], card["command"]) == (
+        1,
+        10,
+        "seqtag models train abq_atb@2.18",
+    )
 
 
 def test_an_interrupted_training_leaves_no_model(mirror, tmp_path, monkeypatch):
@@ -97,18 +107,81 @@ def test_it_is_what_training_by_hand_gives_in_any_folder(mirror, tmp_path, monke
     assert Path("by-hand.seqtag").read_bytes() == first.read_bytes()
 
 
-def test_a_variable_trains_it_where_it_is_used(mirror, monkeypatch):
-    monkeypatch.setenv("SEQTAG_TRAIN", "1")
-    assert "upos" in seqtag.load("abaza").parts
+@pytest.mark.parametrize("train", [True, False])
+def test_a_variable_or_an_argument_trains_it_where_it_is_used(mirror, monkeypatch, train):
+    if not train:
+        monkeypatch.setenv("SEQTAG_TRAIN", "1")
+    assert "upos" in seqtag.load("abaza", train=train).parts
+
+
+def test_a_server_takes_several_names(mirror):
+    httpx = pytest.importorskip("httpx")
+    train_named(treebank_of("abaza"))
+    with server("-m", "abaza,en") as (_, where):
+        asked = {"json": {"text": "the dog barks", "model": "abaza"}, "timeout": 60}
+        assert httpx.post(f"{where}api/tag", **asked).json()["model"] == "abaza"
+        assert [*httpx.get(f"{where}models").json()["models"]] == ["abaza", "en"]
+
+
+def test_spacy_takes_the_model_of_its_language(mirror):
+    spacy = pytest.importorskip("spacy")
+    train_named(treebank_of("abaza"))
+    nlp = spacy.blank("xx")
+    nlp.lang = "abq"  # spaCy knows no Abaza
+    nlp.add_pipe("seqtag")
+    nlp.add_pipe("seqtag", name="named", config={"model": "Abaza"})
+    assert [token.pos_ for token in nlp("the dog barks")] == ["DET", "NOUN", "VERB"]
+
+
+QUESTION = (
+    b"license: see LICENSE.txt of UD_Abaza-ATB; its size is not known here). Train it now? [y/N]"
+)
+
+
+@posix
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"\n", 1)])
+def test_a_command_on_a_terminal_asks(mirror, answer, code):
+    Path("words.txt").write_text("the dog barks .\n")
+    command = [sys.executable, "-m", "seqtag", "tag", "-m", "abaza", "words.txt", "-o", "out"]
+    pty = pytest.importorskip("pty")
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(command[0], command)
+    said = b""
+    with suppress(OSError):  # the end of a terminal, on Linux
+        while read := os.read(terminal, 1000):
+            said += read
+            if said.endswith(b"[y/N] "):
+                os.write(terminal, answer)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
+    assert said.count(QUESTION) == 1
+    assert Path("out").exists() == (code == 0)
+    assert (b"seqtag models train abaza" in said) == (code == 1)
+
+
+@posix
+def test_a_command_with_a_pipe_does_not_ask(mirror):
+    command = [sys.executable, "-m", "seqtag", "tag", "-m", "abaza"]
+    pty = pytest.importorskip("pty")
+    child, terminal = pty.fork()
+    if child == 0:  # with a terminal, but its text from a pipe
+        done = subprocess.run(command, input=b"y\ny\n", stdout=subprocess.DEVNULL, check=False)
+        os._exit(done.returncode)
+    said = os.read(terminal, 1000)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    os.close(terminal)
+    assert b"seqtag models train abaza" in said
+    assert b"now?" not in said
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<html>log in</html>\n\n", "found a file that begins with b'<html>log in"),
+        ("<html>log in</html>\n\n", "found a line that begins with b'<html>log in"),
         ("", "found an empty file"),
         (conllu()[:-20], "found a file that ends within a sentence"),
-        ("# text = x\n1\t_\t_" + "\t_" * 7 + "\n\n", "found 1 of 1 forms withheld"),
+        ("# text = x\n1\t_\t_" + "\t_" * 7 + "\n\n", "found _ for most"),
         ("# a comment\n\n", "found no words"),
         (None, "expected a training part of ud:abq_atb, release 2.18, found none"),
     ],
@@ -122,7 +195,7 @@ def test_training_parts_that_are_refused(mirror, tmp_path, text, message):
         train_named(treebank_of("abaza"))
     assert message in str(error.value)
     assert not trained_path(treebank_of("abaza")).exists()
-    if "withheld" not in message and "no words" not in message:
+    if "_ for most" not in message:
         assert files_of(tmp_path / "cache") == []
 
 
@@ -135,6 +208,50 @@ def test_a_file_that_changes_after_its_first_use_is_refused(mirror):
     with pytest.raises(CatalogueError, match="expected the SHA-256"):
         train_named(treebank_of("abaza"))
     assert not model.exists()
+
+
+def test_a_part_that_has_gone_is_not_left_out(mirror):
+    model = train_named(treebank_of("abaza"))
+    model.unlink()
+    shutil.rmtree(model.parents[1] / "corpora")
+    (mirror / TREEBANK.format("dev")).unlink()
+    with pytest.raises(CatalogueError, match=r"-dev.conllu: cannot be read \(No such file"):
+        train_named(treebank_of("abaza"))
+    assert not model.exists()
+
+
+def test_locked_accepts_only_what_a_lock_file_has(mirror, tmp_path, monkeypatch):
+    entry = treebank_of("abaza")
+    with pytest.raises(CatalogueError, match=r"digest of ud:abq_atb@2\.18, found none"):
+        train_named(entry, locked=True)
+    first = train_named(entry)
+    assert train_named(entry, locked=True) == first
+    monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "other"))
+    (tmp_path / "other").mkdir()
+    shutil.copy(tmp_path / "cache" / "seqtag.lock", tmp_path / "other")
+    second = train_named(entry, locked=True)
+    assert second.read_bytes() == first.read_bytes()
+    lines = (tmp_path / "other" / "seqtag.lock").read_text().splitlines(keepends=True)
+    (tmp_path / "other" / "seqtag.lock").write_text("f" * 64 + lines[0][64:] + "".join(lines[1:]))
+    with pytest.raises(CatalogueError, match="expected the SHA-256 f"):  # also for a model there
+        train_named(entry, locked=True)
+
+
+@posix
+def test_a_model_is_used_where_nothing_can_be_written(mirror):
+    entry = treebank_of("abaza")
+    model = train_named(entry)
+    if os.geteuid() == 0:
+        model.with_suffix(".lock").unlink()
+        model.with_suffix(".lock").mkdir()  # no permissions keep root from writing
+    else:
+        model.parent.chmod(0o500)
+    try:
+        assert train_named(entry) == model
+        with pytest.raises(CatalogueError, match="cannot keep models there"):
+            train_named(entry, best=True)
+    finally:
+        model.parent.chmod(0o700)
 
 
 def test_two_processes_make_it_once_and_a_killed_one_leaves_no_model(mirror):
@@ -153,3 +270,81 @@ def test_two_processes_make_it_once_and_a_killed_one_leaves_no_model(mirror):
     assert {out for out, _ in said} == {f"{model}\n".encode()}
     assert sum(b"conllu: id, form" in err for _, err in said) == 1
     assert json.loads(model.with_suffix(".json").read_text())["model"] == "abq_atb"
+
+
+@posix
+def test_a_full_disk_leaves_nothing_half(mirror, tmp_path):
+    from resource import RLIMIT_FSIZE, setrlimit
+
+    model = trained_path(treebank_of("abaza"))
+    command = [sys.executable, "-m", "seqtag", "models", "train", "abaza", "-q"]
+    size = train_named(treebank_of("abaza")).stat().st_size
+    for most in (500, size - 1):
+        shutil.rmtree(tmp_path / "cache")
+        done = subprocess.run(
+            command,
+            preexec_fn=lambda most=most: setrlimit(RLIMIT_FSIZE, (most, most)),
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert b"File too large" in done.stderr
+        assert not model.exists()
+        assert all(path.stat().st_size < most for path in files_of(tmp_path / "cache"))
+        assert not [path for path in files_of(tmp_path / "cache") if path.suffix == ".tmp"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("test", "figures"), [(True, {"conlleval-f1": 100.0}), (False, None)])
+def test_a_corpus_of_names_has_a_model(mirror, test, figures):
+    rows = {"Ann": "B-PER", "Lee": "I-PER", "sees": "O", "Rome": "B-LOC", ".": "O"}
+    names = ["Ann Lee sees Rome .", "Rome sees Ann .", "Ann sees Ann Lee ."] * 4
+    text = "".join(
+        "".join(f"{i}\t{word}\t{rows[word]}\t-\t-\n" for i, word in enumerate(each.split(), 1))
+        + "\n"
+        for each in names
+    )
+    for part in ("train", "test")[: 1 + test]:
+        path = mirror / f"UniversalNER/UNER_English-EWT/master/en_ewt-ud-{part}.iob2"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    card = card_of(train_named(treebank_of("en_ner")))
+    assert card["figures"].get("gold") == figures
+    assert (card["license"], card["command"]) == ("CC BY-SA 4.0", "seqtag models train en_ner@1")
+    words = seqtag.load("en_ner").tag(["Ann", "Lee", "sees", "Rome", "."])
+    assert words == ["B-PER", "I-PER", "O", "B-LOC", "O"]
+
+
+ONE = conllu(SENTENCES[:1])
+ALL = ("tokens", "upos", "xpos", "lemma")
+
+
+def without(column, text):
+    """A treebank with ``_`` in a column."""
+    found = []
+    for line in text.split("\n"):
+        fields = line.split("\t")
+        fields[column:] = ["_", *fields[column + 1 :]] if len(fields) > 1 else []
+        found.append("\t".join(fields))
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("train", "parts"),
+    [
+        (ONE, ALL),
+        ("\n".join(ONE.split("\n")[1:2]) + "\n\n", ("tokens",)),  # a word
+        (conllu() + ONE.replace("DET", "X"), ALL),  # a label is seen once
+        (without(4, conllu()), ("tokens", "upos", "lemma")),
+        (without(3, conllu()), ("tokens", "xpos", "lemma")),
+        (without(2, conllu()), ("tokens", "upos", "xpos")),
+    ],
+)
+def test_small_and_incomplete_treebanks(mirror, train, parts):
+    write(mirror, "train", train)
+    write(mirror, "dev", without(1, conllu()))
+    (mirror / TREEBANK.format("test")).unlink()
+    card = card_of(train_named(treebank_of("abaza")))
+    assert ([*card["files"]], card["withheld"]) == (["train", "dev"], ["dev"])
+    assert (card["measured_on"], card["figures"]) == (None, {})
+    assert seqtag.load("abaza").parts == parts

@@ -32,6 +32,7 @@ def tag(model: Path) -> None:
     assert_type(pipeline, seqtag.Pipeline)
     assert_type(seqtag.load("en"), seqtag.Pipeline)
     assert_type(seqtag.load(model), "seqtag.Tagger | seqtag.Pipeline")
+    assert_type(seqtag.load("fr", train=True), "seqtag.Tagger | seqtag.Pipeline")
     assert_type(seqtag.load(str(model)).tag_text("Stop!"), seqtag.Document)
     assert_type([word.upos for word in pipeline.tag_words(["Stop", "!"])], list[str])
     assert_type(pipeline.tag_many([["Stop"], ["!"]], threads=2), list[DocumentSentence])
