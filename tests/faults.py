@@ -35,6 +35,7 @@ CALLS = (
     "fstat",
     "fsync",
     "getxattr",
+    "link",
     "listdir",
     "mkdir",
     "open",

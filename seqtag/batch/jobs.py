@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.batch.ledger import LEDGER, Ledger
-from seqtag.batch.storage import file_system, is_address
+from seqtag.batch.storage import file_system, is_address, local_path
 from seqtag.errors import CorpusError, OptionError
 
 if TYPE_CHECKING:
@@ -202,8 +202,8 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
     Raises
     ------
     OptionError
-        If the ledger would be at an address, or is an input or output of the run, or an input was
-        written by an earlier run.
+        If the ledger would be at an address, or is an input or output of the run, an input was
+        written by an earlier run, or outputs exist and there was none.
     CorpusError, OSError
         As `Ledger`.
     """
@@ -223,6 +223,15 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
     ledger = Ledger(path or _joined(folder, LEDGER), _joined(folder, "x")[:-1])
     written = {os.path.abspath(target) for target in ledger}  # noqa: PTH100  links stay
     again = (each for each, _ in jobs if each in ledger or os.path.abspath(each) in written)  # noqa: PTH100
+    paths = [local_path(job.target) for job in jobs if ledger.is_new]
+    if there := [path for path in paths if path and Path(path).is_file()]:
+        ledger.close()
+        msg = (
+            f"expected outputs that do not exist, or the ledger of the run that wrote them, found "
+            f"{len(there):,} files such as {there[0]} and no such run in {ledger.path}; choose "
+            "another folder, or move them"
+        )
+        raise OptionError(msg)
     if (source := next(again, None)) is not None:
         ledger.close()
         msg = (

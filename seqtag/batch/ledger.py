@@ -198,6 +198,8 @@ class Ledger:
     ----------
     cut : set of str
         Outputs of files that were split, in this run or before.
+    is_new : bool
+        Whether it had no line when it was opened: no run wrote into the folder before.
 
     Raises
     ------
@@ -248,6 +250,7 @@ class Ledger:
                     result = {name: entry[name] for name in _FIELDS}
                     result |= {"target": target, "status": "tagged"}
                     self._results[target] = FileResult(**result)
+            self.is_new = not end
             self._file.truncate(end)  # a line that a kill has cut short
         except BaseException:
             self._file.close()

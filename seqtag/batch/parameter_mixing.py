@@ -41,7 +41,7 @@ from seqtag.labels.column import label_components
 from seqtag.model.known_words import KnownWords
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
-from seqtag.tables.lexicon import check_used, tables_of
+from seqtag.tables.lexicon import check_phrases, check_used, tables_of
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import REFUSED, Unlabeled, check_labels, open_corpus
@@ -214,6 +214,7 @@ class Shard:
             needed = self._compiled.columns
             self._examples = corpus.gather(needed, column, options.unlabeled, check=False)
         self._inputs = [self._examples.columns[name] for name in needed]
+        check_phrases(options.tables, self._inputs)
         self._columns, self._name = corpus.columns, corpus.name or "<sentences>"
 
     def stats(self) -> ShardStats:

@@ -118,7 +118,7 @@ def command(
     check_training(context, here, output, options, force=force, as_json=as_json)
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
-    report = TrainingReport(notes, output, options["checkpoint"])
+    report = TrainingReport(notes, output, options["checkpoint"], force=force)
     dev = locate([dev], "dev", notes.announce)[0] if dev else None
     with report.interruptible(), connected(address, workers) as ray:
         tagger = train_shards(

@@ -80,7 +80,9 @@ def learning_curves(
         sentences, held_out, _POINTS, on_epoch=note_epoch, on_point=note_size, **settings
     )
     if plot:
-        _draw(context, plot, curves["by_epoch"], curves["by_size"])
+        picture = _draw(context, plot, curves["by_epoch"], curves["by_size"])
+        with Output(plot, overwrite=force) as out:
+            out.write(picture)
         notes(f"{plot}: written")
     if as_json:
         print_json(curves)
@@ -110,7 +112,7 @@ def _pyplot(context: click.Context) -> Any:
 
 def _draw(
     context: click.Context, plot: str, epochs: list[dict[str, Any]], rows: list[dict[str, Any]]
-) -> None:
+) -> bytes:
     """Plot two panels with one scale of error."""
     figure = _pyplot(context)(figsize=(8, 3.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
@@ -129,5 +131,4 @@ def _draw(
     panels[0].legend(frameon=False)
     picture = io.BytesIO()
     figure.savefig(picture, format=Path(plot).suffix[1:].lower(), dpi=150)
-    with Output(plot) as out:
-        out.write(picture.getvalue())
+    return picture.getvalue()

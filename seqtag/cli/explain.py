@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 )
 @option("--rival", metavar="LABEL", help="Compare with this label.", shown="the next best")
 @option(
+    "--wrong",
+    is_flag=True,
+    help="Explain only words whose label is not that of the input, which is the rival then.",
+)
+@option(
     "--only",
     callback=split_names,
     metavar="COLUMN,...",
@@ -61,6 +66,7 @@ def command(
     source: str | None,
     token: int | None,
     rival: str | None,
+    wrong: bool,
     only: tuple[str, ...] | None,
     top: int,
     reading: InputOptions,
@@ -69,16 +75,18 @@ def command(
 ) -> int:
     """Explain predictions: the features that decided for a label against its rival, with weights.
 
-    The rival is the label of the best sequence with another label at this word. The score of a
-    sequence is a sum of weights, and the rows add up to the margin between the two sequences:
-    features of the word, label bigrams and trigrams where the sequences differ (label[-1]), and
-    the sums of other words whose labels change, too (other words). Features are hashed in the
-    model; their names are taken from the sentence.
+    The rival is the label of the best sequence with another label at this word. Labels of chunks
+    are shown as they were learned, and in parentheses as they are written, if that is different.
+    Sentences and words are counted from 1. The score of a sequence is a sum of weights, and the
+    rows add up to the margin between the two sequences: features of the word, label bigrams and
+    trigrams where the sequences differ (label[-1]), and the sums of other words whose labels
+    change, too (other words). Features are hashed in the model; their names are taken from the
+    sentence.
 
     \b
     Examples:
       seqtag explain -m en "Time flies like an arrow." --only upos --token 3
-      seqtag explain -m chunks.seqtag --input dev.txt --json
+      seqtag explain -m chunks.seqtag --input dev.txt --wrong --json
     """
     from seqtag.corpus import read
     from seqtag.errors import CorpusError
@@ -94,6 +102,9 @@ def command(
             f"note: explaining the text {text!r}; to explain the sentences of the file of this "
             f"name, write --input {text}"
         )
+    if wrong and (source is None or rival is not None):
+        msg = "expected --wrong with --input and without --rival: the labels of the file are it"
+        raise click.UsageError(msg, context)
     with usage():
         chain = Chain([load_model(model)], only)
     if text is not None:
@@ -102,18 +113,19 @@ def command(
         stream = read(given, "text" if chain.cuts else "tokens")
     else:
         [path] = locate([source or "-"], announce=notes.announce)
-        stream = context.with_resource(reading.open(path))
+        stream = context.with_resource(chain.reading(reading).open(path))
     [opened] = chain.cut([stream], TagOptions())
     shown: list[dict[str, object]] = []
     explained = False
-    for number, word, tagger, tagged in _words(chain, opened, token):
-        why = tagger.explain(tagged, word, rival)
+    for number, word, tagger, tagged, gold in _words(chain, opened, token, wrong=wrong):
+        why = tagger.explain(tagged, word, rival or gold)
         if as_json:
-            shown.append({"sentence": number, "part": tagger.label, **why.as_dict()})
+            facts = why.as_dict() | {"token": word + 1}
+            shown.append({"sentence": number, "part": tagger.label, **facts})
         else:
             say(f"{tagger.label}, sentence {number}, {why.to_text(top)}\n")
         explained = True
-    if token is not None and not explained:
+    if token is not None and not (explained or wrong):
         msg = f"expected a sentence of {token} words or more, found none; choose a smaller --token"
         raise CorpusError(msg, source=stream.source)
     if as_json:
@@ -122,9 +134,15 @@ def command(
 
 
 def _words(
-    chain: Chain, stream: SentenceStream, token: int | None
-) -> Iterator[tuple[int, int, Tagger, FilledSentence]]:
-    """Yield sentence number, word position, tagger and sentence for each word to explain."""
+    chain: Chain, stream: SentenceStream, token: int | None, *, wrong: bool
+) -> Iterator[tuple[int, int, Tagger, FilledSentence, str | None]]:
+    """Yield sentence number, word position, tagger and sentence for each word to explain.
+
+    With `wrong`, these are the words whose label is not that of the input, which comes last, if
+    the model has it.
+    """
+    from seqtag.evaluation.systems import column_in
+    from seqtag.labels.schemes import OUTSIDE
     from seqtag.tagging.streams import FilledSentence
 
     number = 0
@@ -136,8 +154,14 @@ def _words(
         for tagger in chain.taggers:
             labels = tagger.tag(tagged)
             if not tagger.hidden:
-                words = range(len(sentence)) if token is None else [token - 1]
-                yield from (
-                    (number, word, tagger, tagged) for word in words if word < len(sentence)
-                )
+                known = {*tagger.labels, *tagger.model.labels} if wrong else set()
+                column = column_in(stream, tagger.model.column)
+                gold = column.of(sentence) if wrong else [""] * len(sentence)
+                for word in range(len(sentence)) if token is None else [token - 1]:
+                    if word >= len(sentence):
+                        continue
+                    # Words outside may lack a key of MISC.
+                    label = OUTSIDE if gold[word] == "_" and OUTSIDE in known else gold[word]
+                    if label not in ("_", labels[word]):
+                        yield number, word, tagger, tagged, label if label in known else None
             tagged.filled |= tagger.split_label(labels)

@@ -90,6 +90,7 @@ def command(
         raise CorpusError(msg, source=tagged[0])
     source = ", ".join(Path(name).name for name in tagged)
     name = {} if output == "-" else {"name": name_of(output)}
-    write_word_table(output, {**name, **header, "source": source}, rows)
+    header = {**name, **header, "source": source}
+    write_word_table(output, header, rows, overwrite=force)
     notes(f"{output}: {len(rows):,} words, {len({*map(tuple, (v for _, *v in rows))}):,} values")
     return 0

@@ -147,7 +147,7 @@ def command(
     page = report_page(
         found, model=printable(model), gold=printable(gold), segmentation=segmentation, curve=rows
     )
-    with Output(output) as out:
+    with Output(output, overwrite=force) as out:
         out.write(page.encode())
     if output != "-":
         scores = (

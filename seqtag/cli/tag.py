@@ -87,7 +87,7 @@ def command(
             "has a tokenizer; --label all trains one, --tokenizer nltk chooses the rules"
         )
     start = perf_counter()
-    with Output(output) as out:
+    with Output(output, overwrite=force) as out:
         for piece in notes.reading(pieces, streams, shared=out.path == "-"):
             out.write(piece)
             if out.path == "-":

@@ -151,7 +151,7 @@ def command(
     options["runs"] = options["runs"] or (5 if best else 1)
     training_arguments(options, train=True)
     options["init"] = options["init"] and load_model(options["init"])
-    report = TrainingReport(notes, output, options["checkpoint"], options["runs"])
+    report = TrainingReport(notes, output, options["checkpoint"], force=force, runs=options["runs"])
     with report.interruptible():
         trained = train_model(
             train,

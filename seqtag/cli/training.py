@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from hashlib import sha256
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +16,11 @@ from seqtag.cli.common import (
     Notes,
     check_stdout,
     check_target,
-    load_model,
     print_json,
 )
 from seqtag.cli.options import other_inputs
 from seqtag.cli.signals import interruption_code
+from seqtag.storage.output import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,8 +40,8 @@ constrain_option = in_advanced(
 resume_option = in_checkpoints(
     "--resume",
     is_flag=True,
-    help="Resume from the newest checkpoint, if there is one; the model of an interrupted training "
-    "is overwritten.",
+    help="Resume from the newest checkpoint, if there is one. The same command may be repeated: if "
+    "the training is finished and its model is written, it ends with success.",
 )
 
 
@@ -72,6 +74,8 @@ def check_training(
     UsageError, OSError
         If an option or the model file cannot be used.
     """
+    from seqtag.training.checkpoints import has_written
+
     names = {"output": model} | {n: options.get(n) for n in ("label", "init", "checkpoint")}
     for name, value in names.items():
         if value in ("", "-"):
@@ -90,24 +94,10 @@ def check_training(
                 "as both; choose another"
             )
             raise click.UsageError(msg, context)
-    force = force or (options["resume"] and _is_unfinished(model))
+    force = force or (options["resume"] and has_written(options["checkpoint"], model))
     check_target(context, model, [*inputs, *other_inputs(options)], force=force, model=True)
     if as_json:
         check_stdout()
-
-
-def _is_unfinished(path: str) -> bool:
-    """Return whether a file is the model of an interrupted training."""
-    from seqtag.errors import SeqtagError
-    from seqtag.model.container import is_model
-
-    if not is_model(path):
-        return False
-    try:
-        loaded = load_model(path)
-    except SeqtagError:  # not written by a training
-        return False
-    return loaded.models[-1].interrupted
 
 
 class TrainingReport:
@@ -121,12 +111,17 @@ class TrainingReport:
         Output file of the model.
     checkpoint
         Folder of the checkpoints, if there are any.
+    force
+        Whether the model may be overwritten.
     runs
         Number of runs.
     """
 
-    def __init__(self, notes: Notes, model: str, checkpoint: str | None, runs: int = 1):
-        self._notes, self._model, self._checkpoint, self._runs = notes, model, checkpoint, runs
+    def __init__(
+        self, notes: Notes, model: str, checkpoint: str | None, *, force: bool, runs: int = 1
+    ):
+        self._notes, self._model, self._checkpoint = notes, model, checkpoint
+        self._force, self._runs = force, runs
         self._epochs: list[dict[str, Any]] = []
         self._last: dict[int, Epoch] = {}  # of each run of this component
         self._best: dict[int, Epoch] = {}
@@ -194,13 +189,24 @@ class TrainingReport:
 
     def save(self, trained: Tagger | Pipeline, *, as_json: bool) -> int:
         """Save the model, describe it, and return the exit code."""
+        from seqtag.model.bundle import to_bytes
         from seqtag.tagging.pipeline import Pipeline
+        from seqtag.training.checkpoints import has_written, note_model
         from seqtag.training.interruption import Stop, put_off
 
         self._show_kept()
-        stop = Stop()
+        stop, folder = Stop(), self._checkpoint
+        interrupted = trained.models[-1].interrupted
         with put_off(stop):  # a first interruption waits until the model is saved
-            size = trained.save(self._model)
+            model, force = self._model, self._force
+            if interrupted:  # the name is left to a finished model
+                marks = chain(["interrupted"], map("interrupted-{}".format, count(2)))
+                paths = (marked(Path(self._model), mark) for mark in marks)
+                path = next(p for p in paths if has_written(folder, p) or not p.exists())
+                model, force = str(path), has_written(folder, path)
+            if folder is not None:
+                note_model(folder, sha256(to_bytes(trained.models)).hexdigest())
+            size = trained.save(model, overwrite=force)
             if isinstance(trained, Pipeline):
                 facts = {"parts": [m.config() for m in trained.models]}
                 shown = ", ".join(f"{m.column} ({len(m.labels)})" for m in trained.models)
@@ -210,14 +216,16 @@ class TrainingReport:
                     f"{trained.label} from {', '.join(trained.columns)}, {len(trained.labels)} "
                     f"labels, {trained.info['training']['sentences']} sentences"
                 )
-            self._notes(f"{self._model}: {shown}, {size / 1e6:.1f} MB")
+            self._notes(f"{model}: {shown}, {size / 1e6:.1f} MB")
         if stop.requested():
             raise KeyboardInterrupt
         if as_json:
-            print_json({"model": self._model, "bytes": size, "epochs": self._epochs} | facts)
-        if not trained.models[-1].interrupted:
+            print_json({"model": model, "bytes": size, "epochs": self._epochs} | facts)
+        if not interrupted:
             return 4 if self._notes.lacks_checkpoints else 0
+        unchanged = f", {self._model} is unchanged" if Path(self._model).exists() else ""
         self._notes(
-            f"interrupted: {self._model} holds what was learned until then{self._how_to_resume()}"
+            f"interrupted: {model} holds what was learned until then{unchanged}"
+            f"{self._how_to_resume()}"
         )
         return interruption_code()

@@ -34,7 +34,7 @@ from seqtag.features.items import Names, index_items
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
-from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row, no_such_rival
+from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row, rival_ids
 from seqtag.training.data import TrainingData
 from seqtag.training.online import OnlineWeights, learned_ids
 from seqtag.training.runs import train_runs
@@ -134,28 +134,28 @@ class ItemTagger:
         x = index_items([sentence], self.names, grow=False)
         [p] = self._potentials(x)
         best = viterbi(p)
-        label = self.coding.decode([self.labels[i] for i in best.tolist()])[token]
-        own = {int(best[token]), *self._ids_of(label)}
-        wanted = [i for i in range(len(self.labels)) if i not in own]
+        label, names = self.labels[best[token]], self.labels
+        written = self.coding.decode([names[i] for i in best.tolist()])[token]
+        own = {int(best[token]), *self._ids_of(written)}
+        wanted = [i for i in range(len(names)) if i not in own]
         if rival is not None:
-            wanted = self._ids_of(rival)
-            if not wanted or rival == label:
-                raise no_such_rival(rival, label, map(self.coding.decode_alone, self.labels))
+            wanted = rival_ids(rival, self._ids_of(rival), int(best[token]), written, names)
         wanted = [i for i in wanted if rival or max_marginals(p)[token, i] > FORBIDDEN / 2]
-        other, name = best, None
+        other, name, other_written = best, None, None
         if wanted:
             at = [np.array(wanted if t == token else [], np.int32) for t in range(len(best))]
             other = viterbi(restrict(p, at))
-            name = self.coding.decode([self.labels[i] for i in other.tolist()])[token]
+            name = names[other[token]]
+            other_written = self.coding.decode([names[i] for i in other.tolist()])[token]
         rows = [row for row in self._rows(x, p, token, best, other) if any(row[2:])]
         if name is None:
             rows = [row._replace(rival_weight=0.0) for row in rows]
         rows.sort(key=lambda row: -abs(row.label_weight - row.rival_weight))
         margin = sum(row.label_weight - row.rival_weight for row in rows)
-        word = str(token + 1)
-        return Explanation(
-            token, word, label, name, float("inf") if name is None else margin, tuple(rows)
-        )
+        if name is None:
+            margin = float("inf")
+        word, forms = str(token + 1), (written, other_written)
+        return Explanation(token, word, label, name, margin, tuple(rows), *forms)
 
     def state_features(self) -> dict[tuple[str, str], float]:
         """Return the nonzero weights by (attribute, label); for label components, by component."""

@@ -16,6 +16,7 @@ from nltk.tree import Tree
 from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.labels.schemes import convert
+from seqtag.tagging import pipeline
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 
@@ -27,12 +28,26 @@ Self = TypeVar("Self", bound="_Adapter")
 
 
 class _Adapter:
-    """Base class of the adapters: a model and its file."""
+    """Base class of the adapters: a model, unless it is still to be trained, and its file."""
 
-    def __init__(self, tagger_or_name: Tagger | str | PathLike[str]):
-        if not isinstance(tagger_or_name, Tagger):
+    _tagger: Tagger | None = None
+
+    def __init__(self, tagger_or_name: Tagger | str | PathLike[str] | None = None):
+        if tagger_or_name is not None and not isinstance(tagger_or_name, Tagger):
             tagger_or_name = Tagger.load(tagger_or_name)
-        self.tagger = tagger_or_name
+        if tagger_or_name is not None:
+            self._use(tagger_or_name)
+
+    def _use(self, tagger: Tagger) -> None:
+        self._tagger = tagger
+
+    @property
+    def tagger(self) -> Tagger:
+        """The model."""
+        if self._tagger is None:
+            msg = f"expected a trained {type(self).__name__}, found one without a model; train it"
+            raise ValueError(msg)
+        return self._tagger
 
     @classmethod
     def load(cls: type[Self], path_or_name: str | PathLike[str]) -> Self:
@@ -44,11 +59,11 @@ class _Adapter:
         return self.tagger.save(path)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.tagger!r})"
+        return f"{type(self).__name__}({self._tagger!r})"
 
 
 class SeqtagTagger(_Adapter, TaggerI):
-    """seqtag model with NLTK's tagger interface.
+    """seqtag model with NLTK's tagger interface, used as NLTK's ``PerceptronTagger`` is.
 
     Scoring is NLTK's: ``accuracy``, ``confusion``, ``precision``, ``recall``, ``f_measure`` and
     ``evaluate_per_tag`` take tagged sentences. Pickles by value.
@@ -56,39 +71,57 @@ class SeqtagTagger(_Adapter, TaggerI):
     Parameters
     ----------
     tagger_or_name
-        A `seqtag.Tagger`, such as ``seqtag.load("en").tagger("xpos")``, or the path of a model.
-
-    Attributes
-    ----------
-    tagger : Tagger
-        The model.
+        A `seqtag.Tagger`, or the path of a model; by default English Penn tags, those of
+        ``seqtag.load("en").tagger("xpos")``.
+    load
+        Whether to load that default; without it, the tagger must be trained.
 
     Examples
     --------
+    >>> SeqtagTagger().tag(["Time", "flies"])
+    [('Time', 'NN'), ('flies', 'VBZ')]
     >>> corpus = [[("the", "DT"), ("cat", "NN")], [("a", "DT"), ("dog", "NN")]]
-    >>> tagger = SeqtagTagger.train(corpus, epochs=3, min_count=1)
+    >>> tagger = SeqtagTagger(load=False)
+    >>> _ = tagger.train(corpus, nr_iter=3, min_count=1)
     >>> tagger.tag(["the", "dog"])
     [('the', 'DT'), ('dog', 'NN')]
     >>> tagger.accuracy(corpus)
     1.0
     """
 
-    @classmethod
+    def __init__(
+        self, tagger_or_name: Tagger | str | PathLike[str] | None = None, *, load: bool = True
+    ):
+        if tagger_or_name is None and load:
+            tagger_or_name = pipeline.load("en").tagger("xpos")
+        super().__init__(tagger_or_name)
+
+    @property
+    def classes(self) -> set[str]:
+        """The labels."""
+        return {*self.tagger.labels}
+
     def train(
-        cls,
+        self,
         tagged_sents: Iterable[Sequence[tuple[str, str]]],
+        save_loc: str | PathLike[str] | None = None,
+        nr_iter: int | None = None,
         *,
         dev: Iterable[Sequence[tuple[str, str]]] | None = None,
         label: str = "pos",
         **options: Any,
     ) -> SeqtagTagger:
-        """Train on the tagged sentences of any NLTK corpus reader.
+        """Train on the tagged sentences of any NLTK corpus reader, and forget an earlier model.
 
         Parameters
         ----------
         tagged_sents
             Lists of (word, label) pairs, as from ``tagged_sents()``. Sentences without words are
             skipped.
+        save_loc
+            File to write the model to.
+        nr_iter
+            Number of epochs; by default the one of the templates.
         dev
             Tagged sentences that select the best epoch.
         label
@@ -96,6 +129,11 @@ class SeqtagTagger(_Adapter, TaggerI):
             all others.
         **options
             As in `seqtag.train`: ``templates``, ``seed``, ``runs``, ``patience``, ``epochs``, ...
+
+        Returns
+        -------
+        SeqtagTagger
+            This tagger.
 
         Raises
         ------
@@ -106,7 +144,15 @@ class SeqtagTagger(_Adapter, TaggerI):
         """
         held_out = None if dev is None else _tagged(dev, label, "<dev>")
         sentences = _tagged(tagged_sents, label, "<tagged_sents>")
-        return cls(train(sentences, dev=held_out, label=label, **options))
+        if nr_iter is not None:
+            if "epochs" in options:
+                msg = f"expected nr_iter or epochs, found both: {nr_iter} and {options['epochs']}"
+                raise TypeError(msg)
+            options["epochs"] = nr_iter
+        self._use(train(sentences, dev=held_out, label=label, **options))
+        if save_loc is not None:
+            self.save(save_loc)
+        return self
 
     def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
         """Pair every token of a sentence with its label; none for an empty sentence.
@@ -139,12 +185,7 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
     ----------
     tagger_or_name
         A `seqtag.Tagger`, or the path of a model file. Its labels are chunk labels in any scheme;
-        its input columns are form and pos, or one of them.
-
-    Attributes
-    ----------
-    tagger : Tagger
-        The model.
+        its input columns are form and pos, or one of them. Without, the parser must be trained.
 
     Raises
     ------
@@ -156,33 +197,31 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
     Examples
     --------
     >>> tree = Tree("S", [Tree("NP", [("the", "DT"), ("cat", "NN")]), ("sat", "VBD")])
-    >>> parser = SeqtagChunkParser.train([tree], epochs=3, min_count=1)
+    >>> parser = SeqtagChunkParser().train([tree], epochs=3, min_count=1)
     >>> print(parser.parse([("the", "DT"), ("dog", "NN"), ("sat", "VBD")]))
     (S (NP the/DT dog/NN) sat/VBD)
     """
 
-    def __init__(self, tagger_or_name: Tagger | str | PathLike[str]):
-        super().__init__(tagger_or_name)
-        tagger = self.tagger
+    def _use(self, tagger: Tagger) -> None:
         if tagger.label_scheme is None:
             shown = ", ".join(tagger.labels[:5]) + (", ..." if len(tagger.labels) > 5 else "")
             msg = (
                 f"expected a model of chunk labels such as B-NP, I-NP and O, found a model of "
-                f"{tagger.label} ({shown}); train one with SeqtagChunkParser.train"
+                f"{tagger.label} ({shown}); train one with SeqtagChunkParser().train"
             )
             raise LabelError(msg)
         if not {"form", "pos"}.issuperset(tagger.columns):
             msg = (
                 "expected a model that looks at the columns form and pos, found one that looks at "
-                f"{', '.join(tagger.columns)}; train one with SeqtagChunkParser.train"
+                f"{', '.join(tagger.columns)}; train one with SeqtagChunkParser().train"
             )
             raise TemplateError(msg)
+        super()._use(tagger)
 
-    @classmethod
     def train(
-        cls, chunked_sents: Iterable[Tree], *, dev: Iterable[Tree] | None = None, **options: Any
+        self, chunked_sents: Iterable[Tree], *, dev: Iterable[Tree] | None = None, **options: Any
     ) -> SeqtagChunkParser:
-        """Train on the chunk trees of any NLTK corpus reader.
+        """Train on the chunk trees of any NLTK corpus reader, and forget an earlier model.
 
         Parameters
         ----------
@@ -192,6 +231,11 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
             Chunk trees that select the best epoch.
         **options
             As in `seqtag.train`: ``templates``, ``seed``, ``runs``, ``patience``, ``epochs``, ...
+
+        Returns
+        -------
+        SeqtagChunkParser
+            This parser.
 
         Raises
         ------
@@ -203,7 +247,8 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
         """
         held_out = None if dev is None else _chunked(dev, "<dev>")
         sentences = _chunked(chunked_sents, "<chunked_sents>")
-        return cls(train(sentences, dev=held_out, label="chunk", **options))
+        self._use(train(sentences, dev=held_out, label="chunk", **options))
+        return self
 
     def parse(self, tokens: Sequence[tuple[str, str]]) -> Tree:
         """Group the words of a sentence into chunks.

@@ -436,6 +436,8 @@ def save(
     path: str | os.PathLike[str],
     config: Mapping[str, Any],
     tensors: Mapping[str, NDArray[Any]],
+    *,
+    overwrite: bool = True,
 ) -> int:
     """Write a model file atomically.
 
@@ -450,6 +452,8 @@ def save(
         Where to write.  The folder must exist and be writable.
     config, tensors
         What `to_bytes` takes; arrays may have any memory layout and byte order.
+    overwrite
+        Whether an existing file is replaced, as in `seqtag.storage.output.Output`.
 
     Returns
     -------
@@ -482,8 +486,10 @@ def save(
         message = f"{os.strerror(number)}: expected a regular file or a new name to save the model"
         raise OSError(number, message, os.fspath(path))
     try:
-        with Output(target, compress=False) as out:
+        with Output(target, overwrite=overwrite, compress=False) as out:
             out.write(data)
+    except FileExistsError:
+        raise
     except OSError as err:
         message = (
             f"{err.strerror or err}: could not save the model of {len(data)} bytes; an older file "

@@ -201,6 +201,7 @@ def explanation_data(found: dict[str, Any], most: int = _MOST_WEIGHTS) -> dict[s
     return {
         "label": found["label"],
         "rival": found["rival"],
+        "written_rival": found["written_rival"],
         "margin": found["margin"],
         "rows": rows[:most],
         "rest": [len(rest), sum(row[1] for row in rest), sum(row[2] for row in rest)],

@@ -15,7 +15,7 @@
   function sentenceOf(error, component) {
     const sentence = data.sentences[error.sentence];
     const [golds, predictions] = component.labels[error.sentence];
-    const rival = error.why.rival === error.gold ? "gold" : null;
+    const rival = error.why.written_rival === error.gold ? "gold" : null;
     const why = explanationTable(error.why, ["predicted", rival]);
     why.hidden = true;
     const words = sentence.words.map((word, i) => {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import binascii
 import errno
+import filecmp
 import io
 import logging
 import os
@@ -15,6 +16,7 @@ import stat
 import sys
 import time
 from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -180,15 +182,44 @@ def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) 
                         os.close(number)
 
 
+def marked(path: Path, mark: str) -> Path:
+    """Return a path with a mark in front of its extensions.
+
+    >>> marked(Path("old/out.conllu.gz"), "2").as_posix()
+    'old/out-2.conllu.gz'
+    """
+    begin, dot, rest = path.name[1:].partition(".")  # the first may be that of a hidden file
+    begin = os.fsdecode(os.fsencode(begin)[:200])  # systems have names of 255 bytes at most
+    return path.with_name(f"{path.name[0]}{begin}-{mark}{dot}{rest}")
+
+
+def _rename_anew(source: Path, target: Path) -> None:
+    """Rename a file, but replace no other file."""
+    if sys.platform == "win32":
+        source.rename(target)  # which replaces nothing on this system
+        return
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:  # no hard links here
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        source.rename(target)
+    else:
+        with suppress(OSError):  # the caller tries again
+            source.unlink()
+
+
 class Output:
     r"""Write bytes to a path or to standard output (``"-"``); a context manager.
 
     A regular file is written atomically: bytes go to a temporary file next to it, which is
     renamed at the end of the ``with`` block and removed after an exception. What a killed process
     leaves is removed when the same file is written next; of two processes that write one
-    file at once, the last one wins. A name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is
-    compressed (the same bytes every time). Devices, pipes and open descriptors such as
-    ``/dev/fd/3`` are written straight; ``/dev/stdout`` is standard output.
+    file at once, the last one wins, unless it may not overwrite. A name that ends in ``.gz``,
+    ``.bz2``, ``.xz`` or ``.zst`` is compressed (the same bytes every time). Devices, pipes and open
+    descriptors such as ``/dev/fd/3`` are written straight; ``/dev/stdout`` is standard output.
 
     A new file gets 0666 less the umask. One that replaces another takes over its permissions and
     access list before the first byte, and its owner and group where the system allows; what
@@ -199,6 +230,9 @@ class Output:
     ----------
     path
         Target, or ``"-"``.
+    overwrite
+        Whether a file of that name is replaced. Without, it stays, also if it appeared during the
+        ``with`` block. The new bytes are kept next to it, unless they are the same.
     compress
         Whether the name decides on compression; without, bytes are written as they are.
     tidy
@@ -207,6 +241,8 @@ class Output:
 
     Raises
     ------
+    FileExistsError
+        If the file exists and may not be overwritten. It says where the new bytes are.
     OSError
         As the system reports it, also when the last bytes cannot be flushed.
     CorpusError
@@ -226,8 +262,15 @@ class Output:
 
     _temporary: Path | None = None  # before there is anything to remove
 
-    def __init__(self, path: str | os.PathLike[str], *, compress: bool = True, tidy: bool = True):
-        self._process, self._tidy = os.getpid(), tidy
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = True,
+        compress: bool = True,
+        tidy: bool = True,
+    ):
+        self._process, self._overwrite, self._tidy = os.getpid(), overwrite, tidy
         self._held: int | None = None  # keeps the lock of the temporary file
         self._file: Any = None
         self._packed: BinaryIO | None = None
@@ -368,7 +411,10 @@ class Output:
         os.fsync(self._file.fileno())
         self._take_over_permissions(self._temporary)  # which may have changed meanwhile
         self._file.close()
-        self._temporary.replace(self._target)
+        if self._overwrite:
+            self._temporary.replace(self._target)
+        else:
+            self._rename_anew(self._temporary)
         # Make the new name durable, which some file systems and Windows do not support.
         with suppress(OSError):
             folder = os.open(self._target.parent, os.O_RDONLY)
@@ -376,6 +422,25 @@ class Output:
                 os.fsync(folder)
             finally:
                 os.close(folder)
+
+    def _rename_anew(self, temporary: Path) -> None:
+        """Give the complete temporary file its name, or another one if that is taken."""
+        target = self._target
+        for name in chain([target], (marked(target, f"{number}") for number in count(2))):
+            with suppress(FileExistsError):
+                _rename_anew(temporary, name)
+                break
+            with suppress(OSError):  # it may be gone again, or unreadable
+                if name is target and filecmp.cmp(temporary, target, shallow=False):
+                    return
+        if name is not target:
+            is_link = Path(self.path).is_symlink()
+            shown = name if is_link else Path(self.path).with_name(name.name)
+            msg = (
+                "expected no file of that name, found one that appeared meanwhile; it is "
+                f"unchanged, and the new output is in {shown}; keep the one that you need"
+            )
+            raise FileExistsError(errno.EEXIST, msg)
 
     def _discard(self) -> None:
         """Close what is open and remove the temporary file, if it has not got its name."""

@@ -374,7 +374,9 @@ class WordClasses:
         """Return the words of a class, the most frequent ones first."""
         return [self.words[i] for i in np.flatnonzero(self.classes == number)]
 
-    def save(self, path: str | os.PathLike[str], source: str = "") -> None:
+    def save(
+        self, path: str | os.PathLike[str], source: str = "", *, overwrite: bool = True
+    ) -> None:
         """Write the classes to a table file, atomically.
 
         Parameters
@@ -384,6 +386,8 @@ class WordClasses:
             standard output.
         source
             Description of the text, recorded in the file.
+        overwrite
+            Whether an existing file is replaced.
 
         Raises
         ------
@@ -397,7 +401,7 @@ class WordClasses:
         header |= {"words": LOOKED_UP, "absent": RARE, **self._origin(source)}
         order = np.argsort(self.classes, kind="stable")
         rows = ((self.words[i], str(self.classes[i])) for i in order.tolist())
-        write_word_table(path, header, rows)
+        write_word_table(path, header, rows, overwrite=overwrite)
 
     def table(self, name: str = "classes", source: str = "") -> WordTable:
         """Return the classes as a table for `seqtag.train(..., tables=[classes.table()])`.

@@ -15,7 +15,7 @@ from seqtag.features.encoder import Column
 from seqtag.features.language import parse, preset_names
 from seqtag.features.normal_forms import normal_forms
 from seqtag.features.templates import NAME
-from seqtag.tables.table import KINDS, WORDS, WordTable
+from seqtag.tables.table import KINDS, WORDS, WordTable, has_space
 from seqtag.tables.tsv import read_word_table
 
 if TYPE_CHECKING:
@@ -161,6 +161,27 @@ def check_used(tables: Sequence[WordTable], templates: Sequence[TemplateSet]) ->
             f"add {table.kind}({table.name})[0], or leave the table out"
         )
         raise TemplateError(msg, source=templates[0].source if templates else None)
+
+
+def check_phrases(tables: Sequence[WordTable], columns: Iterable[Column]) -> None:
+    """Refuse entries of several words, unless some values of the columns have white space, too.
+
+    Raises
+    ------
+    TemplateError
+        If a table has such entries. A table gives values to single tokens.
+    """
+    for table in tables:
+        number, phrase = table.phrases
+        if number and not any(has_space(value) for types, _ in columns for value in types):
+            first, *_, last = phrase.split()
+            msg = (
+                f"expected entries of one token in the table {table.name!r}, found {number:,} with "
+                f"white space, such as {phrase!r:.60}, which no token of the training data has; "
+                "write a line for each word of an entry, with a value for its place in it: "
+                f"{first!r:.30} is the begin and {last!r:.30} the end of one"
+            )
+            raise TemplateError(msg)
 
 
 class AnnotatedCorpus(Protocol):

@@ -77,6 +77,8 @@ class WordTable:
         One of `KINDS`.
     origin
         Facts about its origin.
+    phrases
+        Number of the words that contain white space, and one of them; unknown after loading.
 
     Raises
     ------
@@ -92,6 +94,7 @@ class WordTable:
     absent: str | None = None
     kind: str = "lexicon"
     origin: Mapping[str, str] = field(default_factory=dict)
+    phrases: tuple[int, str] = (0, "")
 
     def __post_init__(self) -> None:
         if self.words not in WORDS or self.kind not in KINDS:
@@ -181,8 +184,10 @@ class WordTable:
             raise TemplateError(msg)
         hashes, first = np.unique(backend.hash_strings([*value_of]), return_index=True)
         numbers = np.fromiter(map(number.__getitem__, value_of.values()), np.uint16, len(value_of))
+        spaced = [word for word, _ in pairs if has_space(word)]
+        facts, phrases = dict(origin or {}), (len(spaced), spaced[0] if spaced else "")
         return cls(
-            name, words, hashes, numbers[first], tuple(distinct), absent, kind, dict(origin or {})
+            name, words, hashes, numbers[first], tuple(distinct), absent, kind, facts, phrases
         )
 
     def __len__(self) -> int:
@@ -243,6 +248,15 @@ class WordTable:
         hashes = backend.hash_strings([str(form) for form in self.by.many(words)])
         values = [*self.values, self.absent]
         return [values[slot] for slot in self.slots(hashes).tolist()]
+
+
+def has_space(word: str) -> bool:
+    """Return whether white space separates parts of a word.
+
+    >>> has_space("New York"), has_space("York")
+    (True, False)
+    """
+    return len(word.split(None, 1)) > 1
 
 
 def text_columns(table: str) -> tuple[str, ...]:

@@ -56,7 +56,11 @@ _ROWS = 10_000  # written at a time
 
 
 def write_word_table(
-    path: str | os.PathLike[str], header: Mapping[str, object], rows: Iterable[Sequence[str]]
+    path: str | os.PathLike[str],
+    header: Mapping[str, object],
+    rows: Iterable[Sequence[str]],
+    *,
+    overwrite: bool = True,
 ) -> None:
     r"""Write a table of words atomically.
 
@@ -68,6 +72,8 @@ def write_word_table(
         Facts about the table, by keys without a colon.
     rows
         Words with their values, in the order to write.
+    overwrite
+        Whether an existing file is replaced, as in `seqtag.storage.output.Output`.
 
     Raises
     ------
@@ -98,7 +104,7 @@ def write_word_table(
             raise CorpusError(msg, source=name)
         lines.append(line)
     rest = iter(rows)
-    with Output(path) as out:
+    with Output(path, overwrite=overwrite) as out:
         out.write(("\n".join(lines) + "\n").encode())
         while some := list(islice(rest, _ROWS)):
             for row in some:
@@ -171,7 +177,10 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                     elif has_header and not rows and number > 1:
                         _add_fact(text, header)
                     elif text.strip() and not text.startswith("#"):
-                        msg = f"expected a word, a tab and its value, found {text!r:.60}"
+                        msg = (
+                            f"expected a word, a tab and its value, found {text!r:.60}; write "
+                            "lines such as Paris<tab>city"
+                        )
                         raise CorpusError(msg)
                     if len(rows) > MOST_ROWS:
                         msg = f"expected at most {MOST_ROWS:,} words, found more; leave some out"

@@ -74,13 +74,15 @@ class Explanation:
     token, word
         Number of the token, from 0, and its first column, usually the form.
     label
-        Its label, as written.
+        Its label as learned, in the chunk scheme of the model, which `rows` show too.
     rival
         Its label in the best sequence that has another one; None if there is no other.
     margin
         Score of the best sequence less that of the rival's; infinite without a rival.
     rows
         The features that have a weight in either sequence; the largest difference is first.
+    written, written_rival
+        Both labels as they are written, in the chunk scheme of the files.
 
     Examples
     --------
@@ -98,6 +100,8 @@ class Explanation:
     rival: str | None
     margin: float
     rows: tuple[Row, ...]
+    written: str
+    written_rival: str | None
 
     def as_dict(self) -> dict[str, Any]:
         """Return a dictionary for JSON; an infinite margin is None."""
@@ -106,6 +110,8 @@ class Explanation:
             "word": self.word,
             "label": self.label,
             "rival": self.rival,
+            "written": self.written,
+            "written_rival": self.written_rival,
             "margin": self.margin if isfinite(self.margin) else None,
             "rows": [row._asdict() for row in self.rows],
         }
@@ -132,25 +138,51 @@ class Explanation:
         margin = (
             f"{self.margin:g}" if isfinite(self.margin) else "infinite: no other label is allowed"
         )
-        head = f"word {self.token + 1} {self.word}: {self.label}, not {rival}; margin {margin}"
+        label, other = self.label, rival
+        if self.label != self.written:
+            label += f" (written {self.written})"
+        if self.rival != self.written_rival:
+            other += f" (written {self.written_rival})"
+        head = f"word {self.token + 1} {self.word}: {label}, not {other}; margin {margin}"
         return "\n".join([head, *lines, ""])
 
     def __str__(self) -> str:
         return self.to_text()
 
 
-def no_such_rival(rival: str, label: str, labels: Iterable[str]) -> SeqtagError:
-    """Return the error about a rival that is the label itself or unknown.
+def rival_ids(
+    rival: str, written_so: Sequence[int], best: int, written: str, labels: Sequence[str]
+) -> list[int]:
+    """Return the ids of the labels that a rival names, as learned or as written.
 
-    `labels` are those of the model; none if they are not labels as written (lemmas).
+    Parameters
+    ----------
+    rival
+        The name.
+    written_so
+        Ids of the labels that can be written so.
+    best, written
+        Id of the predicted label, and how it is written.
+    labels
+        Labels as learned; none if people do not read them (scripts of lemmas).
+
+    Raises
+    ------
+    SeqtagError
+        If it is the predicted label, or unknown.
     """
+    learned = [i for i, name in enumerate(labels) if name == rival]
+    found = sorted({*written_so, *learned} - {best})
+    if found and (learned or rival != written):
+        return found
+    label = labels[best] if labels else written
     msg = f"expected a label of the model other than {label}, found {rival!r}"
-    if rival == label:
-        return SeqtagError(f"{msg}, the predicted label")
+    if rival in (label, written):
+        raise SeqtagError(msg + ", the predicted label")
     others = sorted({*labels} - {label})
     more = f" and {len(others) - _SHOWN} more" * (len(others) > _SHOWN)
     shown = f"; the others are {', '.join(others[:_SHOWN])}{more}" * bool(others)
-    return SeqtagError(msg + (did_you_mean(rival, others) or shown))
+    raise SeqtagError(msg + (did_you_mean(rival, others) or shown))
 
 
 def _sums(rows: Sequence[Row]) -> tuple[float, float]:

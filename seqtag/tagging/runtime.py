@@ -528,7 +528,7 @@ class ModelRuntime:
     def _explain(self, sentence: AnySentence, token: int, rival: str | None) -> Explanation:
         """Explain a label: see `Tagger.explain`."""
         # late: rarely needed
-        from seqtag.tagging.explain import Encoded, Explanation, no_such_rival, rows_of
+        from seqtag.tagging.explain import Encoded, Explanation, rival_ids, rows_of
 
         with self._workspaces.borrow(self.new_workspace) as workspace:
             batch = self._encode([sentence], [None], workspace)
@@ -538,20 +538,22 @@ class ModelRuntime:
                 raise SeqtagError(msg)
             token %= words
             batch, found = self._decode_margins(batch)
+            names = self.model.labels
             best = found.labels.tolist()
-            label = self._write_labels(batch, found.labels)[0][token]
+            written = self._write_labels(batch, found.labels)[0][token]
             wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
             if rival is not None:
-                wanted = self._ids_of[batch.forms[0][token] if batch.forms else "", rival]
-                if not wanted or rival == label:
-                    raise no_such_rival(rival, label, () if batch.forms else self.outputs)
-            other, other_label = None, None
+                so = self._ids_of[batch.forms[0][token] if batch.forms else "", rival]
+                shown = () if batch.forms else names
+                wanted = rival_ids(rival, so, best[token], written, shown)
+            other, other_written = None, None
             if wanted:
                 lists = [wanted if t == token else [] for t in range(words)]
                 _, ids = self._decode(batch._replace(allowed=allowed_of(lists)))
-                other, other_label = ids.tolist(), self._write_labels(batch, ids)[0][token]
-                if label == other_label:  # written alike: show them as they were learned
-                    label, other_label = (self.model.labels[y[token]] for y in (best, other))
+                other, other_written = ids.tolist(), self._write_labels(batch, ids)[0][token]
+            label, other_label = written, other_written
+            if not batch.forms or written == other_written:  # as the rows show them
+                label, other_label = names[best[token]], other and names[other[token]]
             columns = columns_of(sentence, input_columns(self.model))
             all_columns = self._all_columns(columns, batch)
             encoded = Encoded(all_columns, batch.types, workspace.encoder.hashes)
@@ -559,7 +561,8 @@ class ModelRuntime:
         margin = sum(row.label_weight - row.rival_weight for row in rows)
         if other is None:
             margin = float("inf")
-        return Explanation(token, columns[0][token], label, other_label, margin, tuple(rows))
+        word, forms = columns[0][token], (written, other_written)
+        return Explanation(token, word, label, other_label, margin, tuple(rows), *forms)
 
 
 def _forms_of(batch: Batch) -> Column | None:

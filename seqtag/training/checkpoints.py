@@ -4,6 +4,7 @@ A folder belongs to one training, which locks it while it runs. Each run of each
 of its own, of which the last two are kept::
 
     lock                                process that uses the folder
+    models                              SHA-256 of each model that the training has written
     upos-run-2-000031.checkpoint        run 2 of a tagger of upos, or of this component
     first.upos-run-1-000012.checkpoint  the first of two passes
     upos-fold-1-run-1-000003.checkpoint model that tags training sentences for later components
@@ -22,6 +23,7 @@ import platform
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
 _SUFFIX = ".checkpoint"
 _NAME = re.compile(rf"(.*)-(\d{{6,}}){re.escape(_SUFFIX)}")
+_MODELS = "models"
 _KEPT = 2  # files of a run: the newest, and one to fall back on
 
 _log = logging.getLogger("seqtag")
@@ -336,6 +339,23 @@ def files_of(folder: str | os.PathLike[str], name: str | None = None) -> list[Pa
         if match and name in (None, match[1]):
             found.append(path)
     return sorted(found, key=lambda path: (_number_of(path), path.name))
+
+
+def note_model(folder: str | os.PathLike[str], sha256: str) -> None:
+    """Record a model that a training is going to write."""
+    with suppress(OSError), Path(folder, _MODELS).open("a") as file:  # the model matters more
+        file.write(f"{sha256}\n")
+
+
+def has_written(folder: str | os.PathLike[str] | None, path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is a model that the training with this folder has written."""
+    if folder is None:
+        return False
+    try:
+        found = sha256(Path(path).read_bytes()).hexdigest()
+        return found in Path(folder, _MODELS).read_text()
+    except (OSError, ValueError):
+        return False
 
 
 def _number_of(path: Path) -> int:

@@ -49,6 +49,10 @@ _EARLY = 3  # epochs after which a trial may end: a tag dictionary that helps do
 _FEW = 5  # epochs of the trials of several candidates; they chose as full trials in 24 of 25
 _CLEAR_LOSS = 0.0005  # of accuracy by then, from which no measured corpus recovered
 _GOOD_ENOUGH = 0.997  # of the tokens have the right words: nothing else is tried
+_WHY_BIAS = (
+    "; the highest value within one standard error of the best, with recall not above precision: "
+    "new text has more unknown names (0 turns it off)"
+)
 _BIASES = [step / 10 for step in range(11)]  # values of recall-bias to try; the margin is 1
 
 _log = logging.getLogger("seqtag")
@@ -170,12 +174,13 @@ def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -
     shown = replace(shown.setting(passes=number), chosen=measured, scores_lengths=breaks)
     for name, facts in measured.items():
         _log.info(
-            "%s %s, by %s on %s tokens held out of the training data (%s)",
+            "%s %s, by %s on %s tokens held out of the training data (%s)%s",
             name.replace("_", "-"),
             shown.name if name == "templates" else getattr(shown.settings, name),
             facts["metric"],
             f"{facts['tokens']:,}",
             ", ".join(f"{value}: {100 * score:.2f}" for value, score in facts["scores"].items()),
+            _WHY_BIAS * (name == "recall_bias"),
         )
     return [*hidden, shown]
 

@@ -104,6 +104,8 @@ def train_named(
         used = {part: str(file) for part, file in files.items() if part not in withheld}
         label = entry.labels[0] if len(entry.labels) == 1 else entry.labels or "all"
         model = train(used["train"], dev=used.get("dev"), label=label, runs=5 if best else 1)
+        if model.models[-1].interrupted:
+            raise KeyboardInterrupt
         data = bundle.to_bytes(model.models)
         card = _card(entry, files, used, data, best=best)
         target.unlink(missing_ok=True)  # never a model with the card of another

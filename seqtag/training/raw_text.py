@@ -65,6 +65,8 @@ def classes_of(
             if named and {"id", "misc"} <= {*open_corpus(data, files, reading).columns}:
                 _log.info("component tokens, to segment %s", source_of(paths))
                 splitter = segmenter(data, label=["tokens"], quick=True, **reading.arguments())
+                if splitter.models[-1].interrupted:
+                    raise KeyboardInterrupt
                 streams = [splitter.segmented(s) if s.is_raw else s for s in streams]
             else:
                 _log.info("%s: tokenized by NLTK's rules for English", source_of(paths))

@@ -183,6 +183,21 @@ def test_what_a_run_has_written_is_no_input_by_itself(crawl):
     open_ledger(None, "again", [Job("crawl/x/a.txt", "again/a.txt")]).close()
 
 
+def test_files_that_no_run_wrote_are_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    jobs = [Job(f"{name}.txt", f"out/{name}.conllu") for name in "abc"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "b.conllu").write_text("mine")
+    for name in (None, "other.jsonl"):
+        with pytest.raises(
+            OptionError, match=r"found 1 files such as out/b.conllu and no such run"
+        ):
+            open_ledger(name, "out", jobs)
+    with open_ledger(None, "out", jobs[:1]) as ledger:
+        ledger.append({"status": "run"})
+    open_ledger(None, "out", jobs).close()  # which a killed run may have written
+
+
 def test_a_ledger_is_no_input_and_no_output(tmp_path):
     for job in (Job("a", str(tmp_path / "b")), Job(str(tmp_path / "b"), "a")):
         with pytest.raises(OptionError, match="expected a ledger that is no input and no output"):

@@ -412,6 +412,10 @@ def test_the_command_tags_and_sums_up(place, fake, call):
     assert (first["files"], first["options"]["format"]) == (5, "auto")
     one = call("tag", "-m", "my.seqtag", "in/0.conllu")
     assert Path("out/0.conllu").read_bytes() == one.out
+    refused = call(*TAG, "in/*.conllu")
+    assert refused.code == 2 and "no such run in out/ledger.jsonl; choose" in refused.err
+    for path in Path("out").glob("*.conllu"):
+        path.unlink()
     assert call(*TAG, "in/*.conllu").code == 0
     again = call(*TAG, "in/*.conllu", "-q", "--address", "10.0.0.1:6379")
     assert (again.code, again.err) == (0, "")

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from seqtag.training import raw_text
 from tests.command_line import Caller, call
 
 __all__ = ["call"]
@@ -59,6 +60,22 @@ def test_classes_of_raw_text_are_learned_first(tmp_path, raw, call: Caller):
     assert "500 word classes from 3,594 words of raw text" in done.err + " ".join(done.notes)
     tables = {t["name"] for part in facts(call, models[0])["parts"] for t in part.get("tables", [])}
     assert tables == {"raw"}
+
+
+def test_an_interruption_of_the_segmenter_of_raw_text_is_not_lost(
+    tmp_path, raw, call: Caller, monkeypatch
+):
+    real = raw_text.classes_of
+
+    def stop(_epoch):
+        raise KeyboardInterrupt
+
+    def classes_of(*args, segmenter):
+        return real(*args, segmenter=lambda *a, **how: segmenter(*a, **how, on_epoch=stop))
+
+    monkeypatch.setattr("seqtag.training.train.classes_of", classes_of)
+    done = call("train", SAMPLE, "--label", "upos", "--raw", raw, "-o", tmp_path / "m.seqtag")
+    assert (done.code, [*tmp_path.glob("*.seqtag")]) == (130, [])
 
 
 def test_text_is_cut_by_rules_for_files_without_spaces(tmp_path, raw, call: Caller):

@@ -184,7 +184,7 @@ def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     assert done.out.decode() == f"upos, sentence 1, {why.to_text(3)}\n"
     [value] = json.loads(call("explain", "-m", model, "the dog", "--token", "1", "--json").out)
     expected = seqtag.load(model).explain(["the", "dog"], 0).as_dict()
-    assert value == {"sentence": 1, "part": "upos", **expected}
+    assert value == {"sentence": 1, "part": "upos", **expected, "token": 1}  # as --token counts
     path = tmp_path / "in.conllu"
     path.write_text(TEXT)
     every = json.loads(call("explain", "-m", model, "--input", path, "--json").out)
@@ -196,6 +196,26 @@ def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     rival = call("explain", "-m", model, "the dog", "--token", "2", "--rival", "VERB", "--json")
     assert json.loads(rival.out)[0]["rival"] == "VERB"
     assert call("explain", "-m", model, "", "--json").out == b"[]\n"
+
+
+def test_explain_shows_the_wrong_words(home, call, tmp_path):
+    path = tmp_path / "gold.txt"
+    text = (
+        chunks().replace("barks VBZ B-VP", "barks VBZ B-XP", 1).replace("cat NN I", "cat NN B", 1)
+    )
+    path.write_text(text)
+    wrong = call("explain", "-m", home / "chunk.seqtag", "-i", path, "--wrong", "--json")
+    facts = ("sentence", "token", "word", "written", "written_rival")
+    assert [tuple(each[name] for name in facts) for each in json.loads(wrong.out)] == [
+        (1, 3, "barks", "B-VP", "O"),  # the model has no B-XP: the next best
+        (2, 2, "cat", "I-NP", "B-NP"),
+    ]
+    right = ("explain", "-m", home / "chunk.seqtag", "--wrong", "--token", 1, "-i")
+    assert call(*right, home / "train.txt").out == b""
+    assert call(*right, path, "--rival", "O").code == 2
+    (tmp_path / "bare.conllu").write_text(conllu(labels=False))
+    bare = call("explain", "-m", home / "upos.seqtag", "--wrong", "-i", tmp_path / "bare.conllu")
+    assert (bare.code, bare.out) == (0, b"")
 
 
 def test_explain_runs_the_parts_before(home, call, tmp_path):

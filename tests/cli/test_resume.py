@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,7 +47,7 @@ def written():
     newest = dict(path.stem.rsplit("-", 1) for path in files_of(folder))
     return sum(map(int, newest.values()))
 
-resume = ["-o", str(model), "--force", "--checkpoint", str(folder), "--resume", *every]
+resume = ["-o", str(model), "--checkpoint", str(folder), "--resume", *every]
 assert os.waitpid(begin("-o", "straight.seqtag"), 0)[1] == 0, Path("log").read_text()
 while facts["kills"] < kills:
     before = written()
@@ -65,6 +66,7 @@ while facts["kills"] < kills:
         facts["written"] = written()
         continue
     assert status == 0, Path("log").read_text()
+    assert os.waitpid(begin(*resume), 0)[1] == 0, Path("log").read_text()  # and once more
     facts["finished"] += 1
     facts["equal"].append(model.read_bytes() == Path("straight.seqtag").read_bytes())
     model.unlink()
@@ -158,7 +160,7 @@ def interrupted(name: str, *args: str, times: int = 1) -> tuple[int, str]:
         err = ""
         for line in process.stderr:
             err += line
-            if "epoch 2:" in line:
+            if re.search(r"epoch [0-9]*2:", line):
                 break
         for _ in range(times):
             os.kill(process.pid, getattr(signal, name))
@@ -174,17 +176,17 @@ def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, 
     found, err = interrupted(name, "--checkpoint", "stand", "--checkpoint-every", "1000")
     assert found == code
     assert err.endswith(
-        "seqtag: interrupted: m.seqtag holds what was learned until then; to resume from stand, "
-        "run the same command with --resume\n"
+        "seqtag: interrupted: m-interrupted.seqtag holds what was learned until then; to resume "
+        "from stand, run the same command with --resume\n"
     )
-    tagger = seqtag.load("m.seqtag")
-    assert tagger.model.interrupted
+    tagger = seqtag.load("m-interrupted.seqtag")
+    assert tagger.model.interrupted and not Path("m.seqtag").exists()
     [kept] = files_of("stand")
     epochs = tagger.info["training"]["best_epochs"][0]
     again = ["train", "train.conllu", "-o", "m.seqtag", "--checkpoint", "stand", "--epochs"]
     done = call(*again, 10000000)
-    assert done.code == 2
-    assert "m.seqtag exists; overwrite it with --force" in done.err
+    assert done.code == 1
+    assert "expected a folder without checkpoints" in done.err
     done = call(*again, 5, "--resume")
     assert done.code == 1
     assert "found others: epochs was 10000000, is 5;" in done.err
@@ -192,6 +194,49 @@ def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, 
     assert "seed was 1, is 2" in notes
     assert kept.exists()
     assert epochs >= 2
+
+
+@posix
+@pytest.mark.usefixtures("folder")
+def test_an_interrupted_model_replaces_none_but_its_own(call):
+    """With --force, the good one stays; with the same checkpoints, the newest is kept."""
+    assert call("train", "train.conllu", "-o", "m.seqtag", "--epochs", 1, "-q").code == 0
+    good = Path("m.seqtag").read_bytes()
+    code, err = interrupted("SIGINT", "--force", "--seed", "2")
+    assert (code, Path("m.seqtag").read_bytes()) == (130, good)
+    assert err.endswith(
+        "m-interrupted.seqtag holds what was learned until then, m.seqtag is unchanged\n"
+    )
+    first, found = Path("m-interrupted.seqtag").read_bytes(), []
+    for _ in range(2):
+        code, err = interrupted("SIGTERM", "--force", "--checkpoint", "stand", "--resume")
+        assert code == 143 and "m-interrupted-2.seqtag holds" in err
+        tagger = seqtag.load("m-interrupted-2.seqtag")
+        found.append(tagger.info["training"]["best_epochs"][0])
+    assert found[0] < found[1]
+    assert Path("m-interrupted.seqtag").read_bytes() == first
+    assert len(list(Path().glob("m*.seqtag"))) == 3
+    assert call(*HOW[:-1], "--force", "--checkpoint", "stand", "--resume").code == 1
+    assert Path("m.seqtag").read_bytes() == good
+
+
+@posix
+def test_of_two_trainings_to_one_path_none_is_lost(folder):
+    """Both begin before there is a model; the later one says where its own is."""
+    commands = [
+        [*SEQTAG, "train", "train.conllu", "-o", "m.seqtag", "--epochs", "40", "--seed", seed]
+        for seed in ("1", "2")
+    ]
+    both = [subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in commands]
+    errors = [process.communicate(timeout=120)[1] for process in both]
+    codes = [process.returncode for process in both]
+    assert 0 in codes and {*codes} <= {0, 1, 2}, errors  # 2: it began after the other had ended
+    seeds = {"m.seqtag": str(1 + codes.index(0))}
+    if 1 in codes:
+        assert "the new output is in m-2.seqtag; keep the one" in errors[codes.index(1)]
+        seeds["m-2.seqtag"] = str(1 + codes.index(1))
+    found = {path.name: seqtag.load(path).info["training"] for path in folder.glob("*.seqtag")}
+    assert {name: str(info["seed"]) for name, info in found.items()} == seeds
 
 
 # Gets signals at the second report of an epoch, and tells what is left.
@@ -250,7 +295,7 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
             raise KeyboardInterrupt
 
     how = {"epochs": 3, "min_count": 1, "checkpoint": "stand"}
-    seqtag.train("train.conllu", on_epoch=stop, **how).save("m.seqtag")
+    assert seqtag.train("train.conllu", on_epoch=stop, **how).model.interrupted
     loud = [*HOW[:-1], "--checkpoint", "stand", "--resume"]
     done = call(*loud)
     assert done.code == 0
@@ -260,11 +305,12 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
     )
     assert "epoch 3: " in done.err
     assert (folder / "m.seqtag").read_bytes() == straight
-    done = call(*loud)
-    assert (done.code, (folder / "m.seqtag").read_bytes()) == (2, straight)
-    assert "m.seqtag exists" in done.err
+    done = call(*loud)  # as after a kill between the last rename and the exit
+    assert (done.code, (folder / "m.seqtag").read_bytes()) == (0, straight)
     (folder / "m.seqtag").write_bytes(straight[:-1])
-    assert call(*loud).code == 2  # damaged, but of nobody knows whom
+    done = call(*loud)  # damaged, or of another training
+    assert (done.code, (folder / "m.seqtag").read_bytes()) == (2, straight[:-1])
+    assert "m.seqtag exists; overwrite it with --force" in done.err
     done = call(*loud, "--force")
     assert (done.code, (folder / "m.seqtag").read_bytes()) == (0, straight)
     assert "upos-run-1-000004.checkpoint: this run is finished\n" in done.err

@@ -120,6 +120,8 @@ def test_a_segmenter_with_tables(folder, call):
         "1\t你\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n2\t喺度\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n\n"
     )
     (folder / "glued.conllu").write_text(glued * 8)
+    with (folder / "names.tsv").open("a") as names:
+        names.write("你 喺度\tx\n")  # may be in a text, though it is no token
     options = ("--label", "tokens", "--lexicon", "names.tsv", *SHORT, "-o", "m.seqtag", "-q")
     assert call("train", "glued.conllu", *options).code == 0
     info = call("info", "m.seqtag", "--verbose").out
@@ -147,12 +149,18 @@ def test_a_segmenter_with_tables(folder, call):
             ("--lexicon", "mine.txt"),
             "mine.txt:1: expected a word, a tab and its value, found 'form",
         ),
+        (
+            ("--lexicon", "places.tsv"),
+            "expected entries of one token in the table 'places', found 2 with white space, such "
+            "as 'New York', which no token of the training data has",
+        ),
         (("--lexicon", "names.tsv", "--classes", "names=en.classes"), "found 2 called 'names'"),
         (("--lexicon", "1=names.tsv"), "expected a table with a name of letters, digits and"),
     ],
 )
 def test_tables_that_do_not_fit(folder, call, options, message):
     (folder / "mine.txt").write_text("form[0]\n")
+    (folder / "places.tsv").write_text("Rome\tcity\nNew York\tcity\nLos Angeles\tcity\n")
     (folder / "train.conllu").write_text("# a comment\n" + conllu())
     done = call("train", "train.conllu", *options, *SHORT, "-o", "m.seqtag", "-q")
     assert done.code == 1 and not (folder / "m.seqtag").exists()

@@ -19,6 +19,7 @@ import pytest
 
 import seqtag
 from seqtag.cli import cli
+from seqtag.storage.output import Output
 from tests.command_line import SEQTAG, call, home, linux, posix, run
 from tests.faults import each_fault
 
@@ -64,6 +65,25 @@ def folder(home, tmp_path, monkeypatch):
     figure.savefig.side_effect = lambda file, **_: file.write(b"<svg/>")
     monkeypatch.setattr("seqtag.cli.curve._pyplot", lambda _: lambda **_: figure)
     return tmp_path
+
+
+@each_writer
+def test_a_file_that_appears_during_the_work_stays(writer, folder, call, monkeypatch):
+    """Nobody may have asked for its end, and the work is not lost."""
+    args, name = WRITERS[writer]
+    real = Output.__enter__
+
+    def enter(self):
+        (folder / name).write_bytes(b"of another")
+        return real(self)
+
+    monkeypatch.setattr(Output, "__enter__", enter)
+    done = call(*args, name)
+    assert (done.code, (folder / name).read_bytes()) == (1, b"of another")
+    beside = name.replace("out", "out-2")
+    assert done.err.startswith(f"seqtag: {name}: expected no file of that name, found one")
+    assert f"the new output is in {beside};" in done.err
+    assert (folder / beside).stat().st_size > 0
 
 
 class Opened:

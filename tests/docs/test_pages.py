@@ -35,6 +35,7 @@ PAGES = {
     "docs/how-to/distill.md": (),
     "docs/how-to/evaluate.md": (),
     "docs/how-to/from-sklearn-crfsuite.md": ("sklearn", "sklearn_crfsuite"),
+    "docs/how-to/gazetteers.md": (),
     "docs/how-to/lexicons.md": (),
     "docs/how-to/nltk-conllu.md": ("nltk",),
     "docs/how-to/partial-annotation.md": (),
@@ -120,6 +121,20 @@ def test_blocks_print_what_the_page_says(page, workplace, monkeypatch):
     results = doctest.DocTestRunner(optionflags=FLAGS).run(test)
     assert commands + results.attempted > 0
     assert results.failed == 0
+
+
+def test_no_two_pages_write_the_same_file():
+    """Who reads one after the other would be refused, or use the file of the first."""
+    page_of: dict[str, str] = {}
+    for page in PAGES:
+        shell, python = ("".join(blocks(page, language)) for language in ("console", "python"))
+        commands = "".join(re.findall(r"^\$ (.*\n)", shell, re.M))
+        names = re.findall(r"(?:\s-o|--plot|--checkpoint|(?<!2)>) ?([\w./-]+)", commands)
+        names += re.findall(r'(?:\.save\(|tag_file\([^,]+, )"([^"]+)"', python)
+        names += re.findall(r'open\("([^"]+)", "w', python)
+        for name in {*names} - {"-", "/dev/null", "1"}:
+            assert page_of.setdefault(name, page) == page, name
+    assert len(page_of) > 30
 
 
 HOW_TO = sorted(path.name for path in (ROOT / "docs" / "how-to").glob("*.md"))

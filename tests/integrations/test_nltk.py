@@ -74,12 +74,12 @@ def chunked(folder):
 
 @pytest.fixture(scope="module")
 def tagger(tagged):
-    return SeqtagTagger.train(tagged, **SMALL)
+    return SeqtagTagger(load=False).train(tagged, **SMALL)
 
 
 @pytest.fixture(scope="module")
 def parser(chunked):
-    return SeqtagChunkParser.train(chunked, **SMALL)
+    return SeqtagChunkParser().train(chunked, **SMALL)
 
 
 def columns_of(tree):
@@ -134,7 +134,7 @@ def test_training_equals_training_on_the_file(tagger, tagged, tmp_path):
 
 def test_options_reach_the_trainer(tagged):
     epochs = []
-    trained = SeqtagTagger.train(
+    trained = SeqtagTagger(load=False).train(
         tagged, dev=tagged, label="upos", epochs=2, seed=7, on_epoch=epochs.append
     )
     assert trained.tagger.label == "upos"
@@ -167,18 +167,42 @@ def test_a_model_of_several_columns_takes_tuples(chunked):
 
 @pytest.mark.parametrize("bad", [[("The", "DT"), "NN"], ("The", "DT"), [("The", "DT", "B-NP")]])
 def test_training_wants_pairs(bad):
-    text = message(SeqtagTagger.train, [[("a", "DT")], bad])
+    text = message(SeqtagTagger(load=False).train, [[("a", "DT")], bad])
     assert text.startswith("<tagged_sents>:2: expected pairs (word, pos) in every sentence, found ")
     assert text.endswith("; give lists of pairs, one list per sentence")
 
 
 def test_a_word_without_label_is_named():
     # what NLTK's readers give for a word without a slash
-    text = message(SeqtagTagger.train, [[("a", "DT")]], dev=[[("a", "DT"), ("dog", None)]])
+    text = message(
+        SeqtagTagger(load=False).train, [[("a", "DT")]], dev=[[("a", "DT"), ("dog", None)]]
+    )
     assert text == (
         "<dev>:1: expected a string in the column 'pos', found None for word 2; "
         "give every word a value, or leave the sentence out"
     )
+
+
+def test_it_is_used_as_the_tagger_of_nltk(tagged, tmp_path):
+    """Its calls are those of `nltk.tag.perceptron.PerceptronTagger`."""
+    assert SeqtagTagger().tag(["Time", "flies"]) == [("Time", "NN"), ("flies", "VBZ")]
+    tagger = SeqtagTagger(load=False)
+    assert repr(tagger) == "SeqtagTagger(None)"
+    for call in (lambda: tagger.tag(["Time"]), lambda: tagger.save(tmp_path / "a")):
+        with pytest.raises(ValueError, match="expected a trained SeqtagTagger, found one without"):
+            call()
+    tagger.train(tagged, str(tmp_path / "a.seqtag"), 3)
+    assert tagger.classes == {".", "DT", "JJ", "NN", "NNS", "VBP", "VBZ"}
+    assert tagger.tagger.info["training"]["best_epochs"] == [3]
+    with pytest.raises(TypeError, match="epochs"):
+        tagger.train(tagged, nr_iter=3, epochs=4)
+    assert SeqtagTagger.load(tmp_path / "a.seqtag").tag(["the", "dog"]) == tagger.tag(
+        ["the", "dog"]
+    )
+    english = SeqtagTagger()
+    assert english.train(tagged, nr_iter=2) is english and english.classes == tagger.classes
+    with pytest.raises(ValueError, match="expected a trained SeqtagChunkParser, found one"):
+        SeqtagChunkParser().parse([("the", "DT")])
 
 
 # ------------------------------------------------------------------------------ SeqtagChunkParser
@@ -239,7 +263,7 @@ def test_no_word_is_lost_in_a_tree(parser, tokens):
     ],
 )
 def test_chunk_training_wants_flat_trees_of_pairs(bad):
-    text = message(SeqtagChunkParser.train, [Tree("S", []), bad])
+    text = message(SeqtagChunkParser().train, [Tree("S", []), bad])
     assert text.startswith(
         "<chunked_sents>:2: expected a tree whose children are (word, pos) pairs or chunks of "
         "such pairs, found "
@@ -250,11 +274,11 @@ def test_chunk_training_wants_flat_trees_of_pairs(bad):
 def test_a_model_of_other_labels_is_refused(tagger):
     assert message(SeqtagChunkParser, tagger.tagger, error=LabelError) == (
         "expected a model of chunk labels such as B-NP, I-NP and O, found a model of pos "
-        "(., DT, JJ, NN, NNS, ...); train one with SeqtagChunkParser.train"
+        "(., DT, JJ, NN, NNS, ...); train one with SeqtagChunkParser().train"
     )
     flat = [Tree("S", [("the", "DT")])]
     assert "found a model of chunk (O)" in message(
-        SeqtagChunkParser.train, flat, error=LabelError, **SMALL
+        SeqtagChunkParser().train, flat, error=LabelError, **SMALL
     )
 
 
@@ -265,13 +289,13 @@ def test_a_model_of_other_columns_is_refused(tmp_path):
     other = seqtag.train([sentence], label="chunk", templates=templates)
     assert message(SeqtagChunkParser, other, error=TemplateError) == (
         "expected a model that looks at the columns form and pos, found one that looks at lemma; "
-        "train one with SeqtagChunkParser.train"
+        "train one with SeqtagChunkParser().train"
     )
 
 
 def test_words_alone_are_enough_for_names(chunked):
     pairs = [[(w, c) for w, _, c in tree2conlltags(tree)] for tree in chunked]
-    names = SeqtagTagger.train(pairs, label="ner", **SMALL)
+    names = SeqtagTagger(load=False).train(pairs, label="ner", **SMALL)
     assert names.tagger.columns == ("form",)
     assert SeqtagChunkParser(names.tagger).parse(chunked[0].leaves()) == chunked[0]
 

@@ -258,7 +258,7 @@ def test_all_components_on_one_page(home):
 # ----------------------------------------------------------------- parts
 def test_an_explanation_is_cut_short():
     row = {"template": "t", "feature": "f" * 999, "label_weight": 2, "rival_weight": 1}
-    given = {"label": "a", "rival": None, "margin": None, "rows": [row] * 5}
+    given = {"label": "a", "rival": None, "written_rival": None, "margin": None, "rows": [row] * 5}
     found = explanation_data(given, 3)
     assert (len(found["rows"]), found["rest"]) == (3, [2, 4, 2])
     assert len(found["rows"][0][0]) == 160

@@ -45,7 +45,7 @@ def test_a_fault_at_any_call_leaves_the_old_file_or_the_new_one(suffix, old, tmp
             target.write_bytes(old)
         caught = None
         try:
-            with Output(target) as out:
+            with Output(target, overwrite=old is not None) as out:
                 out.write(NEW)
         except (OSError, KeyboardInterrupt) as error:
             caught = error
@@ -59,7 +59,8 @@ def test_a_fault_at_any_call_leaves_the_old_file_or_the_new_one(suffix, old, tmp
         assert [path for path in tmp_path.iterdir() if path != target] == [], faults.calls
         if faults.happened:
             seen.add(faults.last)
-    assert {"open", "write", "flush", "fsync", "replace", "close"} <= seen
+    naming = "link" if old is None else "replace"
+    assert {"open", "write", "flush", "fsync", naming, "close"} <= seen
     assert ("fchmod" in seen) == (old is not None and os.name == "posix")
 
 
@@ -156,23 +157,76 @@ def test_a_process_killed_at_any_call_leaves_the_old_file_or_the_new_one(tmp_pat
 WRITING = """
 import sys, time
 from seqtag.storage.output import Output
-with Output(sys.argv[1]) as out:
+with Output(sys.argv[1], overwrite=len(sys.argv) < 4) as out:
     out.write(sys.argv[2].encode() * 50_000)
     print("writing", flush=True)
     sys.stdin.readline()
 """
 
 
-def writing(target: Path, text: str) -> subprocess.Popen[str]:
+def writing(target: Path, text: str, *keep: str) -> subprocess.Popen[str]:
     """A process in the midst of writing a file; a line lets it finish."""
     process = subprocess.Popen(
-        [sys.executable, "-c", WRITING, target, text],
+        [sys.executable, "-c", WRITING, target, text, *keep],
         stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if keep else None,
         stdout=subprocess.PIPE,
         text=True,
     )
     assert process.stdout.readline() == "writing\n"
     return process
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("name", ["out", "out.b.gz", ".out"])
+def test_a_file_that_appears_meanwhile_stays_and_the_new_one_is_kept(
+    name, links, tmp_path, monkeypatch
+):
+    def refuse(*_args):
+        raise OSError(errno.EPERM, "no hard links on this file system")
+
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    target = tmp_path / name
+    for number in (2, 3):
+        there = f"the new output is in .*-{number}"
+        with (
+            pytest.raises(FileExistsError, match=there) as found,
+            Output(target, overwrite=False, compress=False) as out,
+        ):
+            out.write(NEW)
+            target.write_bytes(OLD)
+        assert found.value.filename == str(target)
+        beside = Path(re.search("is in (.*);", str(found.value))[1])
+        assert (target.read_bytes(), beside.read_bytes()) == (OLD, NEW)
+    assert beside.name == {"out": "out-3", "out.b.gz": "out-3.b.gz", ".out": ".out-3"}[name]
+    with Output(target, overwrite=False, compress=False) as out:
+        out.write(OLD)  # the bytes that it has
+    with Output(tmp_path / "other", overwrite=False) as out:
+        out.write(NEW)
+    assert (tmp_path / "other").read_bytes() == NEW
+    assert len(list(tmp_path.iterdir())) == 4
+    with (
+        pytest.raises(FileExistsError, match=r"the new output is in .*new-2;"),
+        Output(tmp_path / "new", overwrite=False) as out,
+    ):
+        out.write(NEW)
+        (tmp_path / "new").symlink_to("nowhere")  # which looks like no file
+    assert (tmp_path / "new-2").read_bytes() == NEW
+
+
+@posix
+def test_of_processes_that_may_not_overwrite_none_loses_its_bytes(tmp_path):
+    target, texts = tmp_path / "out", "abcd"
+    processes = [writing(target, text, "keep") for text in texts]
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert sorted(process.wait(60) for process in processes) == [0, 1, 1, 1]
+    for process in processes:
+        process.communicate()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out-2", "out-3", "out-4"]
+    assert {path.read_bytes()[:1].decode() for path in tmp_path.iterdir()} == {*texts}
 
 
 @posix
@@ -374,6 +428,12 @@ def test_names_of_any_length_have_a_temporary_file(tmp_path):
         with Output(tmp_path / name) as out:
             out.write(b"new")
         assert (tmp_path / name).read_bytes() == b"new"
+        with (
+            pytest.raises(FileExistsError, match="the new output is in"),
+            Output(tmp_path / name, overwrite=False) as out,
+        ):
+            out.write(b"newer")
+    assert sum(path.read_bytes() == b"newer" for path in tmp_path.iterdir()) == 2
 
 
 def test_standard_input_is_an_input(tmp_path, monkeypatch):
@@ -414,6 +474,7 @@ KNOWN = {
     "batch/storage.py": "folders of outputs; what is sent to a store whole",
     "catalogue/fetch.py": "removes a treebank that it refuses",
     "cli/__init__.py": "the null device, for a standard output that is gone",
+    "cli/models.py": "removes models when it is asked to; asks on the terminal",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",
     "training/checkpoints.py": "the folder, and its lock",

@@ -184,7 +184,8 @@ def test_the_rows_of_an_explanation_add_up_to_the_margin(taggers, kind):
     margins, labels = tagger.tag(SENTENCE, scores=True).margins, tagger.tag(SENTENCE)
     for token in range(4):
         why = tagger.explain(SENTENCE, token)
-        assert (why.token, why.word, why.label) == (token, SENTENCE[token], labels[token])
+        assert (why.token, why.word, why.written) == (token, SENTENCE[token], labels[token])
+        assert why.label in tagger.model.labels  # as its rows show it
         assert why.margin == margins[token]
         if why.rival is None:
             assert why.margin == np.inf
@@ -208,6 +209,26 @@ def test_any_label_may_be_the_rival(taggers, kind):
         best = max(score for score, labels in every if labels[1] == rival)
         assert why.rival == rival
         assert why.margin == every[0][0] - best
+
+
+def test_chunk_labels_are_those_of_the_rows(taggers):
+    """Rows show labels as learned, in IOBES; the file has IOB2. Both may be the rival."""
+    tagger, seen = taggers["chunks"], set()
+    assert tagger.tag(SENTENCE) == ["B-NP", "I-NP", "I-NP", "O"]
+    for rival in ("S-NP", "B-NP", "O", "I-NP"):
+        why = tagger.explain(SENTENCE, 2, rival)
+        seen.add((why.label, why.rival, why.written, why.written_rival))
+        assert f"word 3 man: E-NP (written I-NP), not {why.rival}" in why.to_text()
+        chain = [row.feature for row in why.rows if row.template == "label[-1]"]
+        assert any("E-NP" in each and str(why.rival) in each for each in chain)
+    assert seen == {
+        ("E-NP", "S-NP", "I-NP", "B-NP"),
+        ("E-NP", "B-NP", "I-NP", "B-NP"),
+        ("E-NP", "O", "I-NP", "O"),
+        ("E-NP", "I-NP", "I-NP", "I-NP"),
+    }
+    with pytest.raises(SeqtagError, match="other than E-NP, found 'E-NP', the predicted label"):
+        tagger.explain(SENTENCE, 2, "E-NP")
 
 
 def test_what_an_explanation_names(taggers):

@@ -17,6 +17,7 @@ import seqtag
 from seqtag.catalogue.entries import languages, treebank_of, treebanks
 from seqtag.errors import CatalogueError
 from seqtag.model.embedded import trained_path
+from seqtag.training import named
 from seqtag.training.named import card_of, train_named
 from tests.command_line import SENTENCES, conllu, posix
 from tests.serve.served import server
@@ -76,6 +77,21 @@ def test_trained_once_then_used_by_its_name_without_a_mirror(mirror, tmp_path, m
         10,
         "seqtag models train abq_atb@2.18",
     )
+
+
+def test_an_interrupted_training_leaves_no_model(mirror, tmp_path, monkeypatch):
+    """It would be found by its name from then on, and taken for a finished one."""
+    assert mirror.exists()
+    real = named.train
+
+    def stop(epoch):
+        if epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(named, "train", lambda *args, **how: real(*args, **how, on_epoch=stop))
+    with pytest.raises(KeyboardInterrupt):
+        train_named(treebank_of("abaza"))
+    assert not [path for path in files_of(tmp_path / "cache") if path.suffix == ".seqtag"]
 
 
 def test_it_is_what_training_by_hand_gives_in_any_folder(mirror, tmp_path, monkeypatch):
