@@ -188,16 +188,20 @@ def _download(file: RemoteFile, target: Path, expected: str | None, *, progress:
     if expected is None:
         chunks = _checked(chunks, address)
     most, size, sha = file.size or MAX_BYTES, 0, hashlib.sha256()
+    advice = "try again, and check whether a proxy changes files"
+    if mirror:
+        advice = f"the mirror must have the files of release {file.release}"
+        if file.corpus.startswith("ud:"):
+            advice += f"; for those of another one, use a name such as {file.corpus[3:]}@2.15"
     with Output(target, compress=False) as out:
         for chunk in chunks:
             size += len(chunk)
             if size > most:
-                msg = f"expected at most {most:,} bytes, found more; nothing was kept"
+                msg = f"expected at most {most:,} bytes, found more; nothing was kept; {advice}"
                 raise CatalogueError(msg, source=address)
             sha.update(chunk)
             out.write(chunk)
         if expected not in (None, sha.hexdigest()):
-            advice = "try again, and check whether a proxy changes files"
             if not file.digest:
                 advice = f"if the change is intended, remove it from {cache_folder() / DIGESTS}"
             msg = f"expected the SHA-256 {expected}, found {sha.hexdigest()}; nothing was kept; "

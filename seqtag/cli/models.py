@@ -14,7 +14,13 @@ from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
 from seqtag.cli.options import json_option, quiet_option
 from seqtag.errors import CatalogueError, printable
-from seqtag.model.embedded import embedded_models, language_code, trained_path, training_cost
+from seqtag.model.embedded import (
+    embedded_models,
+    language_code,
+    trained_path,
+    training_advice,
+    training_cost,
+)
 
 if TYPE_CHECKING:
     from seqtag.catalogue.entries import Entry
@@ -175,6 +181,7 @@ def _named(name: str) -> Entry:
 def _trained(name: str) -> Path:
     model = trained_path(_named(name))
     if not model.is_file():
-        msg = f"expected a trained model, found none of {name}; run seqtag models train {name}"
+        advice = training_advice(name)
+        msg = f"expected a model that was trained here, found none of {name}; {advice}"
         raise CatalogueError(msg, source=str(model))
     return model

@@ -105,12 +105,14 @@ def sniff_rows(
         and not (comment and row.line.startswith(comment) and _is_unlike(row, width, labels))
     ]
     rows = [row for row in words if len(row.cells) == width or (ragged and len(row.cells) > width)]
+    evidence = f"{counted(width, 'field')} in {len(rows)} of {counted(len(words), 'row')}"
     header = _is_header(rows) if given.header is None else given.header
     named = [cell.strip() for cell in rows[0].cells] if header and rows else []
     top = rows[0].cells if header and rows else None  # again where files were joined
     fields = [row.cells for row in words if row.cells != top]
     rows = [row for row in rows if row.cells != top]
-    if any(row.cells[0].isdecimal() for row in rows):  # of ids, without ranges and empty nodes
+    if 2 * sum(row.cells[0].isdecimal() for row in rows) > len(rows):
+        # A column of ids: without ranges and empty nodes.
         rows = [row for row in rows if not NO_WORD.fullmatch(row.cells[0])]
     if not rows:
         bare = _header_names(named, [[]] * len(named), [None] * len(named))
@@ -134,7 +136,6 @@ def sniff_rows(
         names = tuple(str(names.index("id") + 1) if name == "id" else name for name in names)
     spellings = _spellings(names, spelled, given)
     misfits += _odd(names, rows, spelled, given)
-    evidence = f"{counted(width, 'field')} in {len(rows)} of {counted(len(likely), 'row')}"
     layout = Layout(
         "columns",
         names,

@@ -317,7 +317,8 @@ def require_conllu(stream: Iterable[Sentence]) -> Iterator[Sentence]:
         if len(sentence) and "id" not in sentence.columns:
             msg = (
                 "expected CoNLL-U, which marks tokens and sentences, found a file with "
-                f"the columns {', '.join(sentence.columns)}; give files in CoNLL-U"
+                f"the columns {', '.join(sentence.columns)}; give files in CoNLL-U, or name the "
+                "column to score with --label"
             )
             raise CorpusError(msg, source=sentence.source, line=sentence.line_of(0))
         yield sentence

@@ -109,10 +109,11 @@ def training_advice(language: str) -> str:
     code = language_code(entry)
     if code in embedded_models() and treebank_of(language) is treebank_of(code):
         return f"{entry.language} is the embedded model {code!r}"
+    here = [path.stem for path in trained_path(entry).parent.glob(f"{entry.model}@*.seqtag")]
     return (
         f"train the model for {entry.title} (license: {entry.licence}): seqtag models train "
         f"{language} ({training_cost(entry)}), or set SEQTAG_TRAIN=1"
-    )
+    ) + (f"; trained here: {', '.join(sorted(here))}" if here else "")
 
 
 def training_cost(entry: Entry) -> str:

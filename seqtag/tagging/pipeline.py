@@ -369,7 +369,8 @@ class Pipeline:
         if self.segmenter is None:
             msg = (
                 f"expected a pipeline with a tokenizer, found the parts "
-                f"{', '.join(self.parts)}; train one with --label all"
+                f"{', '.join(self.parts)}; train one with --label all, or join one and this: "
+                "seqtag bundle en MODEL -o NAME"
             )
             raise SeqtagError(msg)
         return self.segmenter

@@ -143,7 +143,8 @@ def _files(
             if part == "train":
                 msg = (
                     f"expected a training part of {entry.name}, release {entry.release}, found "
-                    "none; choose another treebank of the language: seqtag models list"
+                    "none; check the mirror, if it is one, or choose another treebank of the "
+                    "language: seqtag models list"
                 )
                 raise CatalogueError(msg, source=error.source) from error
             _log.info("%s, release %s, has no %s part", entry.name, entry.release, part)

@@ -232,6 +232,10 @@ def test_columns_of_all_kinds(text, columns):
     [
         ("", ""),
         ("a DT B-NP\nb NN\nc NN I-NP\n", "columns form pos chunk (3 fields in 2 of 3 rows)"),
+        (
+            "7.8 CD B-NP\n% NN I-NP\n; : O\n1988 CD B-NP\nso RB O\n",
+            "columns form pos chunk (3 fields in 5 of 5 rows)",
+        ),
         ("1\ta" + "\t_" * 8 + "\n", "conllu (10 tab-separated fields in 1 of 1 row)"),
         ("# a = b\n", "conllu (nothing but comments)"),
         ("1 a _ _ _ _ _ _ _ _\n", "conllu (10 tab-separated fields in 0 of 1 row)"),

@@ -243,7 +243,7 @@ def test_without_a_segmenter_there_is_no_document(pipeline):
         taggers("Er ist hier.")
     assert str(error.value) == (
         "expected a pipeline with a tokenizer, found the parts upos, lemma; train one with "
-        "--label all"
+        "--label all, or join one and this: seqtag bundle en MODEL -o NAME"
     )
 
 
