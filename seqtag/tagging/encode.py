@@ -43,7 +43,7 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
     Raises
     ------
     TypeError
-        If it is one string, or lacks values of a column.
+        If it is None or one string, or lacks values of a column.
 
     Examples
     --------
@@ -63,6 +63,9 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
         return _columns_of_mapping(sentence, columns or ("form",))
     if isinstance(sentence, str):
         msg = f"expected a list of words, found the string {sentence[:40]!r}; split it first"
+        raise TypeError(msg)
+    if sentence is None:
+        msg = "expected a list of words, found None; leave the row out, or give an empty list"
         raise TypeError(msg)
     if len(columns) <= 1:
         return [sentence]
@@ -143,12 +146,14 @@ class Batch(NamedTuple):
 
 def batches(sentences: Iterable[AnySentence], tokens: int) -> Iterator[list[AnySentence]]:
     """Cut a stream of sentences into batches of about so many tokens."""
-    stream = iter(sentences)
-    while batch := list(islice(stream, 64)):
-        found = sum(map(len, batch))
-        while found < tokens and (more := list(islice(stream, 64))):
-            batch += more
-            found += sum(map(len, more))
+    stream, batch, found = iter(sentences), [], 0
+    while more := list(islice(stream, 64)):
+        batch += more
+        found += sum(len(each) for each in more if each is not None)
+        if found >= tokens:
+            yield batch
+            batch, found = [], 0
+    if batch:
         yield batch
 
 

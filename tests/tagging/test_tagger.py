@@ -117,6 +117,12 @@ def test_a_string_is_no_sentence(word_tagger, pair_tagger):
             )
 
 
+def test_none_is_no_sentence(word_tagger, pair_tagger):
+    for each in (word_tagger, pair_tagger):
+        with pytest.raises(TypeError, match="expected a list of words, found None; leave the row"):
+            each.tag_many([["The"] if each is word_tagger else [("The", "DT")], None])
+
+
 @pytest.mark.parametrize("word", [3, b"man", ("man", "NN"), ["man"]])
 def test_words_are_strings(word_tagger, word):
     with pytest.raises(TypeError) as error:
