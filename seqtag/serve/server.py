@@ -33,7 +33,7 @@ from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import OFFSETS, annotate, check_columns, explain, text_of
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
-from seqtag.serve.front import PROBES, ErrorReporter, Front, Metrics
+from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.udpipe import process
 from seqtag.serve.work_queue import Batches, BusyError, Deadline, DeadlineError, WorkQueue
@@ -118,6 +118,7 @@ _STATUS: dict[type[Exception], tuple[int, str]] = {  # and the reason if it is a
     BusyError: (503, "queue"),
     DeadlineError: (503, "time"),
     MemoryError: (503, "memory"),
+    ClientDisconnect: (GONE, ""),
 }
 
 
@@ -201,7 +202,7 @@ def application(
         *(Route(path, probe) for path in PROBES),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
-    kinds = HTTPException, SeqtagError, MemoryError, UnicodeDecodeError
+    kinds = HTTPException, SeqtagError, MemoryError, UnicodeDecodeError, ClientDisconnect
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
@@ -353,6 +354,8 @@ class _Service:
         except asyncio.TimeoutError:
             slow = SlowError(_SLOW.format(limits.seconds))
             yield to_json({"error": self._describe(slow)[1]}) + b"\n"
+        except ClientDisconnect:
+            pass  # nobody reads an answer
         except (SeqtagError, MemoryError) as error:
             yield to_json({"error": self._describe(error)[1]}) + b"\n"
 
@@ -419,11 +422,10 @@ class _Service:
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                task.cancel()
-                msg = "expected a client that waits for its answer, found the connection closed"
-                raise BusyError(msg)
+                raise ClientDisconnect
             return task.result()
         finally:
+            task.cancel()
             gone.cancel()
             self._rest()
 
@@ -464,9 +466,6 @@ class _Service:
                 raise SeqtagError(msg)
         except zlib.error:
             msg = "expected a body packed with gzip, found other data"
-            raise SeqtagError(msg) from None
-        except ClientDisconnect:
-            msg = "expected a complete body, found the connection closed"
             raise SeqtagError(msg) from None
 
     async def _body(self, request: Request) -> bytes:
