@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
+_TOO_LONG = "expected work of at most {:g} seconds, found more; send less text"
+
 
 class BusyError(SeqtagError):
     """The queue is full."""
@@ -35,7 +37,7 @@ class Deadline:
     """
 
     def __init__(self, seconds: float):
-        self.seconds = seconds
+        self._seconds = seconds
         self._end = time.monotonic() + seconds
 
     def cancel(self) -> None:
@@ -45,8 +47,7 @@ class Deadline:
     def check(self) -> None:
         """Raise a DeadlineError if the time is over."""
         if time.monotonic() >= self._end:
-            msg = f"expected work of at most {self.seconds:g} seconds, found more; send less text"
-            raise DeadlineError(msg)
+            raise DeadlineError(_TOO_LONG.format(self._seconds))
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items; raise a DeadlineError when the time is over."""
@@ -116,15 +117,11 @@ class WorkQueue:
         # Retrieve the exception: asyncio reports those that no one retrieves.
         wrapped.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            return await asyncio.wait_for(asyncio.shield(wrapped), self._seconds)
+            return await asyncio.wait_for(wrapped, self._seconds)  # which also drops waiting work
         except asyncio.TimeoutError:
-            future.cancel()  # has an effect only if it has not begun
-            deadline.check()
-            raise DeadlineError(str(deadline.seconds)) from None
-        except asyncio.CancelledError:  # the client has gone
-            deadline.cancel()
-            future.cancel()
-            raise
+            raise DeadlineError(_TOO_LONG.format(self._seconds)) from None
+        finally:
+            deadline.cancel()  # nobody waits for it any more
 
     def close(self) -> None:
         """Finish running work, drop waiting work."""
