@@ -328,7 +328,7 @@ class _Service:
             raise SeqtagError(msg)
         each = kind._replace(start=b"{")
         several = await self._work(
-            lambda end: [*_answers((partial(_asked, each, text) for text in texts), end)], request
+            lambda end: [*_answers(lambda text: (each, text_of(text)), texts, end)], request
         )
         return b'%b"answers":[%b]}' % (kind.start, b",".join(several))
 
@@ -364,11 +364,11 @@ class _Service:
 
         def asked(line: bytes) -> tuple[_Kind, str]:
             name, loaded, value = self._parsed(line)
-            return _asked(_kind_of(name, loaded, value), value.get("text"))
+            return _kind_of(name, loaded, value), text_of(value.get("text"))
 
         def work(deadline: Deadline) -> bytes:
-            texts = (partial(asked, line) for line in lines.split(b"\n") if line.strip())
-            return b"".join(b"%b\n" % answer for answer in _answers(texts, deadline))
+            each = filter(bytes.strip, lines.split(b"\n"))
+            return b"".join(b"%b\n" % answer for answer in _answers(asked, each, deadline))
 
         end = monotonic() + self._limits.seconds
         while len(self._queue) >= self._queue.most and monotonic() < end:
@@ -510,19 +510,15 @@ def _kind_of(name: str, loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
     return _Kind(loaded, scores, offsets, b'{"model":%b,' % to_json(name))
 
 
-def _asked(kind: _Kind, text: object) -> tuple[_Kind, str]:
-    return kind, text_of(text)
-
-
 def _answers(
-    asked: Iterable[Callable[[], tuple[_Kind, str]]], deadline: Deadline
+    asked: Callable[[Any], tuple[_Kind, str]], values: Iterable[object], deadline: Deadline
 ) -> Iterator[bytes]:
-    """Yield the answer to each text, or an error in its place; those of a kind go together."""
+    """Yield the answer to each value, or an error in its place; texts of a kind go together."""
 
     def texts() -> Iterator[tuple[_Kind | bytes, str]]:
-        for each in asked:
+        for value in values:
             try:
-                yield each()
+                yield asked(value)
             except SeqtagError as error:
                 yield to_json({"error": _ADVICE.sub("", str(error))}), ""
 
