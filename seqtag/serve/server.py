@@ -106,14 +106,10 @@ class TooLargeError(SeqtagError):
     """A request body is too large."""
 
 
-class SlowError(SeqtagError):
-    """A request body does not arrive in time."""
-
-
 _STATUS: dict[type[Exception], tuple[int, str]] = {  # and the reason if it is a limit
     UnknownModelError: (404, ""),
     TooLargeError: (413, "body"),
-    SlowError: (408, "slow"),
+    asyncio.TimeoutError: (408, "slow"),
     MediaTypeError: (415, ""),
     BusyError: (503, "queue"),
     DeadlineError: (503, "time"),
@@ -202,7 +198,7 @@ def application(
         *(Route(path, probe) for path in PROBES),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
-    kinds = HTTPException, SeqtagError, MemoryError, UnicodeDecodeError, ClientDisconnect
+    kinds = HTTPException, SeqtagError, UnicodeDecodeError, *_STATUS
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
@@ -351,12 +347,9 @@ class _Service:
                 if len(pending) > limits.body:
                     raise TooLargeError(_TOO_LARGE.format("line", limits.body))
             yield await self._tag_lines(bytes(pending))
-        except asyncio.TimeoutError:
-            slow = SlowError(_SLOW.format(limits.seconds))
-            yield to_json({"error": self._describe(slow)[1]}) + b"\n"
         except ClientDisconnect:
             pass  # nobody reads an answer
-        except (SeqtagError, MemoryError) as error:
+        except (SeqtagError, MemoryError, asyncio.TimeoutError) as error:
             yield to_json({"error": self._describe(error)[1]}) + b"\n"
 
     async def _tag_lines(self, lines: bytes) -> bytes:
@@ -411,6 +404,8 @@ class _Service:
             self._metrics.rejected.labels(reason).inc()
         if isinstance(error, MemoryError):
             return status, "found too little memory for this text; try again, or send it in parts"
+        if isinstance(error, asyncio.TimeoutError):
+            return status, _SLOW.format(self._limits.seconds)
         if isinstance(error, UnicodeDecodeError):
             return status, "expected a query in UTF-8, found other bytes"
         return status, _ADVICE.sub("", str(error))
@@ -470,7 +465,7 @@ class _Service:
 
     async def _body(self, request: Request) -> bytes:
         """Return the body; refuse large and slow ones."""
-        most, seconds = self._limits.body, self._limits.seconds
+        most = self._limits.body
         announced = request.headers.get("content-length", "0")
         if announced.isdecimal() and int(announced) > most:
             raise TooLargeError(_TOO_LARGE.format("body", most))
@@ -483,10 +478,7 @@ class _Service:
                     raise TooLargeError(_TOO_LARGE.format("body", most))
             return bytes(body)
 
-        try:
-            return await asyncio.wait_for(receive(), seconds)
-        except asyncio.TimeoutError:
-            raise SlowError(_SLOW.format(seconds)) from None
+        return await asyncio.wait_for(receive(), self._limits.seconds)
 
 
 class _Kind(NamedTuple):
