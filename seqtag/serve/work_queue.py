@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
+_TOO_MANY = "expected at most {} requests at once, found more; try again later"
 _TOO_LONG = "expected work of at most {:g} seconds, found more; send less text"
 
 
@@ -98,8 +99,7 @@ class WorkQueue:
             If the work takes too long.
         """
         if self._inside >= self.most:
-            msg = f"expected at most {self.most} requests at once, found more; try again later"
-            raise BusyError(msg)
+            raise BusyError(_TOO_MANY.format(self.most))
         deadline = Deadline(self._seconds)
         loop = asyncio.get_running_loop()
 
@@ -140,6 +140,7 @@ class Batches:
     """
 
     MOST_CHARACTERS = 1 << 12  # of a text, and about of a batch: a few milliseconds
+    MOST_WAITING = 1 << 12  # texts, also of clients that have gone
 
     def __init__(self, work: Callable[[Any, Deadline, list[str]], list[bytes]], seconds: float):
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="seqtag-serve-short")
@@ -156,9 +157,13 @@ class Batches:
 
         Raises
         ------
+        BusyError
+            If too many texts wait.
         DeadlineError
             If the work takes too long.
         """
+        if len(self._waiting) >= self.MOST_WAITING:
+            raise BusyError(_TOO_MANY.format(self.MOST_WAITING))
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bytes] = loop.create_future()
         self._waiting.append((kind, text, Deadline(self._seconds), future))
