@@ -310,8 +310,10 @@ def _run(
             """Return whether to stop listening: when all requests are answered."""
             if is_worker and os.getppid() != parent:
                 self.handle_exit(signal.SIGTERM, None)
-            ends = await super().on_tick(counter)
-            is_late = self.force_exit or time.monotonic() > self.ends_at
+            ends, left = await super().on_tick(counter), self.ends_at - time.monotonic()
+            is_late = self.force_exit or left < 0
+            if front.draining:  # answers may be taken for the same time, not once more
+                self.config.timeout_graceful_shutdown = int(max(left, 0)) + 5
             return ends and (is_late or not front.in_progress)
 
     is_worker = os.getpid() != parent

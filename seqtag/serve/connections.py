@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
+from starlette.responses import PlainTextResponse
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _MOST_HEAD = 1 << 16  # bytes of the headers of a request
 _MOST_REFUSED = 1 << 23  # bytes of a body that come after the answer
 _REFUSED_AT_ONCE = 64  # connections above the limit that are answered; further ones are dropped
 _BYTES_PER_SECOND = 100_000  # clients that take an answer more slowly lose their connection
-_REFUSAL = b"expected fewer connections at once, found too many; try again later\n"
+_REFUSAL = "expected fewer connections at once, found too many; try again later\n"
 
 
 class ConnectionLimits:
@@ -69,14 +70,8 @@ class ConnectionLimits:
                 await app(scope, receive, send)
             elif connection.refused:
                 count()
-                headers = [
-                    (b"content-type", b"text/plain; charset=utf-8"),
-                    (b"content-length", str(len(_REFUSAL)).encode()),
-                    (b"retry-after", b"1"),
-                    (b"connection", b"close"),
-                ]
-                await send({"type": "http.response.start", "status": 503, "headers": headers})
-                await send({"type": "http.response.body", "body": _REFUSAL})
+                headers = {"Retry-After": "1", "Connection": "close"}
+                await PlainTextResponse(_REFUSAL, 503, headers)(scope, receive, send)
             else:
                 connection.begin()
                 try:

@@ -38,7 +38,7 @@ PROBES = ("/health", "/healthz", "/readyz", "/metrics")
 """Paths that are answered until the end."""
 
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
-_GONE = 499  # status of a request whose client has gone before its answer, as in logs of nginx
+GONE = 499  # status of a request whose client has gone before its answer, as in logs of nginx
 _EVERY = 1.0  # seconds between two measurements of memory
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
@@ -170,7 +170,7 @@ class Front:
         given: bytes = dict(scope["headers"]).get(b"x-request-id", b"")
         request_id = given if _REQUEST_ID.fullmatch(given) else token_hex(8).encode()
         added = (*_HEADERS, (b"x-request-id", request_id))
-        begin, status, size = perf_counter(), _GONE, 0
+        begin, status, size = perf_counter(), GONE, 0
 
         async def send_with_headers(message: Any) -> None:
             nonlocal status, size

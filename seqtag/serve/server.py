@@ -33,7 +33,7 @@ from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import OFFSETS, annotate, check_columns, explain, text_of
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
-from seqtag.serve.front import PROBES, ErrorReporter, Front, Metrics
+from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.udpipe import process
 from seqtag.serve.work_queue import Batches, BusyError, Deadline, DeadlineError, WorkQueue
@@ -106,18 +106,15 @@ class TooLargeError(SeqtagError):
     """A request body is too large."""
 
 
-class SlowError(SeqtagError):
-    """A request body does not arrive in time."""
-
-
 _STATUS: dict[type[Exception], tuple[int, str]] = {  # and the reason if it is a limit
     UnknownModelError: (404, ""),
     TooLargeError: (413, "body"),
-    SlowError: (408, "slow"),
+    asyncio.TimeoutError: (408, "slow"),
     MediaTypeError: (415, ""),
     BusyError: (503, "queue"),
     DeadlineError: (503, "time"),
     MemoryError: (503, "memory"),
+    ClientDisconnect: (GONE, ""),
 }
 
 
@@ -201,7 +198,7 @@ def application(
         *(Route(path, probe) for path in PROBES),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
-    kinds = HTTPException, SeqtagError, MemoryError, UnicodeDecodeError
+    kinds = HTTPException, SeqtagError, UnicodeDecodeError, *_STATUS
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
@@ -327,7 +324,7 @@ class _Service:
             raise SeqtagError(msg)
         each = kind._replace(start=b"{")
         several = await self._work(
-            lambda end: [*_answers((partial(_asked, each, text) for text in texts), end)], request
+            lambda end: [*_answers(lambda text: (each, text_of(text)), texts, end)], request
         )
         return b'%b"answers":[%b]}' % (kind.start, b",".join(several))
 
@@ -350,10 +347,9 @@ class _Service:
                 if len(pending) > limits.body:
                     raise TooLargeError(_TOO_LARGE.format("line", limits.body))
             yield await self._tag_lines(bytes(pending))
-        except asyncio.TimeoutError:
-            slow = SlowError(_SLOW.format(limits.seconds))
-            yield to_json({"error": self._describe(slow)[1]}) + b"\n"
-        except (SeqtagError, MemoryError) as error:
+        except ClientDisconnect:
+            pass  # nobody reads an answer
+        except (SeqtagError, MemoryError, asyncio.TimeoutError) as error:
             yield to_json({"error": self._describe(error)[1]}) + b"\n"
 
     async def _tag_lines(self, lines: bytes) -> bytes:
@@ -361,11 +357,11 @@ class _Service:
 
         def asked(line: bytes) -> tuple[_Kind, str]:
             name, loaded, value = self._parsed(line)
-            return _asked(_kind_of(name, loaded, value), value.get("text"))
+            return _kind_of(name, loaded, value), text_of(value.get("text"))
 
         def work(deadline: Deadline) -> bytes:
-            texts = (partial(asked, line) for line in lines.split(b"\n") if line.strip())
-            return b"".join(b"%b\n" % answer for answer in _answers(texts, deadline))
+            each = filter(bytes.strip, lines.split(b"\n"))
+            return b"".join(b"%b\n" % answer for answer in _answers(asked, each, deadline))
 
         end = monotonic() + self._limits.seconds
         while len(self._queue) >= self._queue.most and monotonic() < end:
@@ -408,6 +404,8 @@ class _Service:
             self._metrics.rejected.labels(reason).inc()
         if isinstance(error, MemoryError):
             return status, "found too little memory for this text; try again, or send it in parts"
+        if isinstance(error, asyncio.TimeoutError):
+            return status, _SLOW.format(self._limits.seconds)
         if isinstance(error, UnicodeDecodeError):
             return status, "expected a query in UTF-8, found other bytes"
         return status, _ADVICE.sub("", str(error))
@@ -419,11 +417,10 @@ class _Service:
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                task.cancel()
-                msg = "expected a client that waits for its answer, found the connection closed"
-                raise BusyError(msg)
+                raise ClientDisconnect
             return task.result()
         finally:
+            task.cancel()
             gone.cancel()
             self._rest()
 
@@ -465,13 +462,10 @@ class _Service:
         except zlib.error:
             msg = "expected a body packed with gzip, found other data"
             raise SeqtagError(msg) from None
-        except ClientDisconnect:
-            msg = "expected a complete body, found the connection closed"
-            raise SeqtagError(msg) from None
 
     async def _body(self, request: Request) -> bytes:
         """Return the body; refuse large and slow ones."""
-        most, seconds = self._limits.body, self._limits.seconds
+        most = self._limits.body
         announced = request.headers.get("content-length", "0")
         if announced.isdecimal() and int(announced) > most:
             raise TooLargeError(_TOO_LARGE.format("body", most))
@@ -484,10 +478,7 @@ class _Service:
                     raise TooLargeError(_TOO_LARGE.format("body", most))
             return bytes(body)
 
-        try:
-            return await asyncio.wait_for(receive(), seconds)
-        except asyncio.TimeoutError:
-            raise SlowError(_SLOW.format(seconds)) from None
+        return await asyncio.wait_for(receive(), self._limits.seconds)
 
 
 class _Kind(NamedTuple):
@@ -511,19 +502,15 @@ def _kind_of(name: str, loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
     return _Kind(loaded, scores, offsets, b'{"model":%b,' % to_json(name))
 
 
-def _asked(kind: _Kind, text: object) -> tuple[_Kind, str]:
-    return kind, text_of(text)
-
-
 def _answers(
-    asked: Iterable[Callable[[], tuple[_Kind, str]]], deadline: Deadline
+    asked: Callable[[Any], tuple[_Kind, str]], values: Iterable[object], deadline: Deadline
 ) -> Iterator[bytes]:
-    """Yield the answer to each text, or an error in its place; those of a kind go together."""
+    """Yield the answer to each value, or an error in its place; texts of a kind go together."""
 
     def texts() -> Iterator[tuple[_Kind | bytes, str]]:
-        for each in asked:
+        for value in values:
             try:
-                yield each()
+                yield asked(value)
             except SeqtagError as error:
                 yield to_json({"error": _ADVICE.sub("", str(error))}), ""
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
+_TOO_MANY = "expected at most {} requests at once, found more; try again later"
+_TOO_LONG = "expected work of at most {:g} seconds, found more; send less text"
+
 
 class BusyError(SeqtagError):
     """The queue is full."""
@@ -35,7 +38,7 @@ class Deadline:
     """
 
     def __init__(self, seconds: float):
-        self.seconds = seconds
+        self._seconds = seconds
         self._end = time.monotonic() + seconds
 
     def cancel(self) -> None:
@@ -45,8 +48,7 @@ class Deadline:
     def check(self) -> None:
         """Raise a DeadlineError if the time is over."""
         if time.monotonic() >= self._end:
-            msg = f"expected work of at most {self.seconds:g} seconds, found more; send less text"
-            raise DeadlineError(msg)
+            raise DeadlineError(_TOO_LONG.format(self._seconds))
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items; raise a DeadlineError when the time is over."""
@@ -97,8 +99,7 @@ class WorkQueue:
             If the work takes too long.
         """
         if self._inside >= self.most:
-            msg = f"expected at most {self.most} requests at once, found more; try again later"
-            raise BusyError(msg)
+            raise BusyError(_TOO_MANY.format(self.most))
         deadline = Deadline(self._seconds)
         loop = asyncio.get_running_loop()
 
@@ -116,15 +117,11 @@ class WorkQueue:
         # Retrieve the exception: asyncio reports those that no one retrieves.
         wrapped.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            return await asyncio.wait_for(asyncio.shield(wrapped), self._seconds)
+            return await asyncio.wait_for(wrapped, self._seconds)  # which also drops waiting work
         except asyncio.TimeoutError:
-            future.cancel()  # has an effect only if it has not begun
-            deadline.check()
-            raise DeadlineError(str(deadline.seconds)) from None
-        except asyncio.CancelledError:  # the client has gone
-            deadline.cancel()
-            future.cancel()
-            raise
+            raise DeadlineError(_TOO_LONG.format(self._seconds)) from None
+        finally:
+            deadline.cancel()  # nobody waits for it any more
 
     def close(self) -> None:
         """Finish running work, drop waiting work."""
@@ -143,6 +140,7 @@ class Batches:
     """
 
     MOST_CHARACTERS = 1 << 12  # of a text, and about of a batch: a few milliseconds
+    MOST_WAITING = 1 << 12  # texts, also of clients that have gone
 
     def __init__(self, work: Callable[[Any, Deadline, list[str]], list[bytes]], seconds: float):
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="seqtag-serve-short")
@@ -159,9 +157,13 @@ class Batches:
 
         Raises
         ------
+        BusyError
+            If too many texts wait.
         DeadlineError
             If the work takes too long.
         """
+        if len(self._waiting) >= self.MOST_WAITING:
+            raise BusyError(_TOO_MANY.format(self.MOST_WAITING))
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bytes] = loop.create_future()
         self._waiting.append((kind, text, Deadline(self._seconds), future))

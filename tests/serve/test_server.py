@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from urllib.parse import urlsplit
 
 import pytest
@@ -476,15 +477,15 @@ def test_a_client_that_half_closes_gets_its_answer(address):
 
 def test_work_for_clients_that_have_gone_is_dropped(home):
     slow = {"text": "Time flies. " * 80_000, "scores": True}
-    with server("--max-seconds", 120) as (process, address):
+    with server("--max-seconds", 120, "--log-format", "json") as (process, address):
         where = urlsplit(address)
         body = json.dumps(slow).encode()
         head = (
             f"POST /api/tag HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"
         )
-        for _ in range(34):
+        for part in [body] * 33 + [body[:1000]]:
             with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
-                connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+                connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + part)
         with httpx.Client(base_url=address, timeout=120) as client:
             for _ in range(200):  # minutes pass if the texts are worked off
                 answer = client.post("/api/tag", json={"text": "Time"})
@@ -493,8 +494,10 @@ def test_work_for_clients_that_have_gone_is_dropped(home):
                 time.sleep(0.1)
         assert answer.status_code == 200
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        log = map(json.loads, process.communicate(timeout=60)[1].splitlines())
         assert process.returncode == 0
+    statuses = Counter(each["status"] for each in log if "status" in each)
+    assert statuses == {499: 34, 200: 1}  # no limit was exceeded, and no request was wrong
 
 
 def test_words_of_requests_are_forgotten(registry, monkeypatch):

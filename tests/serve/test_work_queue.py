@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from seqtag.serve.work_queue import Batches, DeadlineError, WorkQueue
+from seqtag.serve.work_queue import Batches, BusyError, DeadlineError, WorkQueue
 
 
 def test_work_that_takes_too_long_keeps_its_place_until_it_gives_up():
@@ -55,5 +55,19 @@ def test_texts_that_wait_are_worked_on_together_in_order():
         assert [(kind, len(texts)) for kind, texts in done] == [
             *(("a", 3), ("bad", 1), ("b", 1), ("b", 1))
         ]
+
+    asyncio.run(main())
+
+
+def test_texts_that_wait_are_not_more_than_memory_holds():
+    """Clients that leave at once do not count as connections, but their texts still wait."""
+
+    async def main():
+        batches = Batches(lambda kind, deadline, texts: [b"done"] * len(texts), 60)
+        asked = [batches.run("a", "text") for _ in range(batches.MOST_WAITING + 2)]
+        *found, last, very_last = await asyncio.gather(*asked, return_exceptions=True)
+        assert {*found} == {b"done"} and await batches.run("a", "text") == b"done"
+        assert isinstance(last, BusyError) and isinstance(very_last, BusyError)
+        batches.close()
 
     asyncio.run(main())
