@@ -33,10 +33,10 @@ class _Adapter:
     _tagger: Tagger | None = None
 
     def __init__(self, tagger_or_name: Tagger | str | PathLike[str] | None = None):
-        if tagger_or_name is not None and not isinstance(tagger_or_name, Tagger):
-            tagger_or_name = Tagger.load(tagger_or_name)
-        if tagger_or_name is not None:
+        if isinstance(tagger_or_name, Tagger):
             self._use(tagger_or_name)
+        elif tagger_or_name is not None:
+            self._use(Tagger.load(tagger_or_name))
 
     def _use(self, tagger: Tagger) -> None:
         self._tagger = tagger

@@ -24,7 +24,7 @@ class WaitingFile(io.FileIO):
             written: int | None = super().write(data)
             if written is not None:
                 return written
-            _wait(self.fileno(), select.POLLOUT)
+            _wait(self.fileno(), "POLLOUT")
 
 
 def make_output_wait() -> None:
@@ -63,7 +63,7 @@ def read_some(file: IO[bytes], size: int) -> bytes:
         chunk = getattr(file, "raw", file).read(size)
         if chunk is not None:
             break
-        _wait(file.fileno(), select.POLLIN)
+        _wait(file.fileno(), "POLLIN")
     return chunk or b""
 
 
@@ -74,11 +74,11 @@ def _is_nonblocking(file: IO[bytes]) -> bool:
         return False
 
 
-def _wait(number: int, event: int) -> None:
+def _wait(number: int, event: str) -> None:
     """Wait until a descriptor is ready, or has an error, which the next call reports."""
     if hasattr(select, "poll"):
         poll = select.poll()
-        poll.register(number, event)
+        poll.register(number, getattr(select, event))
         poll.poll()
-    else:
+    else:  # Windows, which has no such events either
         time.sleep(0.01)

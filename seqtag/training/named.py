@@ -158,7 +158,7 @@ def _is_withheld(file: Path) -> bool:
         for line in lines:
             if line[:1].isdigit():
                 words += 1
-                withheld += line.split(b"\t", 2)[1] == b"_"
+                withheld += line.split(b"\t", 2)[1:2] == [b"_"]
     return 2 * withheld >= words
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import seqtag
 from seqtag.catalogue.entries import languages, treebank_of, treebanks
-from seqtag.errors import CatalogueError
+from seqtag.errors import CatalogueError, CorpusError
 from seqtag.model.embedded import trained_path
 from seqtag.training import named
 from seqtag.training.named import card_of, train_named
@@ -197,6 +197,13 @@ def test_training_parts_that_are_refused(mirror, tmp_path, text, message):
     assert not trained_path(treebank_of("abaza")).exists()
     if "_ for most" not in message:
         assert files_of(tmp_path / "cache") == []
+
+
+def test_a_training_part_without_tabs_is_refused_with_its_line(mirror):
+    write(mirror, "train", conllu() + "1 Time\n\n")
+    with pytest.raises(CorpusError, match=rf"{conllu().count(chr(10)) + 1}: expected .*columns"):
+        train_named(treebank_of("abaza"))
+    assert not trained_path(treebank_of("abaza")).exists()
 
 
 def test_a_file_that_changes_after_its_first_use_is_refused(mirror):
