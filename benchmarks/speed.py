@@ -212,7 +212,7 @@ def learn_all(python: str, files: Files) -> float:
     """Processor seconds of learning all components of a treebank."""
     model = files.work / "all.seqtag"
     args = ("train", "-q", "--force", files.train, "--label", "all", "--dev", files.dev)
-    return command([python, "-m", "seqtag", *map(str, args), "-m", str(model)], 1).cpu_seconds
+    return command([python, "-m", "seqtag", *map(str, args), "-o", str(model)], 1).cpu_seconds
 
 
 def embedded_megabytes(python: str, files: Files) -> float:
