@@ -284,21 +284,22 @@ def _comment(
     labels: Counter[str] = Counter()
     blocks = _blocks(rows)
     # Without lines between sentences, any row may be the first.
-    is_open = not any(row.kind in ("blank", "end") for row in rows[:-1])
+    is_open = blocks < 2 and not any(row.kind == "end" for row in rows[:-1])
+    top = next((row.line for row in rows if row.kind != "blank"), "")
     first = True  # whether no row of the sentence has been read
     for row in rows:
         first = first or row.kind in ("blank", "end") or is_open
         if row.kind == "mark" and first:
             marked.setdefault(row.line[0], []).append(row)
         elif row.kind in ("", "mark") and len(row.cells) == width:
-            first = not labels  # that row may be a header
+            first = not labels or row.line == top  # a header, or one of joined files
             labels[row.cells[-1]] += 1
     for group in marked.values():
         unfit = [row for row in group if len(row.cells) != width]
         alike = [row for row in group if len(row.cells) == width]
         strange = [row for row in alike if row.cells[-1] not in labels]
         last = {row.cells[-1] for row in strange}
-        begins = group[0] is rows[0]
+        begins = group[0].line == top
         known = labels.total() >= MANY and 2 * len(labels) <= labels.total()
         as_wide = (
             width > 1

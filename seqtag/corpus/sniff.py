@@ -23,6 +23,7 @@ from seqtag.corpus.json_lines import columns_of, parsed
 from seqtag.corpus.layout import Layout, LayoutOptions
 from seqtag.corpus.stream import HEAD
 from seqtag.corpus.table import DOCSTART
+from seqtag.corpus.warnings import LONE_RETURN
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import CHUNK_LABEL, OUTSIDE
 from seqtag.labels.spelling import detect_spelling
@@ -100,6 +101,10 @@ def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
     if named is not None:
         comment = "" if "id" in named else "#"  # words may begin with it
         return Layout("conllu-plus", named, "\t", "named by # global.columns", comment=comment)
+    if b"\r" in head and b"\n" not in head:
+        with_newlines = head.replace(b"\r", b"\n")
+        if detect_format(with_newlines, given).format != "text":
+            raise CorpusError(LONE_RETURN, line=1)
     every = complete_lines(head)
     lines = [line for line in every if line.strip(" \t")]
     if not lines:

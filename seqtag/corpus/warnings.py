@@ -14,7 +14,7 @@ Mode: TypeAlias = Literal["", "strict", "lenient"]
 
 LONE_RETURN = (
     r"expected lines that end with \n or \r\n, found a carriage return (\r) without \n; convert "
-    "the line ends of the file"
+    "the line ends of the file, for example with tr '\\r' '\\n'"
 )
 
 _SHOWN = 5  # skipped sentences that are reported one by one

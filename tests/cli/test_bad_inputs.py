@@ -62,7 +62,7 @@ def test_04_carriage_return_and_line_feed(bench):
 def test_05_lone_carriage_return(bench):
     message = (
         ": expected lines that end with \\n or \\r\\n, found a carriage return (\\r) without \\n; "
-        "convert the line ends of the file"
+        "convert the line ends of the file, for example with tr '\\r' '\\n'"
     )
     bench.refused(GOOD.replace("\n", "\r"), f":1{message}")
     bench.refused_but_leniently(GOOD + GOOD.replace("\tdog", "\td\rog"), f":5{message}")

@@ -281,3 +281,19 @@ def test_any_text_is_recognised_or_refused(text):
     except CorpusError as error:
         found = str(error)
     assert found in FORMATS or "name it with --format" in found
+
+
+def test_blank_lines_around_all_rows_are_no_ends_of_sentences():
+    rows = "# doc {}\n{}\tAda\tB-PER\n{}\tran\tO\n{}\t.\tO\n"
+    text = "id\tword\ttag\n" + "".join(rows.format(i, 1, 2, 3) for i in range(4))
+    for around in (f"{text}\n\n", f"\n{text}", text + text):
+        found = [each.words for each in read(io.BytesIO(around.encode())) if len(each)]
+        assert found == [["Ada", "ran", "."]] * (4 + 4 * (around == text + text))
+
+
+def test_columns_that_only_carriage_returns_end():
+    rows = "Ada\tB-PER\nran\tO\n.\tO\n\n" * 3
+    with pytest.raises(CorpusError, match=r":1: expected lines that end with .n or"):
+        read(io.BytesIO(rows.replace("\n", "\r").encode()))
+    text = b"Ada ran home.\rThen she sat down, and slept.\r"
+    assert detect_format(text).format == "text"

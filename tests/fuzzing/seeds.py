@@ -85,6 +85,7 @@ _HEADS: dict[str, Callable[[], list[bytes]]] = {
         for number in range(2)
         for other in range(5)
     ],
+    "layouts": lambda: [bytes([n, 0, 0, 0, n]) for n in range(100)],
     "serve": lambda: [
         bytes([path, method, kind, 7, query, 9, 0, shape, *range(shape, shape + 5)])
         for path in (0, 2, 4, 6)
@@ -168,4 +169,4 @@ PIECES = {path.stem: words_of(path) for path in Path(__file__).with_name("words"
 """Pieces for mutations to put in, of the targets."""
 PIECES["text"] = [*PIECES["readers"], *PIECES["text"]]
 PIECES["scanner"] = PIECES["outputs"] = PIECES["evaluation"] = PIECES["readers"]
-PIECES["models"] = PIECES["checkpoints"] = []
+PIECES["models"] = PIECES["checkpoints"] = PIECES["layouts"] = []

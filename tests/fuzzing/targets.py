@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.fuzzing.command_target import command_line
 from tests.fuzzing.data_targets import evaluation, outputs
+from tests.fuzzing.layout_target import layouts
 from tests.fuzzing.model_targets import model_bytes, models
 from tests.fuzzing.serve_target import serve
 from tests.fuzzing.text_targets import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 TARGETS: Mapping[str, Callable[[bytes], str]] = {
     "readers": readers,
+    "layouts": layouts,
     "scanner": scanner,
     "text": text,
     "templates": templates,
