@@ -282,7 +282,7 @@ def _tokens(size: int, sentences: Sentences, labels: Sentences, work: Path) -> d
         "--label",
         "upos",
         source,
-        "-m",
+        "-o",
         model + ".new",
         "--force",
     ]

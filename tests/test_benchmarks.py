@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import json
 import math
+import subprocess
 import sys
 
 import pytest
@@ -161,6 +162,14 @@ def test_grown_text_has_new_words_and_the_tokens_asked_for():
     pairs = list(curves.grown(words, labels, 9))
     assert [text for text, _ in pairs] == [["a", "a", "b"], ["a", "c"], ["a", "a", "b~1"], ["a"]]
     assert all(len(text) == len(names) for text, names in pairs)
+
+
+def test_a_point_of_growth_is_measured_by_the_commands(sample_dir, tmp_path):
+    corpus = sample_dir / "en-sample-train.conllu"
+    for curve, size in (("base", 0), ("tokens", 300)):
+        args = ["-m", "benchmarks.curves", curve, str(size), str(corpus), str(tmp_path)]
+        done = subprocess.run([sys.executable, *args], capture_output=True, check=True, text=True)
+    assert json.loads(done.stdout)["train_seconds"] > 0
 
 
 # ----------------------------------------------------------------- commands
