@@ -398,7 +398,9 @@ def _number_kind(column: Sequence[str]) -> str:
     if plain and steps and numbers[0] <= 1 and _most(steps + starts, pairs):
         return "id"
     repeats = len(values) < len(column) or any(a == b for a, b in pairs)
-    return "sentence" if repeats and all(a <= b for a, b in pairs) else ""
+    falls = [b for a, b in pairs if b < a]
+    joined = set(falls) <= {numbers[0]} and 4 * len(falls) <= steps  # files, one after another
+    return "sentence" if repeats and joined else ""
 
 
 def _changes(column: Sequence[str]) -> int:
