@@ -130,7 +130,7 @@ def read_metadata(metadata: Any) -> Metadata:
         raise ModelFileError(msg)
     try:
         fields = strict_json.loads(metadata["seqtag"], max_digits=MAX_DIGITS)
-        sha256 = fields.pop("sha256", None) if isinstance(fields, dict) else None
+        sha256: Any = fields.pop("sha256", None) if isinstance(fields, dict) else None
         signed = canonical(fields)
     except (ValueError, RecursionError) as err:
         msg = f"expected metadata in JSON, found a problem: {err}"
