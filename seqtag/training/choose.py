@@ -202,13 +202,11 @@ def _by_trial(
     biased = any(_has_recall_bias(task, treebank) for task in candidates)
     if len(candidates) == 1 and not tries_words and not biased:
         return candidates[0]
-    few = None if len(candidates) == 1 or biased else _FEW
-    lists = {
-        each.name: in_one_pass(each.setting(epochs=min(each.settings.epochs, few)) if few else each)
-        for each in candidates
-    }
-    early = len(candidates) == 1 and not biased
-    trials = _trials(lists, treebank, cut, schedule, may_end_early=early)
+    alone, lists = len(candidates) == 1, {}
+    for task in candidates:
+        epochs = task.settings.epochs if alone or biased else min(task.settings.epochs, _FEW)
+        lists[task.name] = in_one_pass(task.setting(epochs=epochs))
+    trials = _trials(lists, treebank, cut, schedule, may_end_early=alone and not biased)
     if not trials:  # all multiword tokens are held out
         return candidates[0]
     name = max(trials, key=lambda name: trials[name].score)
