@@ -241,20 +241,17 @@ def fit(
         held_out = held_out.select(problem.compiled.columns)
         judge = DevJudge(problem, held_out)
     if schedule.checkpoints:  # the weights depend on these facts
-        origin, begin = problem.origin, problem.origin.get("init_sha256")
-        tables = problem.compiled.tables
-        dev = None
-        if held_out is not None:
-            dev = {"sentences": len(held_out.lengths), "sha256": held_out.digest()}
+        origin, tables = problem.origin, problem.compiled.tables
         facts = {
-            "training set": {"sentences": origin["sentences"], "sha256": origin["corpus_sha256"]},
-            "dev set": dev,
+            "training set": f"{origin['sentences']:,} sentences with SHA-256 "
+            f"{origin['corpus_sha256']}",
+            "dev set": held_out and held_out.summary,
             "labeled_words": origin.get("labelled"),
-            "model to continue from": {"sha256": begin} if begin else None,
+            "model to continue from": origin.get("init_sha256"),
             "templates": str(problem.templates).splitlines(),
             "columns": list(problem.columns),
-            "feature set": {"sha256": feature_digest(problem, held_out)},
-            **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
+            "feature set": feature_digest(problem, held_out),
+            **{f"table {name}": table.digest for name, table in tables.items()},
             "scheme": problem.coding.scheme,
             "learned_as": problem.coding.encoding,
             "constrain": problem.coding.constrained,

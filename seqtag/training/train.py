@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 
 from seqtag.corpus import ReadOptions
@@ -327,19 +326,12 @@ class _Prepared(NamedTuple):
 
     def facts(self, request: Request, schedule: Schedule) -> dict[str, Any]:
         """Return what the training depends on, though not each of its components."""
-        facts = [
-            each and {"sentences": len(each.words.lengths), "sha256": each.words.digest()}
-            for each in (self.treebank, self.dev)
-        ]
-        begun = [task.init for [task, *_] in self.components if task.init]
-        models = "".join(map(digest, begun))
+        begun = [digest(task.init) for [task, *_] in self.components if task.init]
         return {
-            "training set": facts[0],
-            "dev set": facts[1],
-            "model to continue from": (
-                {"sha256": sha256(models.encode()).hexdigest()} if models else None
-            ),
-            **{f"table {table.name}": {"sha256": table.digest} for table in request.tables},
+            "training set": self.treebank.words.summary,
+            "dev set": self.dev and self.dev.words.summary,
+            "model to continue from": ",".join(begun) or None,
+            **{f"table {table.name}": table.digest for table in request.tables},
             **{name: value for name, value in request.settings.items() if value is not None},
             "runs": schedule.runs,
             "patience": schedule.patience,
