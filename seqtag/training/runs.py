@@ -172,27 +172,22 @@ class Trainable(Protocol):
     @property
     def start(self) -> WarmStart | None:
         """Initial weights, if they are not 0."""
-        ...
 
     @property
     def choices(self) -> BoolArray | None:
         """Sets of labels for tokens that have not exactly one."""
-        ...
 
     @property
     def settings(self) -> Settings:
         """The settings of training."""
-        ...
 
     @property
     def corpus(self) -> IndexedCorpus:
         """The sentences as rows of features."""
-        ...
 
     @property
     def y(self) -> NDArray[np.int32]:
         """Label id of each token."""
-        ...
 
 
 MakeLearner = Callable[["State | None"], "Learner"]

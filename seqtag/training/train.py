@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 
 from seqtag.corpus import ReadOptions
 from seqtag.errors import CorpusError
 from seqtag.model.bundle import digest
 from seqtag.tables.lexicon import check_phrases, check_used, tables_of
-from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.choose import choose
@@ -36,11 +37,10 @@ from seqtag.training.text_examples import (
     word_table,
 )
 from seqtag.training.treebank import PARTS_OF_WORDS, Treebank
-from seqtag.training.warm_start import default_label, loaded, note_left_out
+from seqtag.training.warm_start import default_label, note_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from os import PathLike
 
     from typing_extensions import Unpack
 
@@ -264,7 +264,7 @@ def train(
     )
     policy = Unlabeled.of(options.pop("unlabeled", "error"), options.pop("unlabeled_mark", "_"))
     init, templates = options.pop("init", None), options.pop("templates", None)
-    begin = None if init is None else loaded(init)
+    begin = load(init) if isinstance(init, (str, PathLike)) else init
     tables, raw = tables_of(options.pop("tables", ())), options.pop("raw", ())
     if raw:
         tables.append(classes_of(raw, data, reading, schedule.threads, segmenter=train))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +28,6 @@ from seqtag.labels.column import component_names
 from seqtag.labels.schemes import invalid_transitions, scheme_of
 from seqtag.model.freeze import thaw
 from seqtag.settings import SETTINGS, Settings
-from seqtag.tagging.pipeline import load
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
@@ -221,11 +219,6 @@ def _moved_chain(
 
 
 # --------------------------------------------------------------------------- compatibility
-def loaded(init: Loaded | str | PathLike[str]) -> Loaded:
-    """Return the model to continue from, given by itself or by its file."""
-    return load(init) if isinstance(init, (str, PathLike)) else init
-
-
 def default_label(init: Loaded | None) -> str | None:
     """Return the column that a model labels; None if there are several, or no model."""
     return init.label if isinstance(init, Tagger) else None
