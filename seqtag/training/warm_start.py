@@ -284,20 +284,6 @@ def note_left_out(init: Loaded | None, names: Sequence[str]) -> None:
         )
 
 
-def check_to_go_on(init: Model | None, settings: Settings) -> None:
-    """Refuse to continue a model of two passes, or in two passes.
-
-    Raises
-    ------
-    TemplateError
-        If a model has two, or is to have them.
-    """
-    if init is not None and init.first:
-        settings = replace(settings, passes=2)  # whatever the settings are
-    if init is not None:
-        settings.in_one_pass("going on from a model", "train one of two passes anew")
-
-
 def settings_of(
     model: Model,
     templates: Mapping[str, Value] | None = None,
