@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".checkpoint"
 _NAME = re.compile(rf"(.*)-(\d{{6,}}){re.escape(_SUFFIX)}")
 _MODELS = "models"
+_DIGEST = re.compile("([0-9a-f]{12})[0-9a-f]{52}")
 _KEPT = 2  # files of a run: the newest, and one to fall back on
 
 _log = logging.getLogger("seqtag")
@@ -158,10 +159,6 @@ class Checkpoints:
         with suppress(OSError):  # a full disk does not prevent training
             lock.truncate(0)
             lock.write(f"process {os.getpid()} on {platform.node() or 'this machine'}\n".encode())
-
-    def stage(self, label: str, shared: Mapping[str, Any] | None = None) -> Stage:
-        """Return the checkpoints of a training of some columns; see `Stage` for `shared`."""
-        return Stage(self, label, shared=shared or {})
 
 
 def checkpoints_in(
@@ -516,4 +513,5 @@ def _shown(value: Any) -> str:
         return "not given"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none of these"
-    return "yes" if value is True else "no" if value is False else f"{value!s:.80}"
+    shown = _DIGEST.sub(r"\1", str(value))
+    return "yes" if value is True else "no" if value is False else f"{shown:.80}"
