@@ -107,17 +107,8 @@ def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
     return header, view[8 + length :]
 
 
-class Metadata(NamedTuple):
-    """Metadata of a file."""
-
-    config: dict[str, Any]
-    writer: str
-    sha256: str
-    signed: bytes  # the text that the checksum covers
-
-
-def read_metadata(metadata: Any) -> Metadata:
-    """Check the metadata of a file, or refuse a file that this program cannot read."""
+def read_metadata(metadata: Any) -> tuple[dict[str, Any], str, str, bytes]:
+    """Return configuration, writer, checksum and what it covers; refuse other files."""
     if not (
         isinstance(metadata, dict)
         and metadata.keys() == {"seqtag"}
@@ -150,7 +141,7 @@ def read_metadata(metadata: Any) -> Metadata:
     _require(isinstance(sha256, str), 'a checksum as "sha256"', sha256)
     shallow = isinstance(config, dict) and not is_deep(config)
     _require(shallow, f'a JSON object of at most {MAX_DEPTH} levels as "config"', config)
-    return Metadata(config, writer, sha256, signed)
+    return config, writer, sha256, signed
 
 
 def is_deep(value: Any) -> bool:
@@ -638,7 +629,7 @@ the file is damaged, copy or save it again
     with located(source):
         view = memoryview(data).toreadonly()
         header, body = read_header(view)
-        about = read_metadata(header.pop("__metadata__", None))
+        config, writer, sha256, signed = read_metadata(header.pop("__metadata__", None))
         entries = {name: header[name] for name in sorted(header)}
         for name, entry in entries.items():
             check_entry(name, entry, len(body))
@@ -652,11 +643,11 @@ the file is damaged, copy or save it again
             dtype, begin = DTYPES[entry["dtype"]], entry["data_offsets"][0]
             tensors[name] = np.ndarray(entry["shape"], dtype, buffer=body, offset=begin)
         pieces = {name: body[slice(*entry["data_offsets"])] for name, entry in entries.items()}
-        found = _checksum(about.signed, entries, pieces)
-        _require(found == about.sha256, f"the checksum {show(about.sha256)}", found)
+        found = _checksum(signed, entries, pieces)
+        _require(found == sha256, f"the checksum {show(sha256)}", found)
         for name, array in tensors.items():
             _check_finite(name, array)
-    return Contents(about.config, tensors, about.writer)
+    return Contents(config, tensors, writer)
 
 
 # ---- checks while writing

@@ -15,6 +15,7 @@ from seqtag.engine.keys import are_kept
 from seqtag.model.freeze import mean
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
+from seqtag.tagging.encode import check_threads
 from seqtag.training.interruption import AtOnce, Stop, put_off
 from seqtag.training.problem import DevJudge, feature_digest
 
@@ -117,9 +118,7 @@ class Schedule:
         if self.seed >= 2**32:
             msg = f"expected a seed below 2**32, found {self.seed}; choose a smaller one"
             raise ValueError(msg)
-        if self.threads < 1:
-            msg = f"expected threads of 1 or more, found {self.threads}"
-            raise ValueError(msg)
+        check_threads(self.threads)
 
     def random(self, *more: int) -> np.random.RandomState:
         """Return the random stream of a run, an epoch, and a purpose."""

@@ -14,7 +14,7 @@ from seqtag.model.bundle import digest
 from seqtag.tables.lexicon import check_phrases, check_used, tables_of
 from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.checkpoints import checkpoints_in
+from seqtag.training.checkpoints import Stage, checkpoints_in
 from seqtag.training.choose import choose
 from seqtag.training.data import Source, TrainingData, Unlabeled, from_lists, open_corpus
 from seqtag.training.loop import train_tasks, usual
@@ -302,7 +302,7 @@ def train(
         note_left_out(begin, learned)
         if folder:
             facts = prepared.facts(request, schedule)
-            schedule = replace(schedule, checkpoints=folder.stage(",".join(learned), facts))
+            schedule = replace(schedule, checkpoints=Stage(folder, ",".join(learned), shared=facts))
         said = on_component if is_pipeline else None
         models = train_tasks(*prepared, schedule, decide, said)
     return Pipeline(models) if is_pipeline else Tagger(models[0])
