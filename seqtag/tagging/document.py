@@ -126,8 +126,6 @@ class DocumentSentence:
     def __init__(self, conllu: str, offset: int):
         self._conllu = conllu
         self._misc: list[str] = []  # of each word
-        # White space after and before each token, it as it is written, and the number of its words.
-        self._written: list[tuple[tuple[str, str, str], int]] = []
         words: list[Word] = []
         left = 0  # words of the current token that are still to come
         start = end = offset
@@ -136,13 +134,13 @@ class DocumentSentence:
                 continue
             number, form, lemma, upos, xpos, feats, _, _, _, misc = line.split("\t")
             if not left:
-                after, before, token = written = spaces_of(form, misc)
+                after, before, token = spaces_of(form, misc)
                 start = offset + len(before)
                 end = start + len(token)
                 offset = end + len(after)
-                left = _words_of(number) if "-" in number else 1
-                self._written.append((written, left))
+                left = 1
                 if "-" in number:
+                    left = _words_of(number)
                     continue
             words.append(_new(Word, (form, lemma, upos, xpos, feats, start, end)))
             self._misc.append(misc)
@@ -156,7 +154,7 @@ class DocumentSentence:
         """Its tokens; made when they are first used."""
         tokens: list[DocumentToken] = []
         first = 0
-        for (_, _, token), count in self._written:
+        for (_, _, token), count in self._written():
             words = self.words[first : first + count]
             tokens.append(DocumentToken(token, words[0].start, words[0].end, words))
             first += count
@@ -166,9 +164,24 @@ class DocumentSentence:
     def text(self) -> str:
         """As it is written."""
         pieces = [
-            piece for (after, before, token), _ in self._written for piece in (before, token, after)
+            piece
+            for (after, before, token), _ in self._written()
+            for piece in (before, token, after)
         ]
         return "".join(pieces[1:-1])
+
+    def _written(self) -> Iterator[tuple[tuple[str, str, str], int]]:
+        """Yield the result of `spaces_of` for each token, and the number of its words."""
+        left = 0  # words of the current multiword token
+        for line in self._conllu.split("\n"):
+            if not line or line[0] == "#":
+                continue
+            if left:
+                left -= 1
+                continue
+            number, form, *_, misc = line.split("\t")
+            left = _words_of(number) if "-" in number else 0
+            yield spaces_of(form, misc), left or 1
 
     @cached_property
     def _sentence(self) -> Sentence:
