@@ -44,7 +44,8 @@ _MOST_ROWS = 15
 def text_of(value: object, field: str = "text") -> str:
     """Return the text in a field of a request, which can be encoded in UTF-8."""
     if not isinstance(value, str):
-        msg = f"expected text in the field {field}, found none"
+        found = "none" if value is None else "another value"
+        msg = f"expected text in the field {field}, found {found}"
         raise SeqtagError(msg)
     try:
         value.encode()

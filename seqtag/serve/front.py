@@ -7,12 +7,20 @@ import re
 import traceback
 from contextlib import suppress
 from datetime import datetime, timezone
+from multiprocessing import current_process
 from pathlib import Path
 from secrets import token_hex
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    values,
+)
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.responses import JSONResponse, PlainTextResponse
 
@@ -46,6 +54,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 class Metrics:
     """Metrics of a server, those of all its processes if `PROMETHEUS_MULTIPROC_DIR` is set.
 
+    The files in that folder have the names of the processes that write them.
+
     Examples
     --------
     >>> metrics = Metrics()
@@ -55,6 +65,8 @@ class Metrics:
     """
 
     def __init__(self) -> None:
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            values.ValueClass = values.MultiProcessValue(lambda: current_process().name)  # type: ignore[no-untyped-call]
         own: Any = {"registry": CollectorRegistry()}
         total = own | {"multiprocess_mode": "livesum"}
         self._registry: CollectorRegistry = own["registry"]
