@@ -89,6 +89,7 @@ in_general = partial(option, group=GENERAL)
 in_training = partial(option, group=TRAINING)
 in_features = partial(option, group=FEATURES)
 in_checkpoints = partial(option, group=CHECKPOINTS)
+in_cluster = partial(option, group=CLUSTER)
 in_weights = partial(option, group=WEIGHTS)
 """Decorators that add an `Option` of a group."""
 

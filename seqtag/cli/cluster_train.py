@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import ADVANCED, TRAINING, Command, option
+from seqtag.cli.base import Command, in_training, option
 from seqtag.cli.common import Notes
 from seqtag.cli.options import (
     address_option,
+    attempts_option,
     complete_files,
     force_option,
     output_option,
@@ -50,23 +51,15 @@ if TYPE_CHECKING:
     metavar="N",
 )
 @constrain_option
-@option(
-    "--attempts",
-    type=click.IntRange(1),
-    default=3,
-    help="Number of attempts for a round of a shard whose worker is lost.",
-    metavar="N",
-    group=ADVANCED,
-)
+@attempts_option
 @checkpoint_option
 @resume_option
 @training_options
-@option(
+@in_training(
     "--patience",
     type=click.IntRange(1),
     help="Stop after this many rounds without a better score on the dev set.",
     metavar="N",
-    group=TRAINING,
 )
 @force_option
 @click.pass_context

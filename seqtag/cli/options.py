@@ -12,9 +12,9 @@ from click.shell_completion import CompletionItem
 
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import (
-    CLUSTER,
     Choice,
     in_advanced,
+    in_cluster,
     in_features,
     in_general,
     in_input,
@@ -588,18 +588,24 @@ tagging_options = combined(
 """Options of each command that tags files."""
 
 
-address_option = option(
+address_option = in_cluster(
     "--address",
     metavar="HOST:PORT",
     help="Address of the cluster, as ray.init takes it.",
     shown="$RAY_ADDRESS, or this machine",
-    group=CLUSTER,
 )
-workers_option = option(
+workers_option = in_cluster(
     "--workers",
     type=click.IntRange(1),
     help="Number of processes on this machine, without --address.",
     shown="one per core",
     metavar="N",
-    group=CLUSTER,
+)
+attempts_option = in_advanced(
+    "--attempts",
+    type=click.IntRange(1),
+    default=3,
+    help="Number of attempts for a file or round whose worker is lost, and for a file that cannot "
+    "be read or written.",
+    metavar="N",
 )
