@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.batch.ledger import LEDGER, Ledger
-from seqtag.batch.storage import file_system, is_address, local_path
+from seqtag.batch.storage import absolute, file_system, is_address, local_path
 from seqtag.errors import CorpusError, OptionError
 
 if TYPE_CHECKING:
@@ -221,8 +221,8 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
             msg = f"expected a ledger that is no input and no output, found {path}; name another"
             raise OptionError(msg)
     ledger = Ledger(path or _joined(folder, LEDGER), _joined(folder, "x")[:-1])
-    written = {os.path.abspath(target) for target in ledger}  # noqa: PTH100  links stay
-    again = (each for each, _ in jobs if each in ledger or os.path.abspath(each) in written)  # noqa: PTH100
+    written = {*map(absolute, ledger)}
+    again = (each for each, _ in jobs if absolute(each) in written)
     paths = [local_path(job.target) for job in jobs if ledger.is_new]
     if there := [path for path in paths if path and Path(path).is_file()]:
         ledger.close()

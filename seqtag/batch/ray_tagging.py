@@ -17,7 +17,7 @@ from seqtag.batch.files import find_change, recipe_of, tag_file
 from seqtag.batch.ledger import BatchReport, FileResult
 from seqtag.batch.ray_cluster import ATTEMPTS, require_ray
 from seqtag.batch.split import PARTS, cut_file, join_parts, part_of
-from seqtag.batch.storage import facts_of_all, is_address, local_path, remove
+from seqtag.batch.storage import absolute, facts_of_all, local_path, remove
 from seqtag.errors import ClusterError, SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
@@ -262,7 +262,7 @@ def tag_files(
         for step in steps:
             source, target = step.job
             before = ledger.get(part_of(target, step.part) if step.part else target)
-            job = step.job._replace(source=_absolute(source), target=_absolute(target))
+            job = step.job._replace(source=absolute(source), target=absolute(target))
             items.append((step._replace(job=job), before))
         pending[task.remote(items, models.digests, box, time_limit, how)] = steps
 
@@ -393,8 +393,3 @@ def _nodes(ray: Any) -> list[dict[str, float]]:
 def _count_workers(ray: Any, threads: int) -> int:
     """Return the number of tasks that can run at a time."""
     return max(1, sum(int(node.get("CPU", 0)) // threads for node in _nodes(ray)))
-
-
-def _absolute(name: str) -> str:
-    """Return a path that is valid in any folder; addresses are."""
-    return name if is_address(name) else os.path.abspath(name)  # noqa: PTH100  links stay
