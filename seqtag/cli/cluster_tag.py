@@ -126,7 +126,7 @@ def command(
     ledger: str | None,
     limits: ReadLimits,
     threads: int,
-    quiet: bool,
+    notes: Notes,
     **tagging: Any,
 ) -> int:
     """Tag many files; each output has the name of its input, and finished files are skipped.
@@ -150,7 +150,6 @@ def command(
     from seqtag.model.embedded import DEFAULT_MODELS
     from seqtag.tagging.streams import TagOptions
 
-    notes = Notes(quiet)
     require_ray()
     with usage():
         options = TagOptions(

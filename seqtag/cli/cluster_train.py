@@ -9,7 +9,7 @@ import click
 
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, in_training, option
-from seqtag.cli.common import Notes
+from seqtag.cli.common import Notes, refuse
 from seqtag.cli.options import (
     address_option,
     attempts_option,
@@ -62,10 +62,7 @@ if TYPE_CHECKING:
     metavar="N",
 )
 @force_option
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     shards: tuple[str, ...],
     output: str,
     address: str | None,
@@ -76,7 +73,7 @@ def command(
     reading: InputOptions,
     force: bool,
     as_json: bool,
-    quiet: bool,
+    notes: Notes,
     **options: Any,
 ) -> int:
     """Train a tagger on the shards of a corpus in parallel (iterative parameter mixing).
@@ -98,17 +95,14 @@ def command(
     from seqtag.batch.ray_training import ray_shards
     from seqtag.batch.storage import is_address
 
-    notes = Notes(quiet)
     if rounds is not None and options["epochs"] is not None:
-        msg = "expected --rounds or --epochs, found both, which mean the same here; leave one out"
-        raise click.UsageError(msg, context)
+        refuse("expected --rounds or --epochs, found both, which mean the same here; leave one out")
     if options["patience"] and not dev:
-        msg = "--patience needs a --dev set"
-        raise click.UsageError(msg, context)
+        refuse("--patience needs a --dev set")
     require_ray()
     files = files_of(shards)
     here = [each for each in (*files, dev) if each and not is_address(each)]
-    check_training(context, here, output, options, force=force, as_json=as_json)
+    check_training(here, output, options, force=force, as_json=as_json)
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
     report = TrainingReport(notes, output, options["checkpoint"], force=force)

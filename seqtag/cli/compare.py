@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 @json_option
 @threads_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
     gold: str,
     a: str,
     b: str,
@@ -57,7 +55,7 @@ def command(
     seed: int,
     as_json: bool,
     threads: int,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Compare two systems, A and B, on GOLD; each is a file that it labeled, or a model.
 
@@ -70,9 +68,8 @@ def command(
       seqtag compare test.conllu en mine.seqtag
       seqtag compare test.conllu en mine.seqtag --raw
     """
-    check_stdin(context, [gold, a, b])
+    check_stdin([gold, a, b])
     check_stdout()
-    notes = Notes(quiet)
     [gold] = locate([gold], announce=notes.announce)
     loaded: list[Loaded | None] = []
     for name in (a, b):

@@ -9,7 +9,7 @@ import click
 
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, in_advanced, in_output, option
-from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
+from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, refuse, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
     complete_files,
@@ -101,7 +101,7 @@ def command(
     seed: int,
     as_json: bool,
     threads: int,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Score a model on annotated sentences, or one file against another.
 
@@ -111,23 +111,19 @@ def command(
       seqtag eval gold.txt predicted.txt --label chunk --conlleval
       seqtag eval -m french.seqtag ud:fr_sequoia/dev --raw
     """
-    notes = Notes(quiet)
-    msg = ""
     if len(files) != (1 if model else 2):
         wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
-        msg = f"expected {wanted}, found {len(files)} file{'s' * (len(files) > 1)}"
+        refuse(f"expected {wanted}, found {len(files)} file{'s' * (len(files) > 1)}")
     elif raw and (confusion or errors or as_conlleval):
-        msg = (
+        refuse(
             "expected texts of the same words for --confusion, --errors and --conlleval, found "
             "--raw; leave one out"
         )
     elif ci and as_conlleval:
-        msg = "expected --ci or --conlleval, found both; leave one out"
+        refuse("expected --ci or --conlleval, found both; leave one out")
     elif fail_under is not None and isnan(fail_under):
-        msg = "expected a percentage for --fail-under, found nan"
-    if msg:
-        raise click.UsageError(msg, context)
-    check_stdin(context, files)
+        refuse("expected a percentage for --fail-under, found nan")
+    check_stdin(files)
     check_stdout()
     paths = locate(files, announce=notes.announce)
     system: Any = None
@@ -138,11 +134,10 @@ def command(
     if fail_under is not None and (raw or isinstance(system, Pipeline)):
         names = [*METRICS] if raw else [each.label for each in system.taggers if not each.hidden]
         if label not in names:
-            msg = (
+            refuse(
                 "expected --label to name which of several scores --fail-under compares, one of "
                 f"{', '.join(names)}; found {label or 'none'}"
             )
-            raise click.UsageError(msg, context)
     streams = [context.with_resource(reading.open(name)) for name in paths]
     system = system or streams[-1]
     report = score_system(

@@ -86,7 +86,7 @@ def list_models(name: str | None, as_json: bool) -> int:
 @option("--best", is_flag=True, help="Train for accuracy: 5 runs.")
 @option("--locked", is_flag=True, help="Accept only files with digests that are known.")
 @quiet_option
-def train_models(names: tuple[str, ...], best: bool, locked: bool, quiet: bool) -> int:
+def train_models(names: tuple[str, ...], best: bool, locked: bool, notes: Notes) -> int:
     """Train models and print their paths; those that are there are not trained again.
 
     Digests of files are those of the catalog, or are recorded in $SEQTAG_CACHE/seqtag.lock when a
@@ -99,7 +99,6 @@ def train_models(names: tuple[str, ...], best: bool, locked: bool, quiet: bool) 
       seqtag models train wolof --locked
     """
     check_stdout()
-    notes = Notes(quiet)
     for entry in [_named(name) for name in names]:
         say(f"{train(entry, notes, best=best, locked=locked)}\n")
     return 0

@@ -66,9 +66,7 @@ _POINTS = 5  # of a learning curve
 @sampling_options
 @threads_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
     gold: str,
     model: str,
     output: str,
@@ -80,7 +78,7 @@ def command(
     resamples: int,
     seed: int,
     threads: int,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Write an HTML page about a model on GOLD: scores, confusions, errors and explanations.
 
@@ -99,9 +97,8 @@ def command(
     from seqtag.report.page import report_page
     from seqtag.report.segmentation import analyze_segmentation
 
-    notes = Notes(quiet)
     [gold] = locate([gold], announce=notes.announce)
-    check_target(context, output, [gold, find_model(model), *filter(None, [curve])], force=force)
+    check_target(output, [gold, find_model(model), *filter(None, [curve])], force=force)
     loaded = load_model(model)
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
     reading = reading.after(each.training for each in loaded.models)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.cli.base import Command, Seconds, in_advanced, option
-from seqtag.cli.common import Notes, complain, load_model
+from seqtag.cli.common import Notes, complain, load_model, refuse
 from seqtag.cli.options import general_options
 from seqtag.cli.signals import Interruption
 from seqtag.cli.workers import Workers
@@ -123,7 +123,7 @@ def command(
     max_seconds: float,
     origins: tuple[str, ...],
     log_format: str,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Serve models over HTTP: a web page to try them, plain JSON, and the API of UDPipe.
 
@@ -147,8 +147,7 @@ def command(
         Interruption.exit_at_once(Interruption.number)
     if workers > 1:
         if not hasattr(os, "fork"):
-            msg = f"expected --workers 1 on this system, found {workers}: it has no fork"
-            raise click.UsageError(msg, context)
+            refuse(f"expected --workers 1 on this system, found {workers}: it has no fork")
         folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before prometheus_client is imported
     try:
@@ -158,14 +157,14 @@ def command(
         from seqtag.serve.front import Metrics
         from seqtag.serve.server import ServerLimits, application
     except ImportError:
-        msg = f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
-        raise click.UsageError(msg, context) from None
+        refuse(
+            f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
+        )
     from seqtag.caching import share_heap
     from seqtag.serve.models import ModelRegistry, ServedModels
 
     share_heap()
     sys.setswitchinterval(_SWITCH)
-    notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
     several = [each for model in models or ("en",) for each in _names_in(model)]
     named = [_named(each) for each in dict.fromkeys(several)]
@@ -180,7 +179,7 @@ def command(
     if log_format == "json":
         log = _write_json
         report = partial(_log_message, "error")
-        note = (lambda _: None) if quiet else partial(_log_message, "info")
+        note = (lambda _: None) if notes.quiet else partial(_log_message, "info")
 
     metrics = Metrics()
 

@@ -17,7 +17,7 @@ from seqtag.cli.base import (
     in_training,
     option,
 )
-from seqtag.cli.common import Notes, check_stdin, load_model
+from seqtag.cli.common import Notes, check_stdin, load_model, refuse
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
@@ -96,10 +96,7 @@ if TYPE_CHECKING:
 @threads_option
 @force_option
 @attributes_option
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     train: tuple[str, ...],
     output: str,
     dev: str | None,
@@ -107,7 +104,7 @@ def command(
     best: bool,
     force: bool,
     as_json: bool,
-    quiet: bool,
+    notes: Notes,
     **options: Any,
 ) -> int:
     """Train a tagger or a pipeline on annotated sentences.
@@ -125,24 +122,21 @@ def command(
     """
     from seqtag.training.train import train as train_model
 
-    notes = Notes(quiet)
     inputs = [*train, *([dev] if dev else []), *options["raw"]]
-    check_stdin(context, inputs)
-    check_training(context, inputs, output, options, force=force, as_json=as_json)
+    check_stdin(inputs)
+    check_training(inputs, output, options, force=force, as_json=as_json)
     train, dev = _by_name(train, dev, options, notes)
     if options["patience"] and not dev:
-        msg = "--patience needs a --dev set"
-        raise click.UsageError(msg, context)
+        refuse("--patience needs a --dev set")
     label = options["label"]
     if is_pipeline(label):
         refused = f"--unlabeled {options['unlabeled']}" * (options["unlabeled"] != "error")
         refused = "--templates" if options["templates"] else refused
         if refused:
-            msg = (
+            refuse(
                 f"expected {refused} with one label, found {label}; train such components one by "
                 "one and combine them with seqtag bundle"
             )
-            raise click.UsageError(msg, context)
         if label != "all":
             options["label"] = [name.strip() for name in label.split(",")]
     elif best and not options["init"]:
