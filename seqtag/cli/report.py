@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.tagging.pipeline import Loaded
 
-_POINTS = 5  # of a learning curve
-
 
 @click.command("report", cls=Command)
 @click.argument("gold", metavar="GOLD")
@@ -57,11 +55,6 @@ _POINTS = 5  # of a learning curve
     metavar="N",
     help="Number of errors to show with their sentences and explanations.",
 )
-@option(
-    "--curve",
-    metavar="FILE",
-    help="Show a learning curve: train on these sentences with the settings of the model.",
-)
 @reading_options
 @sampling_options
 @threads_option
@@ -73,7 +66,6 @@ def command(
     force: bool,
     label: str | None,
     errors: int,
-    curve: str | None,
     reading: InputOptions,
     resamples: int,
     seed: int,
@@ -98,7 +90,7 @@ def command(
     from seqtag.report.segmentation import analyze_segmentation
 
     [gold] = locate([gold], announce=notes.announce)
-    check_target(output, [gold, find_model(model), *filter(None, [curve])], force=force)
+    check_target(output, [gold, find_model(model)], force=force)
     loaded = load_model(model)
     chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
     reading = reading.after(each.training for each in loaded.models)
@@ -131,18 +123,8 @@ def command(
     segmentation = None
     if label is None and loaded.segmenter and "id" in sentences[0].columns:
         segmentation = analyze_segmentation(loaded, sentences, resamples=resamples, seed=seed)
-    rows = None
-    if curve:
-        from seqtag.training.selection import Point, curve_of_taggers
-
-        def note_size(point: Point) -> None:
-            notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
-
-        training_data = reading.gathered([curve], notes)
-        curves = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
-        rows = curves["by_size"]
     page = report_page(
-        found, model=printable(model), gold=printable(gold), segmentation=segmentation, curve=rows
+        found, model=printable(model), gold=printable(gold), segmentation=segmentation
     )
     with Output(output, overwrite=force) as out:
         out.write(page.encode())
