@@ -132,19 +132,6 @@ def is_wanted(entry: Entry) -> bool:
         return False
 
 
-@command.command("path")
-@click.argument("name")
-def path(name: str) -> int:
-    """Print the path of a trained model.
-
-    \b
-    Examples:
-      seqtag models path french
-    """
-    say(f"{_trained(name)}\n")
-    return 0
-
-
 @command.command("card")
 @click.argument("name")
 def card(name: str) -> int:
