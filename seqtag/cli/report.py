@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from seqtag.cli.options import InputOptions
     from seqtag.corpus import Sentence
-    from seqtag.tagging.pipeline import Loaded
 
 
 @click.command("report", cls=Command)
@@ -92,7 +91,9 @@ def command(
     [gold] = locate([gold], announce=notes.announce)
     check_target(output, [gold, find_model(model)], force=force)
     loaded = load_model(model)
-    chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
+    shown: list[str | None] = [each.label for each in loaded.taggers if not each.hidden]
+    names = [label] if label else shown or [None]  # which is the first one
+    chains = [taggers_of(loaded, name, model) for name in names]
     reading = reading.after(each.training for each in loaded.models)
     with reading.open(gold) as stream:
         check_words(stream)
@@ -136,13 +137,6 @@ def command(
         )
         notes(f"{output}: {', '.join(scores)}")
     return 0
-
-
-def _components(loaded: Loaded, label: str | None) -> list[str | None]:
-    """Return the components to analyze; None is the first one."""
-    if label:
-        return [label]
-    return [each.label for each in loaded.taggers if not each.hidden] or [None]
 
 
 def _has_labels(column: LabelColumn, sentences: Iterable[Sentence]) -> bool:

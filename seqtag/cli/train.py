@@ -34,6 +34,8 @@ from seqtag.cli.training import (
     check_training,
     checkpoint_option,
     constrain_option,
+    dev_option,
+    patience_option,
     resume_option,
 )
 
@@ -44,12 +46,7 @@ if TYPE_CHECKING:
 @click.command("train", cls=Command)
 @click.argument("train", nargs=-1, required=True, shell_complete=complete_files)
 @output_option
-@option(
-    "--dev",
-    shell_complete=complete_files,
-    help="Development set: the model of the epoch that scores best on it is kept.",
-    metavar="FILE",
-)
+@dev_option
 @in_advanced(
     "--runs",
     type=click.IntRange(1),
@@ -87,12 +84,7 @@ if TYPE_CHECKING:
 @resume_option
 @training_options
 @quick_option
-@in_training(
-    "--patience",
-    type=click.IntRange(1),
-    help="Stop after this many epochs without a better score on the dev set.",
-    metavar="N",
-)
+@patience_option
 @threads_option
 @force_option
 @attributes_option

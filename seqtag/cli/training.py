@@ -9,9 +9,11 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqtag.cli.base import in_advanced, in_checkpoints
+import click
+
+from seqtag.cli.base import in_advanced, in_checkpoints, in_training, option
 from seqtag.cli.common import Notes, check_stdout, check_target, print_json, refuse
-from seqtag.cli.options import other_inputs
+from seqtag.cli.options import complete_files, other_inputs
 from seqtag.cli.signals import interruption_code
 from seqtag.storage.output import marked
 
@@ -26,6 +28,18 @@ checkpoint_option = in_checkpoints(
     "--checkpoint",
     metavar="DIR",
     help="Folder for checkpoints, written after each epoch and when interrupted.",
+)
+dev_option = option(
+    "--dev",
+    shell_complete=complete_files,
+    help="Development set: the model of the epoch that scores best on it is kept.",
+    metavar="FILE",
+)
+patience_option = in_training(
+    "--patience",
+    type=click.IntRange(1),
+    help="Stop after this many epochs without a better score on the dev set.",
+    metavar="N",
 )
 constrain_option = in_advanced(
     "--constrain/--no-constrain", default=True, help="Predict only valid sequences of chunk labels."
