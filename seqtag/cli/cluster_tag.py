@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import Command, Seconds, in_advanced, in_cluster, in_output
+from seqtag.cli.base import Command, Real, in_advanced, in_cluster, in_output
 from seqtag.cli.common import Notes, usage
 from seqtag.cli.options import (
     address_option,
@@ -94,8 +94,8 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
 )
 @in_advanced(
     "--time-limit",
-    type=Seconds(min_open=True),
-    help="Seconds that an attempt at a file or a chunk may take.",
+    type=Real(min_open=True),
+    help="Real that an attempt at a file or a chunk may take.",
     shown="an hour, and a second for each 10 kB",
     metavar="SECONDS",
 )

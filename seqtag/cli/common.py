@@ -12,7 +12,7 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
@@ -20,24 +20,19 @@ from seqtag.errors import OptionError, printable
 from seqtag.storage.output import check_output, descriptor_of, is_same_file, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TextIO
 
     from seqtag.catalogue.entries import RemoteFile
     from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.pipeline import Loaded
 
+    Mover = Callable[..., object]
+
 Item = TypeVar("Item")
 
 ATTRIBUTES = "seqtag.attributes"
 """Key of the files of ``--attributes``, which are inputs too."""
-
-
-class Mover(Protocol):
-    """Function that advances a progress bar."""
-
-    def __call__(self, count: int, words: str = "", /) -> object:
-        """Advance the bar by a count and show these words after it."""
 
 
 _PARAMETER = re.compile(r'\buse (\w+)="(\w+)"')  # of Python, which is an option here
@@ -116,7 +111,7 @@ class Notes(logging.Handler):
 
     @contextmanager
     def bar(self, unit: str, total: int | None, *, shown: bool = True) -> Iterator[Mover]:
-        """Show a progress bar if stderr is a terminal; return what advances it."""
+        """Show a progress bar if stderr is a terminal; return what advances it, and its words."""
         if not shown or not self.on_terminal:
             yield lambda _, __="": None
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -51,11 +51,10 @@ def command(
     label: str | None,
     raw: bool,
     reading: InputOptions,
-    resamples: int,
-    seed: int,
     as_json: bool,
     threads: int,
     notes: Notes,
+    **sampling: Any,
 ) -> int:
     """Compare two systems, A and B, on GOLD; each is a file that it labeled, or a model.
 
@@ -107,7 +106,7 @@ def command(
             )
 
     reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]
-    found = compare(*reports, resamples=resamples, seed=seed)
+    found = compare(*reports, **sampling)
     if as_json:
         print_json({"gold": gold, "a": a, "b": b, **found.to_dict()})
     else:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import Command, in_advanced, in_output, option
+from seqtag.cli.base import Command, Real, in_advanced, in_output, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, refuse, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
@@ -73,7 +72,7 @@ FAILED = 3
 @in_output("--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.")
 @in_advanced(
     "--fail-under",
-    type=click.FloatRange(0, 100),
+    type=Real(100),
     metavar="X",
     help="Exit with 3 if the score of the --label is under X percent.",
 )
@@ -87,6 +86,7 @@ FAILED = 3
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     files: tuple[str, ...],
     model: str | None,
     label: str | None,
@@ -97,11 +97,10 @@ def command(
     as_conlleval: bool,
     fail_under: float | None,
     ci: bool,
-    resamples: int,
-    seed: int,
     as_json: bool,
     threads: int,
     notes: Notes,
+    **sampling: Any,
 ) -> int:
     """Score a model on annotated sentences, or one file against another.
 
@@ -121,8 +120,6 @@ def command(
         )
     elif ci and as_conlleval:
         refuse("expected --ci or --conlleval, found both; leave one out")
-    elif fail_under is not None and isnan(fail_under):
-        refuse("expected a percentage for --fail-under, found nan")
     check_stdin(files)
     check_stdout()
     paths = locate(files, announce=notes.announce)
@@ -153,7 +150,7 @@ def command(
     )
     models = system.models if model else ()
     warn_about_evaluation(notes, report, paths[0], reading, models)
-    found = intervals(report, resamples=resamples, seed=seed) if ci else {}
+    found = intervals(report, **sampling) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is None:
         return 0

@@ -66,10 +66,9 @@ def command(
     label: str | None,
     errors: int,
     reading: InputOptions,
-    resamples: int,
-    seed: int,
     threads: int,
     notes: Notes,
+    **sampling: int,
 ) -> int:
     """Write an HTML page about a model on GOLD: scores, confusions, errors and explanations.
 
@@ -115,15 +114,14 @@ def command(
             column,
             errors=errors // len(pairs),
             threads=threads,
-            resamples=resamples,
-            seed=seed,
+            **sampling,
         )
         for taggers, column in pairs
     ]
 
     segmentation = None
     if label is None and loaded.segmenter and "id" in sentences[0].columns:
-        segmentation = analyze_segmentation(loaded, sentences, resamples=resamples, seed=seed)
+        segmentation = analyze_segmentation(loaded, sentences, **sampling)
     page = report_page(
         found, model=printable(model), gold=printable(gold), segmentation=segmentation
     )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli.base import Command, Seconds, in_advanced, option
+from seqtag.cli.base import Command, Real, in_advanced, option
 from seqtag.cli.common import Notes, complain, load_model, refuse
 from seqtag.cli.options import general_options
 from seqtag.cli.signals import Interruption
@@ -90,7 +90,7 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
 )
 @in_advanced(
     "--max-seconds",
-    type=Seconds(min_open=True),
+    type=Real(min_open=True),
     default=30.0,
     metavar="SECONDS",
     help="Time limit of a request; then it gets status 503.",
@@ -183,16 +183,7 @@ def command(
 
     metrics = Metrics()
 
-    def reloaded(message: str) -> None:
-        metrics.loads.labels("read").inc()
-        note(message)
-
-    def not_reloaded(message: str) -> None:
-        metrics.loads.labels("failed").inc()
-        report(message)
-
-    registry = ModelRegistry(read, reloaded, not_reloaded)
-    metrics.loads.labels("read").inc()
+    registry = ModelRegistry(read, note, report, lambda how: metrics.loads.labels(how).inc())
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
     try:
         loopback = ip_address(host).is_loopback

@@ -10,7 +10,7 @@ from seqtag.catalogue.entries import parse
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import (
     Command,
-    Seconds,
+    Real,
     in_advanced,
     in_checkpoints,
     in_features,
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 @checkpoint_option
 @in_checkpoints(
     "--checkpoint-every",
-    type=Seconds(),
+    type=Real(),
     metavar="SECONDS",
     help="Write checkpoints after so many seconds instead, also within an epoch.",
 )
