@@ -7,6 +7,7 @@ import re
 import traceback
 from contextlib import suppress
 from datetime import datetime, timezone
+from functools import cache
 from multiprocessing import current_process
 from pathlib import Path
 from secrets import token_hex
@@ -106,7 +107,7 @@ class ErrorReporter:
     """Reports each kind of internal error once, with its location and without request data."""
 
     def __init__(self, complain: Callable[[str], None]):
-        self._complain, self._reported = complain, set[str]()
+        self._once = cache(complain)
 
     def report(self, error: BaseException) -> None:
         """Report an error."""
@@ -123,11 +124,6 @@ class ErrorReporter:
         error = context.get("exception") or RuntimeError(context["message"])
         if not isinstance(error, ConnectionError):
             self.report(error)
-
-    def _once(self, message: str) -> None:
-        if message not in self._reported:
-            self._reported.add(message)
-            self._complain(message)
 
 
 class Front:
