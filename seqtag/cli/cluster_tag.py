@@ -146,7 +146,7 @@ def command(
     from seqtag.batch.files import Models
     from seqtag.batch.jobs import files_of, jobs_of, open_ledger
     from seqtag.batch.ray_cluster import connected, require_ray
-    from seqtag.batch.ray_tagging import tag_files
+    from seqtag.batch.ray_tagging import TagRun
     from seqtag.model.embedded import DEFAULT_MODELS
     from seqtag.tagging.streams import TagOptions
 
@@ -179,13 +179,11 @@ def command(
                 shown = time.monotonic()
                 notes(report.progress())
 
-        report = tag_files(
+        run = TagRun(
             ray,
-            jobs,
             loaded,
             options,
             record,
-            names=names,
             threads=threads,
             attempts=attempts,
             split=split,
@@ -194,6 +192,7 @@ def command(
             verify=verify,
             listener=show,
         )
+        report = run.tag(jobs, names)
     notes(
         f"{report.tagged} tagged, {report.skipped} skipped, {len(report.failures)} failed; "
         f"{report.tokens:,} tokens in {report.seconds:.0f} s, {report.tokens_per_second:,} a second"
