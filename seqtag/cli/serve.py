@@ -173,22 +173,12 @@ def command(
         loaded = {file: load_model(file) for _, file in named}
         return ServedModels([(name or file, loaded[file]) for name, file in named])
 
-    note: Callable[[str], None] = notes
-    report: Callable[[str], None] = complain
-    log = None
-    if log_format == "json":
-        log = _write_json
-        report = partial(_log_message, "error")
-        note = (lambda _: None) if notes.quiet else partial(_log_message, "info")
-
+    note, report, log = _reporters(log_format, notes)
     metrics = Metrics()
 
     registry = ModelRegistry(read, note, report, lambda how: metrics.loads.labels(how).inc())
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
-    try:
-        loopback = ip_address(host).is_loopback
-    except ValueError:
-        loopback = host == "localhost"
+    loopback = _is_loopback(host)
     if not loopback:
         note(f"note: other machines can connect to {host}, without encryption or password")
 
@@ -242,6 +232,13 @@ def command(
             serve(listeners[0])
     note("stopped")
     return 0
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _names_in(model: str) -> list[str]:
@@ -311,6 +308,16 @@ def _run(
     server.run(sockets=[listener])
     if server.force_exit:  # interrupted twice: do not wait for working threads
         Interruption.exit_at_once(signal.SIGINT)
+
+
+def _reporters(
+    log_format: str, notes: Notes
+) -> tuple[Callable[[str], None], Callable[[str], None], Callable[..., None] | None]:
+    """Return what shows notes and errors, and what logs requests."""
+    if log_format == "text":
+        return notes, complain, None
+    note = (lambda _: None) if notes.quiet else partial(_log_message, "info")
+    return note, partial(_log_message, "error"), _write_json
 
 
 def _write_json(record: Mapping[str, object]) -> None:
