@@ -20,14 +20,11 @@ from seqtag.evaluation.significance import CONFIDENCE, Interval, student_quantil
 from seqtag.evaluation.text_tables import signature_of
 from seqtag.parallel import in_order
 from seqtag.randomness import random_source
-from seqtag.settings import SETTINGS
-from seqtag.tagging.streams import tag_stream
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.evaluation.report import Report
-    from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
 _BLOCKS = 10  # for each fold, where no documents are known
@@ -399,63 +396,19 @@ def training_curves(
     if tagger.model.interrupted:
         raise KeyboardInterrupt
     fit, seed = tagger_fit(**settings), settings.get("seed", 1)
-    by_size = _errors_by_size(fit, sentences, held_out, points, seed, on_point)
+    n = len(sentences)
+    sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
+    by_size = [
+        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test}
+        for p in learning_curve(fit, sentences, held_out, sizes, seed, on_point)
+    ]
     return {"by_epoch": by_epoch, "by_size": by_size}
 
 
-def curve_of_taggers(
-    taggers: Sequence[Tagger],
-    sentences: Sequence[Sentence],
-    held_out: Sequence[Sentence],
-    points: int,
-    on_point: Callable[[Point], None] | None = None,
-) -> dict[str, list[dict[str, float]]]:
-    """Return the errors by training size of taggers trained with the settings of the last tagger.
-
-    The taggers before it fill its input columns in the sentences to score, as in a pipeline. The
-    result is that of `training_curves`, without rows by epoch.
-    """
-    *feeders, tagger = taggers
-    training = tagger.info["training"]
-    names = [setting.attribute for setting in SETTINGS.values()]
-    seed = training.get("seed", 1)
-    fit = tagger_fit(
-        feeders=feeders,
-        label=tagger.label,
-        templates=tagger.model.templates,
-        seed=seed,
-        unlabeled="skip",
-        **{name: training[name] for name in names if name in training},
-    )
-    by_size = _errors_by_size(fit, sentences, held_out, points, seed, on_point)
-    return {"by_epoch": [], "by_size": by_size}
-
-
-def _errors_by_size(
-    fit: Fit,
-    sentences: Sequence[Sentence],
-    held_out: Sequence[Sentence],
-    points: int,
-    seed: int,
-    on_point: Callable[[Point], None] | None,
-) -> list[dict[str, float]]:
-    n = len(sentences)
-    sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
-    curve = learning_curve(fit, sentences, held_out, sizes, seed, on_point)
-    return [
-        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test} for p in curve
-    ]
-
-
-def tagger_fit(
-    on_report: Callable[[Report], object] | None = None,
-    *,
-    feeders: Sequence[Tagger] = (),
-    **settings: Any,
-) -> Fit:
+def tagger_fit(on_report: Callable[[Report], object] | None = None, **settings: Any) -> Fit:
     """Return the ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy.
 
-    `on_report` is given the report of each scoring; `feeders` fill columns of what is scored.
+    `on_report` is given the report of each scoring.
     """
 
     def fit(sentences: Sequence[Any]) -> Score:
@@ -464,7 +417,7 @@ def tagger_fit(
             raise KeyboardInterrupt  # half a training is no score
 
         def judge(test: Any) -> float:
-            report = score(tagger, tag_stream(feeders, test), words=False)
+            report = score(tagger, test, words=False)
             if on_report:
                 on_report(report)
             return report.score
