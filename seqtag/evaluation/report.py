@@ -441,6 +441,8 @@ def evaluate(
                 f"{describe_odd(odd, gold_counts)}; correct it, or score no chunks with scheme=None"
             )
             raise LabelError(msg)
+    if kept is not None and used is None:
+        kept.counts.pop("f1", None)
     invalid = chunks.invalid(used) if chunks is not None else (0, 0)
     return Report(
         task=task,
@@ -457,7 +459,7 @@ def evaluate(
         invalid_predicted=invalid[1],
         word_errors=None if words is None else dict(word_errors),
         origin=origin,
-        samples=kept and (kept.only(name for name in kept.counts if name != "f1" or used)),
+        samples=kept,
     )
 
 
