@@ -10,6 +10,7 @@ import select
 import stat
 import sys
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -318,7 +319,8 @@ class ByteStream:
         """
         data, line, offset, begun, breaks = bytearray(), 1, self._offset, 0, 0
         due = most = self.limits.sentence  # line breaks at which to look for a long sentence
-        for chunk in _with_few_words(self._all_chunks(), cut):
+        chunks, self._seen = chain(self._seen, self._chunks), []  # what `head` has read first
+        for chunk in _with_few_words(chunks, cut):
             searched = len(data)
             data += chunk
             breaks += chunk.count(b"\n")
@@ -383,12 +385,6 @@ class ByteStream:
                 place = line + data.count(b"\n", 0, start)
                 raise self.limits.too_long(self.name, place, what)
             start = end
-
-    def _all_chunks(self) -> Iterator[bytes]:
-        """Yield what `head` has read, then the rest."""
-        seen, self._seen = self._seen, []
-        yield from seen
-        yield from self._chunks
 
     def raw_chunks(self) -> Iterator[bytes]:
         """Yield non-empty pieces as they arrive, without waiting for full chunks."""

@@ -114,13 +114,6 @@ class Samples:
             self.counts.setdefault(name, []).append(found)
         self.right.extend(right)
 
-    def only(self, names: Iterable[str]) -> Samples:
-        """Return the samples of some metrics, in their order."""
-        kept = Samples()
-        kept.counts = {name: self.counts[name] for name in names if name in self.counts}
-        kept.right = self.right
-        return kept
-
     def table(self, names: Iterable[str]) -> NDArray[np.float64]:
         """Return the counts of some metrics as an array (sentences, metrics, 3) of float64."""
         columns = [np.array(self.counts[name], np.float64).reshape(-1, 3) for name in names]

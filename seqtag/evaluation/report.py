@@ -441,7 +441,12 @@ def evaluate(
                 f"{describe_odd(odd, gold_counts)}; correct it, or score no chunks with scheme=None"
             )
             raise LabelError(msg)
-    invalid = chunks.invalid(used) if chunks is not None else (0, 0)
+    if kept is not None and used is None:
+        kept.counts.pop("f1", None)
+    types, invalid = {}, [0, 0]
+    if chunks is not None and used is not None:
+        types = by_key(*chunks.types)
+        invalid = [invalid_transitions(side, used) for side in chunks.transitions]
     return Report(
         task=task,
         scheme=used,
@@ -452,12 +457,12 @@ def evaluate(
         confusion=dict(confusion),
         known_tokens=None if known is None else known_tokens,
         known_correct=None if known is None else known_correct,
-        chunk_types=chunks.types(used) if chunks is not None else {},
+        chunk_types=types,
         invalid_gold=invalid[0],
         invalid_predicted=invalid[1],
         word_errors=None if words is None else dict(word_errors),
         origin=origin,
-        samples=kept and (kept.only(name for name in kept.counts if name != "f1" or used)),
+        samples=kept,
     )
 
 
@@ -558,6 +563,13 @@ class ChunkCounter:
     scheme
         One of `seqtag.labels.schemes.SCHEMES`, or "auto" to detect it from the gold labels.
 
+    Attributes
+    ----------
+    types
+        Numbers of correct, found and gold chunks by type.
+    transitions
+        Numbers of gold and of predicted transitions.
+
     Raises
     ------
     LabelError
@@ -568,7 +580,7 @@ class ChunkCounter:
     >>> counter = ChunkCounter("iob2")
     >>> counter.add(["B-NP", "O"], ["B-NP", "B-VP"], sentence=1)
     Counts(correct=1, found=2, gold=1)
-    >>> counter.types("iob2")
+    >>> by_key(*counter.types)
     {'NP': Counts(correct=1, found=1, gold=1), 'VP': Counts(correct=0, found=1, gold=0)}
     """
 
@@ -580,8 +592,8 @@ class ChunkCounter:
             )
             raise LabelError(msg)
         self._asked = scheme
-        self._transitions: tuple[Counter[Transition], Counter[Transition]] = Counter(), Counter()
-        self._chunks = Counter[str](), Counter[str](), Counter[str]()  # correct, found, gold
+        self.transitions = Counter[Transition](), Counter[Transition]()
+        self.types = Counter[str](), Counter[str](), Counter[str]()
 
     def add(self, gold: Sequence[str], predicted: Sequence[str], sentence: int) -> Counts:
         """Count one sentence, whose number is for messages; return its counts.
@@ -592,8 +604,8 @@ class ChunkCounter:
             If a gold label does not belong to a given scheme. A predicted label that is no chunk
             label counts as outside.
         """
-        self._transitions[0].update(count_transitions([gold]))
-        self._transitions[1].update(count_transitions([predicted]))
+        self.transitions[0].update(count_transitions([gold]))
+        self.transitions[1].update(count_transitions([predicted]))
         try:
             in_gold = set(spans(gold, None if self._asked == "auto" else self._asked))
         except LabelError as error:
@@ -601,25 +613,14 @@ class ChunkCounter:
             raise LabelError(msg) from None
         in_predicted = set(spans(predicted))
         sets = (in_gold & in_predicted, in_predicted, in_gold)
-        for counter, found in zip(self._chunks, sets, strict=True):
+        for counter, found in zip(self.types, sets, strict=True):
             counter.update(chunk_type for chunk_type, _, _ in found)
         return Counts(*map(len, sets))
 
     @property
     def scheme(self) -> str | None:
         """The given scheme, or that of the gold labels so far; None if they are no chunks."""
-        return scheme_of(self._transitions[0]) if self._asked == "auto" else self._asked
-
-    def types(self, scheme: str | None) -> dict[str, Counts]:
-        """Return the counts of chunks by type, in sorted order; none without a scheme."""
-        return {} if scheme is None else by_key(*self._chunks)
-
-    def invalid(self, scheme: str | None) -> tuple[int, int]:
-        """Return the numbers of gold and predicted transitions that a scheme does not allow."""
-        if scheme is None:
-            return 0, 0
-        gold, predicted = (invalid_transitions(side, scheme) for side in self._transitions)
-        return gold, predicted
+        return scheme_of(self.transitions[0]) if self._asked == "auto" else self._asked
 
 
 def _figures(counts: Counts) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from seqtag.errors import LabelError, SeqtagError
 from seqtag.evaluation.aligned import METRICS, AlignedReport
 from seqtag.evaluation.counts import Samples, f1_of
-from seqtag.evaluation.text_tables import signature_of
+from seqtag.evaluation.text_tables import signature_of, table
 from seqtag.randomness import random_source
 
 if TYPE_CHECKING:
@@ -503,15 +503,9 @@ def intervals(
 
 def intervals_text(report: AnyReport, found: dict[str, Interval]) -> str:
     """Return a table of scores with their intervals at the default confidence level."""
-    samples = _samples_of(report)
-    names = [name for name in found if name in samples.counts]
-    totals = f1_of(samples.table(names).sum(axis=0))
-    lines = [f"{100 * CONFIDENCE:g}% intervals".ljust(24) + "score".rjust(11) + "from".rjust(11)]
-    lines[0] += "to".rjust(11)
-    for name, total in zip(names, totals, strict=True):
-        cells = (f"{100 * value:.2f}".rjust(11) for value in (total, *found[name]))
-        lines.append(NAMES[name].ljust(24) + "".join(cells))
-    return "\n".join([*lines, ""])
+    totals = f1_of(_samples_of(report).table(found).sum(axis=0)).tolist()
+    rows = [(NAMES[name], total, *found[name]) for name, total in zip(found, totals, strict=True)]
+    return table((f"{100 * CONFIDENCE:g}% intervals", "score", "from", "to"), rows)
 
 
 def _samples_of(report: AnyReport) -> Samples:

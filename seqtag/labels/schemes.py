@@ -205,36 +205,6 @@ def count_transitions(sequences: Iterable[Sequence[str]]) -> Counter[Transition]
     return counts
 
 
-def valid_transition(previous: str | None, current: str | None, scheme: str) -> bool:
-    """Tell whether one label may follow another.
-
-    Parameters
-    ----------
-    previous, current
-        Neighboring labels; None is the start or the end of the sentence.
-    scheme
-        One of `SCHEMES`.
-
-    Returns
-    -------
-    bool
-        False also if a label does not belong to the scheme at all.
-
-    Raises
-    ------
-    LabelError
-        If there is no such scheme.
-
-    Examples
-    --------
-    >>> valid_transition("B-NP", "I-NP", "iob2"), valid_transition(None, "I-NP", "iob2")
-    (True, False)
-    """
-    before, before_type = parse(previous)
-    after, after_type = parse(current)
-    return _may_follow(_scheme(scheme), before, after, agree=before_type == after_type)
-
-
 def _may_follow(rules: _Scheme, before: str, after: str, *, agree: bool) -> bool:
     if before == OUTSIDE:
         return after == OUTSIDE or after in rules.first
@@ -246,27 +216,9 @@ def _may_follow(rules: _Scheme, before: str, after: str, *, agree: bool) -> bool
 
 
 def invalid_transitions(transitions: Mapping[Transition, int], scheme: str) -> int:
-    """Count the invalid ones among the counts of `count_transitions`; see `count_invalid`.
+    """Count the invalid ones among the counts of `count_transitions`.
 
-    Examples
-    --------
-    >>> invalid_transitions(count_transitions([["I-NP", "O"], ["I-NP"]]), "iob2")
-    2
-    """
-    _scheme(scheme)
-    return sum(n for pair, n in transitions.items() if not valid_transition(*pair, scheme))
-
-
-def count_invalid(labels: Sequence[str], scheme: str) -> int:
-    """Count the invalid transitions of one sentence, its start and end included.
-
-    Parameters
-    ----------
-    labels
-        Labels of the sentence. A label that is foreign to the scheme spoils the transition on
-        either side of it. An empty sentence has nothing invalid.
-    scheme
-        One of `SCHEMES`.
+    A label that is foreign to the scheme spoils the transition on either side of it.
 
     Raises
     ------
@@ -275,12 +227,18 @@ def count_invalid(labels: Sequence[str], scheme: str) -> int:
 
     Examples
     --------
-    >>> count_invalid(["B-NP", "O", "I-NP"], "iob2")
-    1
-    >>> count_invalid(["B-NP"], "iobes")
+    >>> invalid_transitions(count_transitions([["I-NP", "O"], ["I-NP"]]), "iob2")
+    2
+    >>> invalid_transitions(count_transitions([["B-NP"]]), "iobes")
     1
     """
-    return invalid_transitions(count_transitions([labels]), scheme)
+    rules, invalid = _scheme(scheme), 0
+    for (previous, current), count in transitions.items():
+        before, before_type = parse(previous)
+        after, after_type = parse(current)
+        if not _may_follow(rules, before, after, agree=before_type == after_type):
+            invalid += count
+    return invalid
 
 
 def spans(labels: Sequence[str], scheme: str | None = None) -> list[Span]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from seqtag.corpus import LIMITS, ReadLimits, Sentence, SentenceStream, read
 from seqtag.corpus.nltk_corpora import PREFIX
-from seqtag.corpus.scanner import BlockScanner
+from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value
 from seqtag.engine import backend
 from seqtag.engine.arrays import MAX_BIGRAMS, MAX_CLASSES, pointers
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Block
     from seqtag.engine.arrays import Bigrams, IntArray
-    from seqtag.engine.interface import WordScanner
 
 LOOKED_UP = "lower0"
 """Lookup form of the words."""
@@ -191,26 +190,22 @@ class WordBigrams:
 
     def _pieces(self, stream: SentenceStream, threads: int) -> Iterator[Numbered]:
         """Yield the word numbers of a file, block by block."""
-        blocks: Iterator[Block]
-        make: Callable[[], _TokenNumbering | _TableNumbering]
-        if stream.is_table and backend.Scanner is not None:
-            blocks = stream.blocks()
-            first = next(blocks, None)  # after it, the separator of columns is known
-            if first is None:
-                return
-            blocks, make = chain([first], blocks), lambda: _TableNumbering(self, stream)
-            if not stream.separator:  # blank lines
-                yield from self.numbered(stream.parse(blocks, first.line))
-                stream.report()
-                return
-        elif stream.format == "tokens" and backend.WordScanner is not None:
-            blocks, make = stream.blocks(), lambda: _TokenNumbering(self, stream)
-        else:
+        kernel = backend.Scanner if stream.is_table else backend.WordScanner
+        if kernel is None or not (stream.is_bare or stream.is_table):
             yield from self.numbered(stream)
             return
-        free: SimpleQueue[_TokenNumbering | _TableNumbering] = SimpleQueue()
+        blocks = stream.blocks()
+        first = next(blocks, None)  # after it, the separator of columns is known
+        if first is None:
+            return
+        blocks = chain([first], blocks)
+        if stream.is_table and not stream.separator:  # blank lines
+            yield from self.numbered(stream.parse(blocks, first.line))
+            stream.report()
+            return
+        free: SimpleQueue[_BlockNumbering] = SimpleQueue()
         for _ in range(threads):
-            free.put(make())
+            free.put(_BlockNumbering(self, stream))
 
         def work(block: Block) -> Numbered:
             numbering = free.get()
@@ -234,51 +229,32 @@ def _words_of(sentence: Sentence | Sequence[str]) -> Sequence[str]:
 class _BlockNumbering:
     """Numbering of the words of blocks by a scanner, which one thread at a time may use."""
 
-    def __init__(self, counter: WordBigrams):
-        self._counter = counter
-        self._known = np.zeros(0, np.int32)
-
-    def _numbers(self, types: IntArray, known: int, new: Sequence[str]) -> IntArray:
-        """Replace the scanner's numbers by those of the counter; words from `known` on are new."""
-        if new:
-            self._known = np.append(self._known[:known], self._counter.number(new))
-        return self._known[types]
-
-
-class _TableNumbering(_BlockNumbering):
     def __init__(self, counter: WordBigrams, stream: SentenceStream):
-        super().__init__(counter)
-        self._stream, self._scanner = stream, BlockScanner(stream, ["form"])
+        self._counter, self._stream = counter, stream
+        self._restart()
+
+    def _restart(self) -> None:
+        self._known = np.zeros(0, np.int32)  # the counter's number of each of the scanner's
+        is_table = self._stream.is_table  # also raw text, once it is segmented
+        self._scanner = BlockScanner(self._stream, ["form"]) if is_table else WordBlockScanner()
 
     def number(self, block: Block) -> Numbered:
         found = self._scanner.scan(block)
         if found is None:  # malformed: the reader has messages for that
-            self._scanner.restart()
+            self._restart()
             sentences = self._stream.parse([block], block.line)
             pieces = list(self._counter.numbered(sentences))
             words = [np.zeros(0, np.int32), *(words for words, _ in pieces)]
             lengths = chain.from_iterable(np.diff(sentence_ptr) for _, sentence_ptr in pieces)
             return np.concatenate(words), pointers(lengths)
-        return self._numbers(found.types[0], found.known[0], found.new[0]), found.sentence_ptr
-
-
-class _TokenNumbering(_BlockNumbering):
-    def __init__(self, counter: WordBigrams, stream: SentenceStream):
-        super().__init__(counter)
-        make = cast("Callable[[], WordScanner]", backend.WordScanner)  # checked by the caller
-        self._scanner, self._stream = make(), stream
-        self._count = 0
-
-    def number(self, block: Block) -> Numbered:
-        rows = self._scanner.scan_lines(block.text.encode())
-        sentence_ptr = rows.sentence_ptr
-        too_long = np.flatnonzero(np.diff(sentence_ptr) > self._stream.limits.sentence)
-        if len(too_long):
+        too_long = np.flatnonzero(found.lengths > self._stream.limits.sentence)
+        if len(too_long):  # only of tokens, a sentence a line: tables are checked before
             line = block.line + int(too_long[0])
             raise self._stream.limits.too_long(self._stream.source, line)
-        new = [value.decode() for value in self._scanner.new_values()]
-        known, self._count = self._count, self._count + len(new)
-        return self._numbers(rows.types[0], known, new), sentence_ptr
+        if found.new[0]:
+            self._known = np.append(self._known, self._counter.number(found.new[0]))
+            self._scanner.values[0].clear()  # words that nobody looks up
+        return self._known[found.types[0]], found.sentence_ptr
 
 
 CLASSES, MIN_COUNT, PASSES = 500, 3, 4
@@ -586,21 +562,20 @@ def learn_classes(
         raise OptionError(msg)
     counted = WordBigrams()
     given: Iterable[Any] = text if not isinstance(text, _FILES) else [text]
-    sentences: list[Sentence | Sequence[str]] = []
-    for each in given:
-        if isinstance(each, _FILES):
+
+    def sentences() -> Iterator[Any]:
+        for each in given:
+            if not isinstance(each, _FILES):
+                yield each
+                continue
             with ExitStack() as files:
                 if not isinstance(each, SentenceStream):
                     each = read(each, format, columns=columns, limits=limits)
                     files.enter_context(each)
                 for _ in counted.read(each, threads):
                     pass
-        else:
-            sentences.append(each)
-            if len(sentences) == 10_000:
-                counted.add(sentences)
-                sentences.clear()
-    counted.add(sentences)
+
+    counted.add(sentences())
     return cluster(counted, classes, min_count, passes, on_pass=on_pass)
 
 

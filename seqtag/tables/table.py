@@ -176,19 +176,12 @@ class WordTable:
         value_of = {form: "|".join(sorted(values)) for form, values in found.items()}
         distinct = sorted({*value_of.values()})
         number = {value: n for n, value in enumerate(distinct)}
-        if len(number) > MOST_VALUES:
-            msg = (
-                f"expected a table of at most {MOST_VALUES:,} different values, found "
-                f"{len(number):,}; leave some out"
-            )
-            raise TemplateError(msg)
         hashes, first = np.unique(backend.hash_strings([*value_of]), return_index=True)
-        numbers = np.fromiter(map(number.__getitem__, value_of.values()), np.uint16, len(value_of))
+        numbers = np.array([number[value] for value in value_of.values()], np.int64)[first]
+        small = numbers.astype(np.uint16)  # of more values, the table is refused
         spaced = [word for word, _ in pairs if has_space(word)]
         facts, phrases = dict(origin or {}), (len(spaced), spaced[0] if spaced else "")
-        return cls(
-            name, words, hashes, numbers[first], tuple(distinct), absent, kind, facts, phrases
-        )
+        return cls(name, words, hashes, small, tuple(distinct), absent, kind, facts, phrases)
 
     def __len__(self) -> int:
         return len(self.hashes)

@@ -254,7 +254,7 @@ def labels(data: bytes) -> str:
     try:
         schemes.detect_scheme([found])
         there = schemes.convert(found, source, target)
-        assert not schemes.count_invalid(there, target)
+        assert not schemes.invalid_transitions(schemes.count_transitions([there]), target)
         assert schemes.convert(there, target, source) == schemes.convert(found, source, source)
     except LabelError as error:
         said = str(error)

@@ -218,5 +218,7 @@ def test_too_much(monkeypatch):
     with pytest.raises(TemplateError, match="at most 1 words and 65,536 different values, found 2"):
         table()
     monkeypatch.setattr(word_tables, "MOST_VALUES", 1)
-    with pytest.raises(TemplateError, match="at most 1 different values, found 2; leave some out"):
+    with pytest.raises(
+        TemplateError, match="and 1 different values, found 2 and 2; leave some out"
+    ):
         WordTable.of("t", [("a", ["x"]), ("b", ["y"])])
