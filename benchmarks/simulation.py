@@ -364,9 +364,9 @@ PAGE = """\
 # Scale
 
 What it costs to tag a terabyte of text, and how many cores can be used efficiently, by simulation.
-`python -m benchmarks.simulation` generates this page; its options change the parameters (`--measured
-tokens_per_second=1e6 --assumed kills=1`). [Tag many files on many machines](how-to/cluster.md)
-shows how to run such a job.
+`python -m benchmarks.simulation` generates this page; its options change the parameters
+(`--measured tokens_per_second=1e6 --assumed kills=1`). [Tag many files on many
+machines](how-to/cluster.md) shows how to run such a job.
 
 ## Parameters
 
