@@ -402,7 +402,8 @@ as with `--split 0`. If a machine is lost, the tasks on its cores start again fr
 
 ## Limits
 
-No schedule can be faster than the largest of these lower bounds (in seconds, medians):
+No schedule can be faster than the largest of these lower bounds (in seconds, medians). For complete
+files, the largest task is the same with any number of cores:
 
 {bounds}
 - **Largest task**: of complete files, the largest one sets the limit. Losses make it worse: long
@@ -550,6 +551,7 @@ def page(found: dict[str, Any], machine: str, commands: str, folder: Path) -> st
             for value in each.values()
         ]
         for name, each in middle.items()
+        if name.endswith("chunks") or name == next(iter(middle))
     ]
     floors = {**[each for name, each in middle.items() if name.endswith("chunks")][-1]}
     for gone in ("work", "local disks"):
