@@ -80,11 +80,11 @@ _HOME = {
 }
 
 
-def _partial_fit(*args: object, **options: object) -> object:
-    """Call `seqtag.training.online.partial_fit`, imported at the first call."""
+def _train(*args: object, **options: object) -> object:
+    """Call `seqtag.train`, imported at the first call."""
     from importlib import import_module
 
-    return import_module("seqtag.training.online").partial_fit(*args, **options)
+    return import_module("seqtag.training.train").train(*args, **options)
 
 
 def _missing_model(entry: object, *, train: bool) -> None:
@@ -95,7 +95,7 @@ def _missing_model(entry: object, *, train: bool) -> None:
         import_module("seqtag.training.named").train_named(entry)
 
 
-hooks.register("partial_fit", _partial_fit)
+hooks.register("train", _train)
 hooks.register("missing_model", _missing_model)
 
 

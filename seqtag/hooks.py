@@ -1,6 +1,6 @@
 """Hooks: functions of higher layers that methods of lower layers call.
 
-`seqtag.Tagger.partial_fit` calls `seqtag.training.online.partial_fit`, which is in a higher layer.
+`seqtag.Tagger.partial_fit` calls `seqtag.train`, which is in a higher layer.
 The package registers it when it is imported, so that tagging does not import training.
 """
 

@@ -105,7 +105,9 @@ class Models:
         if isinstance(model, Models):
             return model
         if isinstance(model, list | tuple):
-            return _together(tuple(cls.of(each) for each in model))
+            parts = [cls.of(each) for each in model]
+            loaded = tuple(each for part in parts for each in part.loaded)
+            return Models(loaded, tuple(each for part in parts for each in part.digests))
         if isinstance(model, str | os.PathLike):
             name = os.fspath(model)
             facts = facts_of(name if is_address(name) else str(find_model(name)))
@@ -115,7 +117,7 @@ class Models:
 
     def chain(self, only: Sequence[str] | None) -> Chain:
         """Return the models as a `Chain`."""
-        return _chain(self, None if only is None else tuple(only))
+        return _chain(self.loaded, None if only is None else tuple(only))
 
 
 @lru_cache(_MAX_KEPT)
@@ -138,17 +140,7 @@ def _of_loaded(item: Loaded) -> Models:
     return Models((item,), (sha256.hexdigest(),))
 
 
-@lru_cache(_MAX_KEPT)
-def _together(parts: tuple[Models, ...]) -> Models:
-    return Models(
-        tuple(each for part in parts for each in part.loaded),
-        tuple(each for part in parts for each in part.digests),
-    )
-
-
-@lru_cache(_MAX_KEPT)
-def _chain(models: Models, only: tuple[str, ...] | None) -> Chain:
-    return Chain(models.loaded, only)
+_chain = lru_cache(_MAX_KEPT)(Chain)
 
 
 def tag_file(

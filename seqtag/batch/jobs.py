@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.batch.ledger import LEDGER, Ledger
-from seqtag.batch.storage import file_system, is_address, local_path
+from seqtag.batch.storage import absolute, file_system, is_address, local_path
 from seqtag.errors import CorpusError, OptionError
 
 if TYPE_CHECKING:
@@ -221,23 +221,23 @@ def open_ledger(path: str | None, folder: str, jobs: Sequence[Job]) -> Ledger:
             msg = f"expected a ledger that is no input and no output, found {path}; name another"
             raise OptionError(msg)
     ledger = Ledger(path or _joined(folder, LEDGER), _joined(folder, "x")[:-1])
-    written = {os.path.abspath(target) for target in ledger}  # noqa: PTH100  links stay
-    again = (each for each, _ in jobs if each in ledger or os.path.abspath(each) in written)  # noqa: PTH100
+    written = {*map(absolute, ledger)}
+    again = next((each for each, _ in jobs if absolute(each) in written), None)
     paths = [local_path(job.target) for job in jobs if ledger.is_new]
+    msg = ""
     if there := [path for path in paths if path and Path(path).is_file()]:
-        ledger.close()
         msg = (
             f"expected outputs that do not exist, or the ledger of the run that wrote them, found "
             f"{len(there):,} files such as {there[0]} and no such run in {ledger.path}; choose "
             "another folder, or move them"
         )
-        raise OptionError(msg)
-    if (source := next(again, None)) is not None:
-        ledger.close()
+    elif again is not None:
         msg = (
-            f"expected input files, found the output of a cluster run, {source} in the folder "
+            f"expected input files, found the output of a cluster run, {again} in the folder "
             f"{folder}; narrow the pattern, or choose another folder"
         )
+    if msg:
+        ledger.close()
         raise OptionError(msg)
     return ledger
 

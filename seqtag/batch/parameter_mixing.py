@@ -43,7 +43,7 @@ from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
 from seqtag.tables.lexicon import check_phrases, check_used, tables_of
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.checkpoints import checkpoints_in
+from seqtag.training.checkpoints import Stage, checkpoints_in
 from seqtag.training.data import REFUSED, Unlabeled, check_labels, open_corpus
 from seqtag.training.problem import (
     Problem,
@@ -426,7 +426,7 @@ def train_shards(
                 corpus.check_columns((*needed, *problem.column.columns))
                 held_out = corpus.gather(needed, problem.column, words_without, check=False)
         if folder is not None:
-            schedule = replace(schedule, checkpoints=folder.stage(str(problem.column)))
+            schedule = replace(schedule, checkpoints=Stage(folder, str(problem.column)))
         model = fit(
             problem,
             schedule,

@@ -10,14 +10,14 @@ import faulthandler
 import os
 import time
 from collections import deque
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from seqtag.batch.files import find_change, recipe_of, tag_file
 from seqtag.batch.ledger import BatchReport, FileResult
 from seqtag.batch.ray_cluster import ATTEMPTS, require_ray
 from seqtag.batch.split import PARTS, cut_file, join_parts, part_of
-from seqtag.batch.storage import facts_of_all, is_address, local_path, remove
+from seqtag.batch.storage import absolute, facts_of_all, local_path, remove
 from seqtag.errors import ClusterError, SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
@@ -147,23 +147,9 @@ def _do(step: Step, before: FileResult | None, how: Mapping[str, Any]) -> FileRe
 
 
 # --------------------------------------------------------------------------- on the driver
-def tag_files(
-    ray: Any,
-    jobs: Sequence[Job],
-    models: Models,
-    options: TagOptions,
-    ledger: Ledger,
-    *,
-    names: Sequence[str] = (),
-    threads: int = 1,
-    attempts: int = ATTEMPTS,
-    split: int = SPLIT,
-    time_limit: float = 0.0,
-    max_failures: int | None = None,
-    verify: bool = False,
-    listener: Listener = lambda *_: None,
-) -> BatchReport:
-    """Tag files on a cluster, each as `seqtag.tag_file` does.
+@dataclass(eq=False)
+class TagRun:
+    """A run over many files on a cluster, each of which is tagged as by `seqtag.tag_file`.
 
     Files that are finished by the ledger, and unchanged, need no task. Small files share one.
 
@@ -171,8 +157,6 @@ def tag_files(
     ----------
     ray
         The module, connected: see `seqtag.batch.ray_cluster.connected`.
-    jobs
-        The files, and those to write.
     models
         They travel once to each machine, and a worker keeps them loaded. All jobs use these, also
         if their files change meanwhile.
@@ -180,8 +164,6 @@ def tag_files(
         How to read, tag and write.
     ledger
         The record of this run and of those before.
-    names
-        Names of the models, for the ledger.
     threads
         Threads of a task, which takes as many cores.
     attempts
@@ -199,173 +181,208 @@ def tag_files(
         Whether to read finished outputs and compare their digests.
     listener
         Called for each line of the ledger, and with None at least every few seconds.
-
-    Returns
-    -------
-    BatchReport
-        Sums and failures.
-
-    Raises
-    ------
-    ClusterError
-        If too many files were given up.
-    KeyboardInterrupt
-        After all tasks have been ended.
     """
-    report, begun = BatchReport(), time.perf_counter()
-    recipe = recipe_of(models.digests, options)
-    known = facts_of_all(
-        {name for job in jobs for name in job if name == job.source or name in ledger}
-    )
-    steps: list[Step] = []
-    for job in jobs:
-        facts, written = known[job.source], known.get(job.target)
-        change = find_change(ledger.get(job.target), recipe, facts, written) if facts else "new"
-        if change != "" or verify:
-            size = facts.bytes if facts else 0
-            steps.append(Step(job, size, is_large=bool(change) and 0 < split < size))
-    del known
-    report.workers = _count_workers(ray, threads)
-    queue = deque(_grouped(steps, report.workers))
-    pending: dict[Any, list[Step]] = {}
-    cut_files: dict[Job, Parts] = {}
-    given_up: set[Job] = set()
-    memory = min(_MEMORY, *(int(node.get("memory", 0)) for node in _nodes(ray)))
-    task = ray.remote(attempt).options(num_cpus=threads, memory=memory, max_retries=0)
-    how, box = {"options": options, "threads": threads, "verify": verify}, [ray.put(models)]
 
-    def record(entry: Entry) -> None:
-        report.count(entry)
-        listener(entry, report)
+    ray: Any
+    models: Models
+    options: TagOptions
+    ledger: Ledger
+    _: KW_ONLY
+    threads: int = 1
+    attempts: int = ATTEMPTS
+    split: int = SPLIT
+    time_limit: float = 0.0
+    max_failures: int | None = None
+    verify: bool = False
+    listener: Listener = lambda *_: None
 
-    def cut(step: Step) -> list[Step]:
+    def __post_init__(self) -> None:
+        self._begun, self._report = time.perf_counter(), BatchReport()
+        self._queue: deque[list[Step]] = deque()
+        self._pending: dict[Any, list[Step]] = {}
+        self._cut_files: dict[Job, Parts] = {}
+        self._given_up: set[Job] = set()
+        memory = min(_MEMORY, *(int(node.get("memory", 0)) for node in _nodes(self.ray)))
+        task = self.ray.remote(attempt)
+        self._task = task.options(num_cpus=self.threads, memory=memory, max_retries=0)
+        self._box = [self.ray.put(self.models)]
+
+    def tag(self, jobs: Sequence[Job], names: Sequence[str] = ()) -> BatchReport:
+        """Tag files; return sums and failures.
+
+        Parameters
+        ----------
+        jobs
+            The files, and those to write.
+        names
+            Names of the models, for the ledger.
+
+        Raises
+        ------
+        ClusterError
+            If too many files were given up.
+        KeyboardInterrupt
+            After all tasks have been ended.
+        """
+        report, recipe = self._report, recipe_of(self.models.digests, self.options)
+        steps = self._steps(jobs, recipe)
+        report.workers = _count_workers(self.ray, self.threads)
+        self._queue.extend(_grouped(steps, report.workers))
+        named = zip(names, self.models.digests, strict=False)
+        plan = {
+            "begun": round(time.time(), 3),
+            "files": len(jobs),
+            "skipped": len(jobs) - len(steps),
+            "version": __version__,
+            "models": [{"name": name, "sha256": digest} for name, digest in named],
+            "options": self.options.as_json(),
+            "recipe": recipe,
+        }
+        self._record(self.ledger.append({"status": "run"} | plan))
+        try:
+            self._loop()
+        except BaseException:
+            pending = list(self._pending)
+            for ref in pending:
+                self.ray.cancel(ref, force=True)
+            if pending:
+                self.ray.wait(pending, num_returns=len(pending), timeout=10)
+            raise
+        finally:  # remove what killed workers have left next to the files of these jobs
+            targets = {os.path.dirname(job.target) for job in jobs}  # noqa: PTH120  also of addresses
+            targets |= {job.target + PARTS for job in self._cut_files}
+            for folder in filter(None, map(local_path, targets)):
+                remove_leftovers(folder)
+        seconds = round(time.perf_counter() - self._begun, 3)
+        end = {"status": "end", "seconds": seconds, "workers": report.workers}
+        self._record(self.ledger.append(end))
+        return report
+
+    def _steps(self, jobs: Sequence[Job], recipe: str) -> list[Step]:
+        """Return the first step of each file that is not finished."""
+        ledger, steps = self.ledger, []
+        known = facts_of_all(
+            {name for job in jobs for name in job if name == job.source or name in ledger}
+        )
+        for job in jobs:
+            facts, written = known[job.source], known.get(job.target)
+            before = ledger.get(job.target)
+            change = find_change(before, recipe, facts, written) if facts else "new"
+            if change != "" or self.verify:
+                size = facts.bytes if facts else 0
+                steps.append(Step(job, size, is_large=bool(change) and 0 < self.split < size))
+        return steps
+
+    def _loop(self) -> None:
+        """Keep tasks in progress until all steps are done."""
+        ray, report, queue, pending = self.ray, self._report, self._queue, self._pending
+        counted = time.monotonic()
+        while queue or pending:
+            if time.monotonic() - counted > _LOOK:  # workers may come and go
+                counted = time.monotonic()
+                report.workers = max(report.workers, _count_workers(ray, self.threads))
+            while queue and len(pending) < _AHEAD * report.workers:
+                taken = [step for step in queue.popleft() if step.job not in self._given_up]
+                if taken and taken[0].is_large:
+                    taken = self._cut(taken[0])
+                if taken:
+                    self._submit(taken)
+            if not pending:
+                continue
+            ready, rest = ray.wait(list(pending), timeout=_LOOK, fetch_local=False)
+            if ready and rest:
+                ready += ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)[0]
+            report.seconds = time.perf_counter() - self._begun
+            self.listener(None, report)
+            for ref in ready:
+                done = pending.pop(ref)
+                try:
+                    outcomes = ray.get(ref)
+                except ray.exceptions.RayError as error:
+                    self._lose(done, error)
+                    continue
+                for step, outcome in zip(done, outcomes, strict=True):
+                    self._finish(step, outcome)
+            if self.max_failures is not None and len(report.failures) > self.max_failures:
+                msg = (
+                    f"expected at most {self.max_failures} failed files, found "
+                    f"{len(report.failures)}; see {self.ledger.path}, correct the cause, and run "
+                    "the same command to continue"
+                )
+                raise ClusterError(msg)
+
+    def _record(self, entry: Entry) -> None:
+        self._report.count(entry)
+        self.listener(entry, self._report)
+
+    def _cut(self, step: Step) -> list[Step]:
         """Put the parts of a large file in front of the queue; return it if it has none."""
         job = step.job
         try:
-            found = cut_file(job.source, models, options, size=split)
+            found = cut_file(job.source, self.models, self.options, size=self.split)
         except Exception as error:
-            finish(step, AttemptError.of(error))
+            self._finish(step, AttemptError.of(error))
             return []
         if not found.ranges:
             uncut = {"status": "uncut", "source": job.source, "error": found.reason}
-            record(ledger.append(uncut))
+            self._record(self.ledger.append(uncut))
             return [step]
-        record(ledger.add_cut(*job, len(found.ranges)))
-        cut_files[job] = dict.fromkeys(found.ranges)
-        queue.extendleft(
+        self._record(self.ledger.add_cut(*job, len(found.ranges)))
+        self._cut_files[job] = dict.fromkeys(found.ranges)
+        self._queue.extendleft(
             [Step(job, part.end - part.start, part=part)] for part in reversed(found.ranges)
         )
         return []
 
-    def submit(steps: list[Step]) -> None:
+    def _submit(self, steps: list[Step]) -> None:
         items = []
         for step in steps:
             source, target = step.job
-            before = ledger.get(part_of(target, step.part) if step.part else target)
-            job = step.job._replace(source=_absolute(source), target=_absolute(target))
+            before = self.ledger.get(part_of(target, step.part) if step.part else target)
+            job = step.job._replace(source=absolute(source), target=absolute(target))
             items.append((step._replace(job=job), before))
-        pending[task.remote(items, models.digests, box, time_limit, how)] = steps
+        how = {"options": self.options, "threads": self.threads, "verify": self.verify}
+        ref = self._task.remote(items, self.models.digests, self._box, self.time_limit, how)
+        self._pending[ref] = steps
 
-    def finish(step: Step, outcome: FileResult | AttemptError) -> None:
+    def _finish(self, step: Step, outcome: FileResult | AttemptError) -> None:
         """Record the outcome of an attempt; queue what follows from it."""
         job, _, _, part, parts, number = step
         if isinstance(outcome, FileResult):
             target = part_of(job.target, part) if part else job.target
             result = replace(outcome, source=job.source, target=target)
             if part:
-                record(ledger.add(result, part=True, attempts=number))
-                cut_files[job][part] = result
-                if all(cut_files[job].values()):
-                    queue.appendleft([Step(job, part.end, parts=cut_files[job])])
+                self._record(self.ledger.add(result, part=True, attempts=number))
+                found = self._cut_files[job]
+                found[part] = result
+                if all(found.values()):
+                    self._queue.appendleft([Step(job, part.end, parts=found)])
                 return
-            if job.target in ledger.cut and not parts:
+            if job.target in self.ledger.cut and not parts:
                 remove(job.target + PARTS)
-            record(ledger.add(result, joined=bool(parts), attempts=number))
-        elif job not in given_up:  # a file fails once, whatever happens to its other parts
-            retry = outcome.retry and number < attempts
+            self._record(self.ledger.add(result, joined=bool(parts), attempts=number))
+        elif job not in self._given_up:  # a file fails once, whatever happens to its other parts
+            retry = outcome.retry and number < self.attempts
             where = f"bytes {part.start:,} to {part.end:,}: " if part else ""
             status, error = "lost" if retry else "failed", where + outcome.message
             entry = {"status": status, "source": job.source, "attempts": number, "error": error}
-            record(ledger.append(entry))
+            self._record(self.ledger.append(entry))
             if retry:
-                queue.appendleft([step._replace(attempt=number + 1)])
+                self._queue.appendleft([step._replace(attempt=number + 1)])
             else:
-                given_up.add(job)
+                self._given_up.add(job)
 
-    def lose(steps: list[Step], error: Exception) -> None:
+    def _lose(self, steps: list[Step], error: Exception) -> None:
         """Record that a worker was lost; queue its files, each alone."""
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        limit = f"; see --time-limit, {time_limit:g} s" if time_limit else ""
+        limit = f"; see --time-limit, {self.time_limit:g} s" if self.time_limit else ""
         lost = AttemptError(f"the worker was lost: {lines[0]}{limit}", retry=True)
         if len(steps) == 1:
-            finish(steps[0], lost)
+            self._finish(steps[0], lost)
             return
         first = {"source": steps[0].job.source, "files": len(steps), "attempts": 1}
-        record(ledger.append({"status": "lost", **first, "error": lost.message}))
-        queue.extendleft([step] for step in reversed(steps))
-
-    def run() -> None:
-        counted = time.monotonic()
-        while queue or pending:
-            if time.monotonic() - counted > _LOOK:  # workers may come and go
-                counted = time.monotonic()
-                report.workers = max(report.workers, _count_workers(ray, threads))
-            while queue and len(pending) < _AHEAD * report.workers:
-                taken = [step for step in queue.popleft() if step.job not in given_up]
-                if taken and taken[0].is_large:
-                    taken = cut(taken[0])
-                if taken:
-                    submit(taken)
-            if not pending:
-                continue
-            ready, rest = ray.wait(list(pending), timeout=_LOOK, fetch_local=False)
-            if ready and rest:
-                ready += ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)[0]
-            report.seconds = time.perf_counter() - begun
-            listener(None, report)
-            for ref in ready:
-                done = pending.pop(ref)
-                try:
-                    outcomes = ray.get(ref)
-                except ray.exceptions.RayError as error:
-                    lose(done, error)
-                    continue
-                for step, outcome in zip(done, outcomes, strict=True):
-                    finish(step, outcome)
-            if max_failures is not None and len(report.failures) > max_failures:
-                msg = (
-                    f"expected at most {max_failures} failed files, found {len(report.failures)}; "
-                    f"see {ledger.path}, correct the cause, and run the same command to continue"
-                )
-                raise ClusterError(msg)
-
-    named = zip(names, models.digests, strict=False)
-    plan = {
-        "begun": round(time.time(), 3),
-        "files": len(jobs),
-        "skipped": len(jobs) - len(steps),
-        "version": __version__,
-        "models": [{"name": name, "sha256": digest} for name, digest in named],
-        "options": options.as_json(),
-        "recipe": recipe,
-    }
-    record(ledger.append({"status": "run"} | plan))
-    try:
-        run()
-    except BaseException:
-        for ref in pending:
-            ray.cancel(ref, force=True)
-        if pending:
-            ray.wait(list(pending), num_returns=len(pending), timeout=10)
-        raise
-    finally:  # remove what killed workers have left next to the files of these jobs and their parts
-        targets = {os.path.dirname(job.target) for job in jobs}  # noqa: PTH120  also of addresses
-        targets |= {job.target + PARTS for job in cut_files}
-        for folder in filter(None, map(local_path, targets)):
-            remove_leftovers(folder)
-    seconds = round(time.perf_counter() - begun, 3)
-    record(ledger.append({"status": "end", "seconds": seconds, "workers": report.workers}))
-    return report
+        self._record(self.ledger.append({"status": "lost", **first, "error": lost.message}))
+        self._queue.extendleft([step] for step in reversed(steps))
 
 
 def _grouped(steps: Sequence[Step], workers: int) -> Iterator[list[Step]]:
@@ -393,8 +410,3 @@ def _nodes(ray: Any) -> list[dict[str, float]]:
 def _count_workers(ray: Any, threads: int) -> int:
     """Return the number of tasks that can run at a time."""
     return max(1, sum(int(node.get("CPU", 0)) // threads for node in _nodes(ray)))
-
-
-def _absolute(name: str) -> str:
-    """Return a path that is valid in any folder; addresses are."""
-    return name if is_address(name) else os.path.abspath(name)  # noqa: PTH100  links stay

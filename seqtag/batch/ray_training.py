@@ -6,14 +6,13 @@ all that it depends on besides the files.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from seqtag.batch.parameter_mixing import Shard
 from seqtag.batch.ray_cluster import ATTEMPTS
-from seqtag.batch.storage import is_address
+from seqtag.batch.storage import absolute
 from seqtag.errors import ClusterError, SeqtagError
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def ray_shards(
     attempts
         How many workers a call may lose until it fails, 1 or more.
     """
-    names = [each if is_address(each) else os.path.abspath(each) for each in sources]  # noqa: PTH100
+    names = [absolute(each) for each in sources]
     # An actor takes a core while it is placed, none later: a core lost with its machine must not
     # keep an actor that is started again waiting.
     actor_class = ray.remote(ShardActor).options(

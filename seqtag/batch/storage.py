@@ -47,6 +47,11 @@ def is_address(name: str | os.PathLike[str]) -> bool:
     return "://" in os.fspath(name)
 
 
+def absolute(name: str) -> str:
+    """Return a path that is valid in any folder, with its links; addresses are."""
+    return name if is_address(name) else os.path.abspath(name)  # noqa: PTH100
+
+
 def local_path(name: str) -> str | None:
     """Return the path of a file on this machine; None for one in a store.
 

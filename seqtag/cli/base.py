@@ -89,6 +89,7 @@ in_general = partial(option, group=GENERAL)
 in_training = partial(option, group=TRAINING)
 in_features = partial(option, group=FEATURES)
 in_checkpoints = partial(option, group=CHECKPOINTS)
+in_cluster = partial(option, group=CLUSTER)
 in_weights = partial(option, group=WEIGHTS)
 """Decorators that add an `Option` of a group."""
 
@@ -107,20 +108,20 @@ class Choice(click.Choice):  # type: ignore[type-arg]
         return value
 
 
-class Seconds(click.FloatRange):
-    """Number of seconds, up to three years; NaN, which is in all ranges of click, is refused."""
+class Real(click.FloatRange):
+    """Number from 0 to `most`, by default three years of seconds; not NaN, as in click's ranges."""
 
-    def __init__(self, *, min_open: bool = False):
-        super().__init__(0, 1e8, min_open=min_open)
+    def __init__(self, most: float = 1e8, *, min_open: bool = False):
+        super().__init__(0, most, min_open=min_open)
 
     def convert(
         self, value: Any, param: click.Parameter | None, context: click.Context | None
     ) -> Any:
         """Return the value as a number in the range."""
-        seconds = super().convert(value, param, context)
-        if isnan(seconds):
-            self.fail(f"expected a number of seconds, found {value!r}", param, context)
-        return seconds
+        number = super().convert(value, param, context)
+        if isnan(number):
+            self.fail(f"expected a number, found {value!r}", param, context)
+        return number
 
 
 class Command(click.Command):

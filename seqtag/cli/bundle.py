@@ -40,16 +40,14 @@ if TYPE_CHECKING:
 @reading_options
 @threads_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
     models: tuple[str, ...],
     output: str,
     dev: tuple[str, ...],
     force: bool,
     reading: InputOptions,
     threads: int,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Combine several models in one file, which run in the order given, or calibrate one.
 
@@ -69,9 +67,8 @@ def command(
     from seqtag.tagging.pipeline import of_models
     from seqtag.training.calibration import calibrate
 
-    notes = Notes(quiet)
-    check_stdin(context, dev)
-    check_target(context, output, [*map(find_model, models), *dev], force=force, model=True)
+    check_stdin(dev)
+    check_target(output, [*map(find_model, models), *dev], force=force, model=True)
     sentences = reading.gathered(dev, notes, "dev") if dev else []
     components: list[Model] = []
     for name in models:

@@ -50,7 +50,7 @@ def command(
     passes: int,
     reading: InputOptions,
     threads: int,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Learn word classes from raw text: words in similar contexts share a class.
 
@@ -66,12 +66,11 @@ def command(
     """
     from seqtag.tables.learn import WordBigrams, check_options, cluster, source_of
 
-    notes = Notes(quiet)
-    check_stdin(context, inputs)
+    check_stdin(inputs)
     with usage():
         check_options(number, min_count, passes)
     paths = locate(inputs, "train", notes.announce)
-    check_target(context, output, paths, force=force)
+    check_target(output, paths, force=force)
     streams = [context.with_resource(reading.open(name)) for name in paths]
     for stream in streams:
         if stream.is_raw:

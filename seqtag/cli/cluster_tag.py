@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import ADVANCED, CLUSTER, INPUT, OUTPUT, Choice, Command, Seconds, option
+from seqtag.cli.base import Command, Real, in_advanced, in_cluster, in_output
 from seqtag.cli.common import Notes, usage
 from seqtag.cli.options import (
     address_option,
+    attempts_option,
     columns_option,
+    format_option,
     layout_options,
     max_sentence_option,
     models_option,
@@ -21,7 +23,6 @@ from seqtag.cli.options import (
     threads_option,
     workers_option,
 )
-from seqtag.corpus import READABLE
 
 if TYPE_CHECKING:
     from seqtag.batch.ledger import BatchReport, Entry
@@ -45,88 +46,64 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
 @click.command("tag", cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @models_option
-@option(
+@in_output(
     "-o",
     "--output",
     "folder",
     required=True,
     help="Output folder or address.",
     metavar="DIR",
-    group=OUTPUT,
 )
 @address_option
 @workers_option
-@option(
-    "--format",
-    "format",
-    type=Choice(READABLE),
-    default="auto",
-    metavar="FORMAT",
-    help="Format of the files: conllu, columns, text, tokens, ...",
-    shown="detected for each file",
-    group=INPUT,
-)
+@format_option
 @columns_option
 @layout_options
 @tagging_options
-@option(
+@in_advanced(
     "--base",
     help="Common folder of the inputs; outputs keep the paths below it.",
     metavar="DIR",
-    group=ADVANCED,
 )
-@option(
+@in_advanced(
     "--suffix",
     help="Suffix added to file names.",
     shown=".conllu for --format text, the format for --to",
     metavar="SUFFIX",
-    group=ADVANCED,
 )
-@option(
-    "--attempts",
-    type=click.IntRange(1),
-    default=3,
-    help="Number of attempts for a file whose worker is lost, or that cannot be read or written.",
-    metavar="N",
-    group=ADVANCED,
-)
-@option(
+@attempts_option
+@in_cluster(
     "--split",
     metavar="SIZE",
     callback=_parse_size,
     help="Split files above this size into chunks of about that size, which are tagged separately "
     "and joined to the same bytes; 0 to split none.",
     shown="64MB",
-    group=CLUSTER,
 )
-@option(
+@in_cluster(
     "--max-failures",
     type=click.IntRange(0),
     help="Stop if more files than this fail.",
     shown="do all others",
     metavar="N",
-    group=CLUSTER,
 )
-@option(
+@in_cluster(
     "--verify",
     is_flag=True,
     help="Read finished outputs, and tag those again whose content has changed.",
-    group=CLUSTER,
 )
-@option(
+@in_advanced(
     "--time-limit",
-    type=Seconds(min_open=True),
-    help="Seconds that an attempt at a file or a chunk may take.",
+    type=Real(min_open=True),
+    help="Real that an attempt at a file or a chunk may take.",
     shown="an hour, and a second for each 10 kB",
     metavar="SECONDS",
-    group=ADVANCED,
 )
-@option(
+@in_cluster(
     "--ledger",
     help="File of the record of all files, which later runs continue; see seqtag cluster status.",
     shown="ledger.jsonl in the folder",
     metavar="FILE",
-    group=CLUSTER,
 )
 @max_sentence_option
 @threads_option
@@ -149,7 +126,7 @@ def command(
     ledger: str | None,
     limits: ReadLimits,
     threads: int,
-    quiet: bool,
+    notes: Notes,
     **tagging: Any,
 ) -> int:
     """Tag many files; each output has the name of its input, and finished files are skipped.
@@ -169,11 +146,10 @@ def command(
     from seqtag.batch.files import Models
     from seqtag.batch.jobs import files_of, jobs_of, open_ledger
     from seqtag.batch.ray_cluster import connected, require_ray
-    from seqtag.batch.ray_tagging import tag_files
+    from seqtag.batch.ray_tagging import TagRun
     from seqtag.model.embedded import DEFAULT_MODELS
     from seqtag.tagging.streams import TagOptions
 
-    notes = Notes(quiet)
     require_ray()
     with usage():
         options = TagOptions(
@@ -203,13 +179,11 @@ def command(
                 shown = time.monotonic()
                 notes(report.progress())
 
-        report = tag_files(
+        run = TagRun(
             ray,
-            jobs,
             loaded,
             options,
             record,
-            names=names,
             threads=threads,
             attempts=attempts,
             split=split,
@@ -218,6 +192,7 @@ def command(
             verify=verify,
             listener=show,
         )
+        report = run.tag(jobs, names)
     notes(
         f"{report.tagged} tagged, {report.skipped} skipped, {len(report.failures)} failed; "
         f"{report.tokens:,} tokens in {report.seconds:.0f} s, {report.tokens_per_second:,} a second"

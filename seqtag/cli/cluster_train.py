@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import ADVANCED, TRAINING, Command, option
-from seqtag.cli.common import Notes
+from seqtag.cli.base import Command
+from seqtag.cli.common import Notes, refuse
 from seqtag.cli.options import (
     address_option,
-    complete_files,
+    attempts_option,
     force_option,
     output_option,
     training_arguments,
@@ -24,6 +24,8 @@ from seqtag.cli.training import (
     check_training,
     checkpoint_option,
     constrain_option,
+    dev_option,
+    patience_option,
     resume_option,
 )
 
@@ -36,59 +38,30 @@ if TYPE_CHECKING:
 @output_option
 @address_option
 @workers_option
-@option(
-    "--dev",
-    shell_complete=complete_files,
-    help="Development set: the model of the round that scores best on it is kept.",
-    metavar="FILE",
-)
-@option(
-    "--rounds",
-    type=click.IntRange(1),
-    help="Epochs of each shard.",
-    shown="--epochs",
-    metavar="N",
-)
+@dev_option
 @constrain_option
-@option(
-    "--attempts",
-    type=click.IntRange(1),
-    default=3,
-    help="Number of attempts for a round of a shard whose worker is lost.",
-    metavar="N",
-    group=ADVANCED,
-)
+@attempts_option
 @checkpoint_option
 @resume_option
 @training_options
-@option(
-    "--patience",
-    type=click.IntRange(1),
-    help="Stop after this many rounds without a better score on the dev set.",
-    metavar="N",
-    group=TRAINING,
-)
+@patience_option
 @force_option
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     shards: tuple[str, ...],
     output: str,
     address: str | None,
     workers: int | None,
     dev: str | None,
-    rounds: int | None,
     attempts: int,
     reading: InputOptions,
     force: bool,
     as_json: bool,
-    quiet: bool,
+    notes: Notes,
     **options: Any,
 ) -> int:
     """Train a tagger on the shards of a corpus in parallel (iterative parameter mixing).
 
-    A shard is a file, which one worker keeps over all rounds. In each round each shard starts from
+    A shard is a file, which one worker keeps over all epochs. In each epoch each shard starts from
     the same weights and makes one pass over its sentences; then the weights are averaged. The model
     depends on the shards, their order and the seed, but not on the workers or their failures; with
     one shard the weights are those of seqtag train.
@@ -97,7 +70,7 @@ def command(
     Examples:
       seqtag cluster train shards/*.conllu --dev dev.conllu -o english.seqtag
       seqtag cluster train shards/*.conllu -o big.seqtag --checkpoint c --resume
-      seqtag cluster train @shards.txt --address auto --rounds 20 -o big.seqtag
+      seqtag cluster train @shards.txt --address auto --epochs 20 -o big.seqtag
     """
     from seqtag.batch.jobs import files_of
     from seqtag.batch.parameter_mixing import train_shards
@@ -105,19 +78,13 @@ def command(
     from seqtag.batch.ray_training import ray_shards
     from seqtag.batch.storage import is_address
 
-    notes = Notes(quiet)
-    if rounds is not None and options["epochs"] is not None:
-        msg = "expected --rounds or --epochs, found both, which mean the same here; leave one out"
-        raise click.UsageError(msg, context)
     if options["patience"] and not dev:
-        msg = "--patience needs a --dev set"
-        raise click.UsageError(msg, context)
+        refuse("--patience needs a --dev set")
     require_ray()
     files = files_of(shards)
     here = [each for each in (*files, dev) if each and not is_address(each)]
-    check_training(context, here, output, options, force=force, as_json=as_json)
+    check_training(here, output, options, force=force, as_json=as_json)
     training_arguments(options)
-    options["epochs"] = rounds or options["epochs"]
     report = TrainingReport(notes, output, options["checkpoint"], force=force)
     dev = locate([dev], "dev", notes.announce)[0] if dev else None
     with report.interruptible(), connected(address, workers) as ray:

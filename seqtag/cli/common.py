@@ -12,7 +12,7 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
@@ -20,24 +20,19 @@ from seqtag.errors import OptionError, printable
 from seqtag.storage.output import check_output, descriptor_of, is_same_file, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TextIO
 
     from seqtag.catalogue.entries import RemoteFile
     from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.pipeline import Loaded
 
+    Mover = Callable[..., object]
+
 Item = TypeVar("Item")
 
 ATTRIBUTES = "seqtag.attributes"
 """Key of the files of ``--attributes``, which are inputs too."""
-
-
-class Mover(Protocol):
-    """Function that advances a progress bar."""
-
-    def __call__(self, count: int, words: str = "", /) -> object:
-        """Advance the bar by a count and show these words after it."""
 
 
 _PARAMETER = re.compile(r'\buse (\w+)="(\w+)"')  # of Python, which is an option here
@@ -116,7 +111,7 @@ class Notes(logging.Handler):
 
     @contextmanager
     def bar(self, unit: str, total: int | None, *, shown: bool = True) -> Iterator[Mover]:
-        """Show a progress bar if stderr is a terminal; return what advances it."""
+        """Show a progress bar if stderr is a terminal; return what advances it, and its words."""
         if not shown or not self.on_terminal:
             yield lambda _, __="": None
             return
@@ -197,11 +192,15 @@ def print_json(value: object) -> None:
     say(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def check_stdin(context: click.Context, names: Iterable[str]) -> None:
+def refuse(message: str) -> NoReturn:
+    """Refuse the arguments of the command."""
+    raise click.UsageError(message, click.get_current_context(silent=True))
+
+
+def check_stdin(names: Iterable[str]) -> None:
     """Refuse to read standard input twice."""
     if list(names).count("-") > 1:
-        msg = 'expected "-" (standard input) once, found it again'
-        raise click.UsageError(msg, context)
+        refuse('expected "-" (standard input) once, found it again')
 
 
 def check_redirection(args: Iterable[str]) -> None:
@@ -221,16 +220,14 @@ def check_redirection(args: Iterable[str]) -> None:
     for name in ["-", *args, *(arg.partition("=")[2] for arg in args)]:
         if descriptor_of(name) != 1 and is_same_file(name, out):  # the output may be /dev/stdout
             shown = "standard input" if name == "-" else repr(name)
-            msg = (
+            refuse(
                 f"expected standard output to be another file than the inputs, found {shown} as "
                 "both; seqtag wrote nothing, but the shell empties a file after > before seqtag "
                 "starts (not after >>): check the file, and redirect to another one"
             )
-            raise click.UsageError(msg)
 
 
 def check_target(
-    context: click.Context,
     target: str,
     inputs: Iterable[str | os.PathLike[str]],
     *,
@@ -241,8 +238,6 @@ def check_target(
 
     Parameters
     ----------
-    context
-        Of the command.
     target
         The file; ``"-"`` is standard output.
     inputs
@@ -263,11 +258,10 @@ def check_target(
     """
     number = descriptor_of(target)
     if not target or (model and (target == "-" or number is not None)):
-        msg = f"expected the name of a file to write, found {target!r}"
-        raise click.UsageError(msg, context)
+        refuse(f"expected the name of a file to write, found {target!r}")
     if target == "-":
         return
-    check_output(target, [*inputs, *context.meta.get(ATTRIBUTES, ())])
+    check_output(target, [*inputs, *click.get_current_context().meta.get(ATTRIBUTES, ())])
     if number is not None:
         with naming(target):
             os.fstat(number)
@@ -275,18 +269,15 @@ def check_target(
     with suppress(FileNotFoundError, NotADirectoryError):
         mode = os.stat(target).st_mode  # noqa: PTH116  (may name a device)
         if not stat.S_ISREG(mode) and model:
-            msg = f"expected a file to write the model to, found {target}"
-            raise click.UsageError(msg, context)
+            refuse(f"expected a file to write the model to, found {target}")
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
         if not stat.S_ISREG(mode):
             return
         if not force:
-            msg = f"{target} exists; overwrite it with --force"
-            raise click.UsageError(msg, context)
+            refuse(f"{target} exists; overwrite it with --force")
     if target.endswith(("/", os.sep)):  # of a folder that does not exist
-        msg = f"expected the name of a file to write, found {target!r}"
-        raise click.UsageError(msg, context)
+        refuse(f"expected the name of a file to write, found {target!r}")
     with naming(target):  # which the error about a current folder that was removed lacks
         folder, shown = Path(os.path.realpath(target)).parent, str(Path(target).parent)
     if not folder.exists():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,20 +44,17 @@ if TYPE_CHECKING:
 @json_option
 @threads_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
     gold: str,
     a: str,
     b: str,
     label: str | None,
     raw: bool,
     reading: InputOptions,
-    resamples: int,
-    seed: int,
     as_json: bool,
     threads: int,
-    quiet: bool,
+    notes: Notes,
+    **sampling: Any,
 ) -> int:
     """Compare two systems, A and B, on GOLD; each is a file that it labeled, or a model.
 
@@ -70,9 +67,8 @@ def command(
       seqtag compare test.conllu en mine.seqtag
       seqtag compare test.conllu en mine.seqtag --raw
     """
-    check_stdin(context, [gold, a, b])
+    check_stdin([gold, a, b])
     check_stdout()
-    notes = Notes(quiet)
     [gold] = locate([gold], announce=notes.announce)
     loaded: list[Loaded | None] = []
     for name in (a, b):
@@ -110,7 +106,7 @@ def command(
             )
 
     reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]
-    found = compare(*reports, resamples=resamples, seed=seed)
+    found = compare(*reports, **sampling)
     if as_json:
         print_json({"gold": gold, "a": a, "b": b, **found.to_dict()})
     else:

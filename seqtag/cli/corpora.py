@@ -75,7 +75,7 @@ def _here(entry: Entry) -> list[str]:
     shell_complete=complete_corpora,
 )
 @quiet_option
-def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
+def fetch_corpora(names: tuple[str, ...], notes: Notes) -> int:
     """Fetch corpora and print their paths.
 
     Files in the cache are not fetched again, so that this also tells other
@@ -89,7 +89,6 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
       seqtag corpora fetch ud:fr_sequoia@2.14
     """
     check_stdout()
-    notes = Notes(quiet)
     chosen = [_named(name) for name in names]
     for name in chosen:
         notes(f"{name.entry.name}: {name.entry.title}, license: {name.entry.licence}")

@@ -6,9 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from seqtag.cli.common import Notes, check_target, print_json, say_table
+from seqtag.cli.common import Notes, check_target, print_json, refuse, say_table
 from seqtag.cli.options import other_inputs, training_arguments
 from seqtag.errors import install_hint
 from seqtag.storage.output import Output
@@ -24,7 +22,6 @@ _POINTS = 6  # training sizes, each twice the one before
 
 
 def learning_curves(
-    context: click.Context,
     files: Sequence[str],
     dev: str,
     plot: str | None,
@@ -39,8 +36,6 @@ def learning_curves(
 
     Parameters
     ----------
-    context
-        Context of the command.
     files, dev
         Training and development data.
     plot
@@ -57,11 +52,10 @@ def learning_curves(
     from seqtag.training.selection import Point, training_curves
 
     if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
-        msg = f"expected --plot FILE.png or FILE.svg, found {plot!r}"
-        raise click.UsageError(msg, context)
+        refuse(f"expected --plot FILE.png or FILE.svg, found {plot!r}")
     if plot:
-        _pyplot(context)  # fail before the work, not after it
-        check_target(context, plot, [*files, dev, *other_inputs(settings)], force=force)
+        _pyplot()  # fail before the work, not after it
+        check_target(plot, [*files, dev, *other_inputs(settings)], force=force)
     training_arguments(settings)
     sentences = reading.gathered(files, notes)
     held_out = reading.gathered([dev], notes, "dev")
@@ -80,7 +74,7 @@ def learning_curves(
         sentences, held_out, _POINTS, on_epoch=note_epoch, on_point=note_size, **settings
     )
     if plot:
-        picture = _draw(context, plot, curves["by_epoch"], curves["by_size"])
+        picture = _draw(plot, curves["by_epoch"], curves["by_size"])
         with Output(plot, overwrite=force) as out:
             out.write(picture)
         notes(f"{plot}: written")
@@ -100,21 +94,18 @@ def _print(epochs: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
         say_table([(name, "train error", "dev error"), *figures], ">")
 
 
-def _pyplot(context: click.Context) -> Any:
+def _pyplot() -> Any:
     """Return the figure class of matplotlib, which needs no display."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        msg = f"--plot needs matplotlib; {install_hint('plot')}"
-        raise click.UsageError(msg, context) from None
+        refuse(f"--plot needs matplotlib; {install_hint('plot')}")
     return Figure
 
 
-def _draw(
-    context: click.Context, plot: str, epochs: list[dict[str, Any]], rows: list[dict[str, Any]]
-) -> bytes:
+def _draw(plot: str, epochs: list[dict[str, Any]], rows: list[dict[str, Any]]) -> bytes:
     """Plot two panels with one scale of error."""
-    figure = _pyplot(context)(figsize=(8, 3.2), layout="constrained")
+    figure = _pyplot()(figsize=(8, 3.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, points, name in ((panels[0], epochs, "epoch"), (panels[1], rows, "sentences")):
         x = [point[name] for point in points]

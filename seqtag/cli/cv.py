@@ -45,7 +45,7 @@ def command(
     reading: InputOptions,
     threads: int,
     as_json: bool,
-    quiet: bool,
+    notes: Notes,
     **settings: Any,
 ) -> int:
     """Cross-validate: train on K - 1 folds and score on the fold left out, K times.
@@ -62,7 +62,6 @@ def command(
     from seqtag.training.selection import cross_validate, fold_units, tagger_fit
 
     check_stdout()
-    notes = Notes(quiet)
     training_arguments(settings)
     everything = reading.gathered(files, notes, empty=True)
     units = fold_units(everything, folds, by)

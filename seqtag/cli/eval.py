@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import Command, in_advanced, in_output, option
-from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
+from seqtag.cli.base import Command, Real, in_advanced, in_output, option
+from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, refuse, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
     complete_files,
@@ -73,7 +72,7 @@ FAILED = 3
 @in_output("--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.")
 @in_advanced(
     "--fail-under",
-    type=click.FloatRange(0, 100),
+    type=Real(100),
     metavar="X",
     help="Exit with 3 if the score of the --label is under X percent.",
 )
@@ -87,6 +86,7 @@ FAILED = 3
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     files: tuple[str, ...],
     model: str | None,
     label: str | None,
@@ -97,11 +97,10 @@ def command(
     as_conlleval: bool,
     fail_under: float | None,
     ci: bool,
-    resamples: int,
-    seed: int,
     as_json: bool,
     threads: int,
-    quiet: bool,
+    notes: Notes,
+    **sampling: Any,
 ) -> int:
     """Score a model on annotated sentences, or one file against another.
 
@@ -111,23 +110,17 @@ def command(
       seqtag eval gold.txt predicted.txt --label chunk --conlleval
       seqtag eval -m french.seqtag ud:fr_sequoia/dev --raw
     """
-    notes = Notes(quiet)
-    msg = ""
     if len(files) != (1 if model else 2):
         wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
-        msg = f"expected {wanted}, found {len(files)} file{'s' * (len(files) > 1)}"
+        refuse(f"expected {wanted}, found {len(files)} file{'s' * (len(files) > 1)}")
     elif raw and (confusion or errors or as_conlleval):
-        msg = (
+        refuse(
             "expected texts of the same words for --confusion, --errors and --conlleval, found "
             "--raw; leave one out"
         )
     elif ci and as_conlleval:
-        msg = "expected --ci or --conlleval, found both; leave one out"
-    elif fail_under is not None and isnan(fail_under):
-        msg = "expected a percentage for --fail-under, found nan"
-    if msg:
-        raise click.UsageError(msg, context)
-    check_stdin(context, files)
+        refuse("expected --ci or --conlleval, found both; leave one out")
+    check_stdin(files)
     check_stdout()
     paths = locate(files, announce=notes.announce)
     system: Any = None
@@ -138,11 +131,10 @@ def command(
     if fail_under is not None and (raw or isinstance(system, Pipeline)):
         names = [*METRICS] if raw else [each.label for each in system.taggers if not each.hidden]
         if label not in names:
-            msg = (
+            refuse(
                 "expected --label to name which of several scores --fail-under compares, one of "
                 f"{', '.join(names)}; found {label or 'none'}"
             )
-            raise click.UsageError(msg, context)
     streams = [context.with_resource(reading.open(name)) for name in paths]
     system = system or streams[-1]
     report = score_system(
@@ -158,7 +150,7 @@ def command(
     )
     models = system.models if model else ()
     warn_about_evaluation(notes, report, paths[0], reading, models)
-    found = intervals(report, resamples=resamples, seed=seed) if ci else {}
+    found = intervals(report, **sampling) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is None:
         return 0

@@ -10,7 +10,7 @@ import click
 
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, option
-from seqtag.cli.common import Notes, load_model, print_json, say, usage
+from seqtag.cli.common import Notes, load_model, print_json, refuse, say, usage
 from seqtag.cli.options import general_options, json_option, reading_options, split_names
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def command(
     top: int,
     reading: InputOptions,
     as_json: bool,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Explain predictions: the features that decided for a label against its rival, with weights.
 
@@ -93,18 +93,15 @@ def command(
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import TagOptions
 
-    notes = Notes(quiet)
     if text is not None and source is not None:
-        msg = f"expected a text or --input, found both, {text!r} and {source!r}"
-        raise click.UsageError(msg, context)
+        refuse(f"expected a text or --input, found both, {text!r} and {source!r}")
     if text is not None and os.path.isfile(text):  # noqa: PTH113  (texts may be too long)
         notes(
             f"note: explaining the text {text!r}; to explain the sentences of the file of this "
             f"name, write --input {text}"
         )
     if wrong and (source is None or rival is not None):
-        msg = "expected --wrong with --input and without --rival: the labels of the file are it"
-        raise click.UsageError(msg, context)
+        refuse("expected --wrong with --input and without --rival: the labels of the file are it")
     with usage():
         chain = Chain([load_model(model)], only)
     if text is not None:

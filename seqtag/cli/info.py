@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from seqtag.cli.base import WEIGHTS, Command, in_output, in_weights
-from seqtag.cli.common import Notes, load_model, print_json, say, say_table, usage
+from seqtag.cli.common import Notes, load_model, print_json, refuse, say, say_table, usage
 from seqtag.cli.options import (
     complete_models,
     complete_templates,
@@ -84,7 +84,7 @@ def command(
     weights: str | None,
     transitions: bool,
     as_json: bool,
-    quiet: bool,
+    notes: Notes,
     reading: InputOptions,
     only: tuple[str, ...] | None,
     label: str | None,
@@ -118,21 +118,17 @@ def command(
         is_given = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
         is_of_weights = getattr(each, "group", None) == WEIGHTS
         if is_given and is_of_weights and weights is None and not transitions:
-            msg = f"expected --weights CORPUS or --transitions with {each.opts[0]}, found neither"
-            raise click.UsageError(msg, context)
+            refuse(f"expected --weights CORPUS or --transitions with {each.opts[0]}, found neither")
     is_model = model is not None and not is_corpus(model)
-    msg = ""
     if templates is not None and model is not None:
-        msg = "expected a model or file, or --templates, found both; leave one out"
+        refuse("expected a model or file, or --templates, found both; leave one out")
     elif weights is not None and transitions:
-        msg = "expected --weights or --transitions, found both; leave one out"
+        refuse("expected --weights or --transitions, found both; leave one out")
     elif (weights is not None or transitions) and not is_model:
-        msg = f"expected a model with --weights and --transitions, found {model or 'none'}"
+        refuse(f"expected a model with --weights and --transitions, found {model or 'none'}")
     elif against is not None and (model is None or is_model):
-        msg = "expected a file with --against, found a model or none"
-    if msg:
-        raise click.UsageError(msg, context)
-    notes = Notes(quiet or not is_model)  # what they would say of a file is shown
+        refuse("expected a file with --against, found a model or none")
+    notes.quiet |= not is_model  # what they would say of a file is shown
     if templates is not None:
         _show_templates(templates)
     elif model is None:

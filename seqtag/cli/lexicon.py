@@ -49,9 +49,7 @@ if TYPE_CHECKING:
 @reading_options
 @force_option
 @quiet_option
-@click.pass_context
 def command(
-    context: click.Context,
     tagged: tuple[str, ...],
     output: str,
     column: str | None,
@@ -59,7 +57,7 @@ def command(
     words: str,
     reading: InputOptions,
     force: bool,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Collect the values that words have in tagged files, such as their tags in another corpus.
 
@@ -75,9 +73,8 @@ def command(
     from seqtag.tables.tsv import write_word_table
     from seqtag.training.data import open_corpus
 
-    notes = Notes(quiet)
-    check_stdin(context, tagged)
-    check_target(context, output, tagged, force=force)
+    check_stdin(tagged)
+    check_target(output, tagged, force=force)
     with ExitStack() as files:
         data = locate(tagged, "train", notes.announce)
         corpus = open_corpus(data, files, reading)

@@ -42,9 +42,12 @@ def command() -> None:
 
 
 @command.command("list")
+@click.argument("name", required=False)
 @json_option
-def list_models(as_json: bool) -> int:
-    """List all treebanks and other corpora that models can be trained from.
+def list_models(name: str | None, as_json: bool) -> int:
+    """List the treebanks and other corpora that models can be trained from.
+
+    NAME is a language, or a model of it; without it, those of all languages are listed.
 
     The columns are name, corpus, license, release, size and estimated time where they are known,
     and state: embedded, trained (here), or trainable; * marks the default of a language.
@@ -52,11 +55,15 @@ def list_models(as_json: bool) -> int:
     \b
     Examples:
       seqtag models list
+      seqtag models list french
       seqtag models list --json
     """
     defaults = {*corpora.languages().values()}
+    language = _named(name).language if name else None
     rows = []
-    for name, entry in corpora.trainable().items():
+    for model, entry in corpora.trainable().items():
+        if language not in (None, entry.language):
+            continue
         code = language_code(entry)
         state = "trained" if trained_path(entry).is_file() else "trainable"
         if state == "trainable" and code in embedded_models() and entry.name in defaults:
@@ -65,7 +72,7 @@ def list_models(as_json: bool) -> int:
         seconds = f"{max(1, round(corpora.training_seconds(entry)))} s" if entry.bytes else "?"
         is_default = "*" if entry.name in defaults else ""
         license_ = entry.licence if entry.script else "?"  # it names a file
-        rows.append([name, is_default, entry.title, license_, entry.release, size, seconds, state])
+        rows.append([model, is_default, entry.title, license_, entry.release, size, seconds, state])
     header = ["name", "default", "corpus", "license", "release", "size", "time", "state"]
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
@@ -79,7 +86,7 @@ def list_models(as_json: bool) -> int:
 @option("--best", is_flag=True, help="Train for accuracy: 5 runs.")
 @option("--locked", is_flag=True, help="Accept only files with digests that are known.")
 @quiet_option
-def train_models(names: tuple[str, ...], best: bool, locked: bool, quiet: bool) -> int:
+def train_models(names: tuple[str, ...], best: bool, locked: bool, notes: Notes) -> int:
     """Train models and print their paths; those that are there are not trained again.
 
     Digests of files are those of the catalog, or are recorded in $SEQTAG_CACHE/seqtag.lock when a
@@ -92,7 +99,6 @@ def train_models(names: tuple[str, ...], best: bool, locked: bool, quiet: bool) 
       seqtag models train wolof --locked
     """
     check_stdout()
-    notes = Notes(quiet)
     for entry in [_named(name) for name in names]:
         say(f"{train(entry, notes, best=best, locked=locked)}\n")
     return 0
@@ -124,19 +130,6 @@ def is_wanted(entry: Entry) -> bool:
             return answers.readline().strip().lower() in ("y", "yes")
     except OSError:  # no terminal of its own, or another system
         return False
-
-
-@command.command("path")
-@click.argument("name")
-def path(name: str) -> int:
-    """Print the path of a trained model.
-
-    \b
-    Examples:
-      seqtag models path french
-    """
-    say(f"{_trained(name)}\n")
-    return 0
 
 
 @command.command("card")

@@ -12,9 +12,9 @@ from click.shell_completion import CompletionItem
 
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import (
-    CLUSTER,
     Choice,
     in_advanced,
+    in_cluster,
     in_features,
     in_general,
     in_input,
@@ -22,7 +22,7 @@ from seqtag.cli.base import (
     in_training,
     option,
 )
-from seqtag.cli.common import ATTRIBUTES
+from seqtag.cli.common import ATTRIBUTES, Notes, refuse
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits, ReadOptions
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
@@ -32,7 +32,6 @@ from seqtag.tables.table import WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from seqtag.cli.common import Notes
     from seqtag.corpus import Sentence
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -229,7 +228,15 @@ layout_options = combined(
 )
 """Options that change what is detected in a column file."""
 
-quiet_option = in_general("-q", "--quiet", is_flag=True, help="Suppress all messages but errors.")
+quiet_option = in_general(
+    "-q",
+    "--quiet",
+    "notes",
+    is_flag=True,
+    callback=lambda _, __, quiet: Notes(quiet),
+    help="Suppress all messages but errors.",
+)
+"""``--quiet``; the command gets its `Notes`."""
 json_option = in_output("--json", "as_json", is_flag=True, help="Write a JSON document to stdout.")
 output_option = in_output(
     "-o", "--output", required=True, metavar="FILE", help="Output file (written atomically)."
@@ -315,20 +322,18 @@ def training_arguments(options: dict[str, Any], *, train: bool = False) -> None:
     from seqtag.tables.lexicon import read_table, tables_of
 
     unlabeled, mark = options.pop("unlabeled"), options.pop("unlabeled_mark")
-    msg, label = "", options["label"]
+    label = options["label"]
     if not train and is_pipeline(label):
-        msg = (
+        refuse(
             f"expected one column of words for --label here, found {label}; name one, such as "
             "upos, or train a pipeline with seqtag train and score it with seqtag eval"
         )
     elif unlabeled == "learn-around" and not train:
-        msg = "expected --unlabeled error or skip here, found learn-around; seqtag train has it"
+        refuse("expected --unlabeled error or skip here, found learn-around; seqtag train has it")
     elif unlabeled != "learn-around" and mark != "_":
-        msg = f"expected --unlabeled learn-around with --unlabeled-mark, found {unlabeled}"
+        refuse(f"expected --unlabeled learn-around with --unlabeled-mark, found {unlabeled}")
     elif mark in ("", "-"):
-        msg = f"expected a label for --unlabeled-mark, found {mark!r}"
-    if msg:
-        raise click.UsageError(msg, click.get_current_context())
+        refuse(f"expected a label for --unlabeled-mark, found {mark!r}")
     options["unlabeled"] = unlabeled.replace("-", "_")
     if train:
         options["unlabeled_mark"] = mark
@@ -416,8 +421,7 @@ def reading_options(command: Command) -> Command:
         *args: Any, format: str, limits: ReadLimits, strict: bool, lenient: bool, **options: Any
     ) -> Any:
         if strict and lenient:
-            msg = "expected --strict or --lenient, found both; leave one out"
-            raise click.UsageError(msg, click.get_current_context())
+            refuse("expected --strict or --lenient, found both; leave one out")
         if strict or lenient:
             limits = limits._replace(mode="strict" if strict else "lenient")
         kind = "columns" if options["columns"] and format == "auto" else format
@@ -455,14 +459,13 @@ general_options = combined(quiet_option, attributes_option)
 """``--quiet``, and ``--attributes`` of each command that uses a model."""
 
 
-def one_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:
+def one_label(_: click.Context, __: click.Parameter, labels: tuple[str, ...]) -> str | None:
     """Refuse several labels, of which others than the last would be ignored in silence."""
     if len(labels) > 1:
-        msg = (
+        refuse(
             f"expected --label once, found it {len(labels)} times; for a pipeline of several use "
             f"--label {','.join(dict.fromkeys(labels))}"
         )
-        raise click.UsageError(msg, context)
     return labels[0] if labels else None
 
 
@@ -588,18 +591,24 @@ tagging_options = combined(
 """Options of each command that tags files."""
 
 
-address_option = option(
+address_option = in_cluster(
     "--address",
     metavar="HOST:PORT",
     help="Address of the cluster, as ray.init takes it.",
     shown="$RAY_ADDRESS, or this machine",
-    group=CLUSTER,
 )
-workers_option = option(
+workers_option = in_cluster(
     "--workers",
     type=click.IntRange(1),
     help="Number of processes on this machine, without --address.",
     shown="one per core",
     metavar="N",
-    group=CLUSTER,
+)
+attempts_option = in_advanced(
+    "--attempts",
+    type=click.IntRange(1),
+    default=3,
+    help="Number of attempts for a file or round whose worker is lost, and for a file that cannot "
+    "be read or written.",
+    metavar="N",
 )

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from seqtag.cli.options import InputOptions
     from seqtag.corpus import Sentence
-    from seqtag.tagging.pipeline import Loaded
-
-_POINTS = 5  # of a learning curve
 
 
 @click.command("report", cls=Command)
@@ -57,30 +54,21 @@ _POINTS = 5  # of a learning curve
     metavar="N",
     help="Number of errors to show with their sentences and explanations.",
 )
-@option(
-    "--curve",
-    metavar="FILE",
-    help="Show a learning curve: train on these sentences with the settings of the model.",
-)
 @reading_options
 @sampling_options
 @threads_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
     gold: str,
     model: str,
     output: str,
     force: bool,
     label: str | None,
     errors: int,
-    curve: str | None,
     reading: InputOptions,
-    resamples: int,
-    seed: int,
     threads: int,
-    quiet: bool,
+    notes: Notes,
+    **sampling: int,
 ) -> int:
     """Write an HTML page about a model on GOLD: scores, confusions, errors and explanations.
 
@@ -99,11 +87,12 @@ def command(
     from seqtag.report.page import report_page
     from seqtag.report.segmentation import analyze_segmentation
 
-    notes = Notes(quiet)
     [gold] = locate([gold], announce=notes.announce)
-    check_target(context, output, [gold, find_model(model), *filter(None, [curve])], force=force)
+    check_target(output, [gold, find_model(model)], force=force)
     loaded = load_model(model)
-    chains = [taggers_of(loaded, name, model) for name in _components(loaded, label)]
+    shown: list[str | None] = [each.label for each in loaded.taggers if not each.hidden]
+    names = [label] if label else shown or [None]  # which is the first one
+    chains = [taggers_of(loaded, name, model) for name in names]
     reading = reading.after(each.training for each in loaded.models)
     with reading.open(gold) as stream:
         check_words(stream)
@@ -125,27 +114,16 @@ def command(
             column,
             errors=errors // len(pairs),
             threads=threads,
-            resamples=resamples,
-            seed=seed,
+            **sampling,
         )
         for taggers, column in pairs
     ]
 
     segmentation = None
     if label is None and loaded.segmenter and "id" in sentences[0].columns:
-        segmentation = analyze_segmentation(loaded, sentences, resamples=resamples, seed=seed)
-    rows = None
-    if curve:
-        from seqtag.training.selection import Point, curve_of_taggers
-
-        def note_size(point: Point) -> None:
-            notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
-
-        training_data = reading.gathered([curve], notes)
-        curves = curve_of_taggers(pairs[0][0], training_data, sentences, _POINTS, note_size)
-        rows = curves["by_size"]
+        segmentation = analyze_segmentation(loaded, sentences, **sampling)
     page = report_page(
-        found, model=printable(model), gold=printable(gold), segmentation=segmentation, curve=rows
+        found, model=printable(model), gold=printable(gold), segmentation=segmentation
     )
     with Output(output, overwrite=force) as out:
         out.write(page.encode())
@@ -157,13 +135,6 @@ def command(
         )
         notes(f"{output}: {', '.join(scores)}")
     return 0
-
-
-def _components(loaded: Loaded, label: str | None) -> list[str | None]:
-    """Return the components to analyze; None is the first one."""
-    if label:
-        return [label]
-    return [each.label for each in loaded.taggers if not each.hidden] or [None]
 
 
 def _has_labels(column: LabelColumn, sentences: Iterable[Sentence]) -> bool:

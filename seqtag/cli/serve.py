@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli.base import Command, Seconds, in_advanced, option
-from seqtag.cli.common import Notes, complain, load_model
+from seqtag.cli.base import Command, Real, in_advanced, option
+from seqtag.cli.common import Notes, complain, load_model, refuse
 from seqtag.cli.options import general_options
 from seqtag.cli.signals import Interruption
 from seqtag.cli.workers import Workers
@@ -90,7 +90,7 @@ _BACKLOG = 128  # connections accepted at a time, which limits file handles
 )
 @in_advanced(
     "--max-seconds",
-    type=Seconds(min_open=True),
+    type=Real(min_open=True),
     default=30.0,
     metavar="SECONDS",
     help="Time limit of a request; then it gets status 503.",
@@ -123,7 +123,7 @@ def command(
     max_seconds: float,
     origins: tuple[str, ...],
     log_format: str,
-    quiet: bool,
+    notes: Notes,
 ) -> int:
     """Serve models over HTTP: a web page to try them, plain JSON, and the API of UDPipe.
 
@@ -147,8 +147,7 @@ def command(
         Interruption.exit_at_once(Interruption.number)
     if workers > 1:
         if not hasattr(os, "fork"):
-            msg = f"expected --workers 1 on this system, found {workers}: it has no fork"
-            raise click.UsageError(msg, context)
+            refuse(f"expected --workers 1 on this system, found {workers}: it has no fork")
         folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before prometheus_client is imported
     try:
@@ -158,14 +157,14 @@ def command(
         from seqtag.serve.front import Metrics
         from seqtag.serve.server import ServerLimits, application
     except ImportError:
-        msg = f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
-        raise click.UsageError(msg, context) from None
+        refuse(
+            f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
+        )
     from seqtag.caching import share_heap
     from seqtag.serve.models import ModelRegistry, ServedModels
 
     share_heap()
     sys.setswitchinterval(_SWITCH)
-    notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
     several = [each for model in models or ("en",) for each in _names_in(model)]
     named = [_named(each) for each in dict.fromkeys(several)]
@@ -174,31 +173,12 @@ def command(
         loaded = {file: load_model(file) for _, file in named}
         return ServedModels([(name or file, loaded[file]) for name, file in named])
 
-    note: Callable[[str], None] = notes
-    report: Callable[[str], None] = complain
-    log = None
-    if log_format == "json":
-        log = _write_json
-        report = partial(_log_message, "error")
-        note = (lambda _: None) if quiet else partial(_log_message, "info")
-
+    note, report, log = _reporters(log_format, notes)
     metrics = Metrics()
 
-    def reloaded(message: str) -> None:
-        metrics.loads.labels("read").inc()
-        note(message)
-
-    def not_reloaded(message: str) -> None:
-        metrics.loads.labels("failed").inc()
-        report(message)
-
-    registry = ModelRegistry(read, reloaded, not_reloaded)
-    metrics.loads.labels("read").inc()
+    registry = ModelRegistry(read, note, report, lambda how: metrics.loads.labels(how).inc())
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
-    try:
-        loopback = ip_address(host).is_loopback
-    except ValueError:
-        loopback = host == "localhost"
+    loopback = _is_loopback(host)
     if not loopback:
         note(f"note: other machines can connect to {host}, without encryption or password")
 
@@ -252,6 +232,13 @@ def command(
             serve(listeners[0])
     note("stopped")
     return 0
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _names_in(model: str) -> list[str]:
@@ -321,6 +308,16 @@ def _run(
     server.run(sockets=[listener])
     if server.force_exit:  # interrupted twice: do not wait for working threads
         Interruption.exit_at_once(signal.SIGINT)
+
+
+def _reporters(
+    log_format: str, notes: Notes
+) -> tuple[Callable[[str], None], Callable[[str], None], Callable[..., None] | None]:
+    """Return what shows notes and errors, and what logs requests."""
+    if log_format == "text":
+        return notes, complain, None
+    note = (lambda _: None) if notes.quiet else partial(_log_message, "info")
+    return note, partial(_log_message, "error"), _write_json
 
 
 def _write_json(record: Mapping[str, object]) -> None:

@@ -50,7 +50,7 @@ def command(
     force: bool,
     reading: InputOptions,
     threads: int,
-    quiet: bool,
+    notes: Notes,
     **tagging: Any,
 ) -> int:
     """Tag text or CoNLL files; the output is the input with its label columns filled.
@@ -67,12 +67,11 @@ def command(
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import TagCounts, TagOptions
 
-    notes = Notes(quiet)
     inputs = inputs or ("-",)
-    check_stdin(context, inputs)
+    check_stdin(inputs)
     inputs = tuple(locate(inputs, announce=notes.announce))
     models = models or DEFAULT_MODELS
-    check_target(context, output, [*inputs, *map(find_model, models)], force=force)
+    check_target(output, [*inputs, *map(find_model, models)], force=force)
     with usage():
         chain = Chain([load_model(model) for model in models], tagging["only"])
         options = TagOptions(**tagging)

@@ -10,14 +10,14 @@ from seqtag.catalogue.entries import parse
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import (
     Command,
-    Seconds,
+    Real,
     in_advanced,
     in_checkpoints,
     in_features,
     in_training,
     option,
 )
-from seqtag.cli.common import Notes, check_stdin, load_model
+from seqtag.cli.common import Notes, check_stdin, load_model, refuse
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
@@ -34,6 +34,8 @@ from seqtag.cli.training import (
     check_training,
     checkpoint_option,
     constrain_option,
+    dev_option,
+    patience_option,
     resume_option,
 )
 
@@ -44,12 +46,7 @@ if TYPE_CHECKING:
 @click.command("train", cls=Command)
 @click.argument("train", nargs=-1, required=True, shell_complete=complete_files)
 @output_option
-@option(
-    "--dev",
-    shell_complete=complete_files,
-    help="Development set: the model of the epoch that scores best on it is kept.",
-    metavar="FILE",
-)
+@dev_option
 @in_advanced(
     "--runs",
     type=click.IntRange(1),
@@ -80,26 +77,18 @@ if TYPE_CHECKING:
 @checkpoint_option
 @in_checkpoints(
     "--checkpoint-every",
-    type=Seconds(),
+    type=Real(),
     metavar="SECONDS",
     help="Write checkpoints after so many seconds instead, also within an epoch.",
 )
 @resume_option
 @training_options
 @quick_option
-@in_training(
-    "--patience",
-    type=click.IntRange(1),
-    help="Stop after this many epochs without a better score on the dev set.",
-    metavar="N",
-)
+@patience_option
 @threads_option
 @force_option
 @attributes_option
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     train: tuple[str, ...],
     output: str,
     dev: str | None,
@@ -107,7 +96,7 @@ def command(
     best: bool,
     force: bool,
     as_json: bool,
-    quiet: bool,
+    notes: Notes,
     **options: Any,
 ) -> int:
     """Train a tagger or a pipeline on annotated sentences.
@@ -125,24 +114,21 @@ def command(
     """
     from seqtag.training.train import train as train_model
 
-    notes = Notes(quiet)
     inputs = [*train, *([dev] if dev else []), *options["raw"]]
-    check_stdin(context, inputs)
-    check_training(context, inputs, output, options, force=force, as_json=as_json)
+    check_stdin(inputs)
+    check_training(inputs, output, options, force=force, as_json=as_json)
     train, dev = _by_name(train, dev, options, notes)
     if options["patience"] and not dev:
-        msg = "--patience needs a --dev set"
-        raise click.UsageError(msg, context)
+        refuse("--patience needs a --dev set")
     label = options["label"]
     if is_pipeline(label):
         refused = f"--unlabeled {options['unlabeled']}" * (options["unlabeled"] != "error")
         refused = "--templates" if options["templates"] else refused
         if refused:
-            msg = (
+            refuse(
                 f"expected {refused} with one label, found {label}; train such components one by "
                 "one and combine them with seqtag bundle"
             )
-            raise click.UsageError(msg, context)
         if label != "all":
             options["label"] = [name.strip() for name in label.split(",")]
     elif best and not options["init"]:

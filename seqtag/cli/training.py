@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import in_advanced, in_checkpoints
-from seqtag.cli.common import (
-    Notes,
-    check_stdout,
-    check_target,
-    print_json,
-)
-from seqtag.cli.options import other_inputs
+from seqtag.cli.base import in_advanced, in_checkpoints, in_training, option
+from seqtag.cli.common import Notes, check_stdout, check_target, print_json, refuse
+from seqtag.cli.options import complete_files, other_inputs
 from seqtag.cli.signals import interruption_code
 from seqtag.storage.output import marked
 
@@ -34,6 +29,18 @@ checkpoint_option = in_checkpoints(
     metavar="DIR",
     help="Folder for checkpoints, written after each epoch and when interrupted.",
 )
+dev_option = option(
+    "--dev",
+    shell_complete=complete_files,
+    help="Development set: the model of the epoch that scores best on it is kept.",
+    metavar="FILE",
+)
+patience_option = in_training(
+    "--patience",
+    type=click.IntRange(1),
+    help="Stop after this many epochs without a better score on the dev set.",
+    metavar="N",
+)
 constrain_option = in_advanced(
     "--constrain/--no-constrain", default=True, help="Predict only valid sequences of chunk labels."
 )
@@ -46,7 +53,6 @@ resume_option = in_checkpoints(
 
 
 def check_training(
-    context: click.Context,
     inputs: Sequence[str],
     model: str,
     options: dict[str, Any],
@@ -58,8 +64,6 @@ def check_training(
 
     Parameters
     ----------
-    context
-        Context of the command.
     inputs
         Files with sentences.
     model
@@ -79,23 +83,20 @@ def check_training(
     names = {"output": model} | {n: options.get(n) for n in ("label", "init", "checkpoint")}
     for name, value in names.items():
         if value in ("", "-"):
-            msg = f"expected a name for --{name}, found {value!r}"
-            raise click.UsageError(msg, context)
+            refuse(f"expected a name for --{name}, found {value!r}")
     if options["checkpoint"] is None:
         for name in ("resume", "checkpoint_every"):
             if options.get(name) not in (None, False):
-                msg = f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR"
-                raise click.UsageError(msg, context)
+                refuse(f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR")
     else:
         folder = Path(os.path.realpath(options["checkpoint"]))
         if folder.is_relative_to(os.path.realpath(model)):
-            msg = (
+            refuse(
                 f"expected a folder for --checkpoint that is not the model, found {folder.name!r} "
                 "as both; choose another"
             )
-            raise click.UsageError(msg, context)
     force = force or (options["resume"] and has_written(options["checkpoint"], model))
-    check_target(context, model, [*inputs, *other_inputs(options)], force=force, model=True)
+    check_target(model, [*inputs, *other_inputs(options)], force=force, model=True)
     if as_json:
         check_stdout()
 

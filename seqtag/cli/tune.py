@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.cli.base import Command, in_output, option
-from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.common import Notes, check_stdout, print_json, refuse, say
 from seqtag.cli.curve import learning_curves
 from seqtag.cli.options import (
     attributes_option,
@@ -70,10 +70,7 @@ if TYPE_CHECKING:
 @training_options
 @quick_option
 @attributes_option
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     files: tuple[str, ...],
     choices: tuple[str, ...],
     curve: bool,
@@ -84,7 +81,7 @@ def command(
     force: bool,
     reading: InputOptions,
     as_json: bool,
-    quiet: bool,
+    notes: Notes,
     **fixed: Any,
 ) -> int:
     """Train and score combinations of settings, and list the best first; or show learning curves.
@@ -102,23 +99,19 @@ def command(
     """
     from seqtag.training.selection import grid, random_settings, search, tagger_fit
 
-    msg = ""
     if curve == bool(choices):
-        msg = f"expected --try or --curve, found {'both' if curve else 'neither'}"
+        refuse(f"expected --try or --curve, found {'both' if curve else 'neither'}")
     elif curve and not dev:
-        msg = "expected --dev with --curve, found none; name a development set"
+        refuse("expected --dev with --curve, found none; name a development set")
     elif plot and not curve:
-        msg = "expected --curve with --plot, found none; add it"
-    if msg:
-        raise click.UsageError(msg, context)
+        refuse("expected --curve with --plot, found none; add it")
     check_stdout()
-    notes = Notes(quiet)
     if curve and dev:
         how = {"force": force, "as_json": as_json}
-        learning_curves(context, files, dev, plot, reading, notes, **how, **fixed)
+        learning_curves(files, dev, plot, reading, notes, **how, **fixed)
         return 0
     training_arguments(fixed)
-    space = _space(context, choices)
+    space = _space(choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
     found = search(
         lambda settings: tagger_fit(**fixed | settings),
@@ -142,7 +135,7 @@ def command(
     return 0
 
 
-def _space(context: click.Context, given: Iterable[str]) -> dict[str, list[Any]]:
+def _space(given: Iterable[str]) -> dict[str, list[Any]]:
     """Return the checked values to try for each setting."""
     space: dict[str, list[Any]] = {}
     for each in given:
@@ -151,16 +144,13 @@ def _space(context: click.Context, given: Iterable[str]) -> dict[str, list[Any]]
         values = [value.strip() for value in listed.split(",")]
         setting = SETTINGS.get(name)
         key = setting.attribute if setting else name
-        msg = ""
         if not name or not all(values):
-            msg = f"expected a setting and its values, such as epochs=5,10, found {each!r}"
+            refuse(f"expected a setting and its values, such as epochs=5,10, found {each!r}")
         elif setting is None and name != "templates":
             names = ", ".join([*SETTINGS, "templates"])
-            msg = f"expected --try with one of {names}, found {name!r}"
+            refuse(f"expected --try with one of {names}, found {name!r}")
         elif key in space:
-            msg = f"expected --try {name} once, found it twice"
-        if msg:
-            raise click.UsageError(msg, context)
+            refuse(f"expected --try {name} once, found it twice")
         space[key] = [setting.parse(value) for value in values] if setting else values
     return space
 

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
+from itertools import count
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,8 @@ class Workers:
     """Processes that serve; each is started again when it ends.
 
     They are forks of this process, which has the models and the sockets, so that neither is lost
-    when a worker ends.
+    when a worker ends. Their names are numbers; one that is free again is the name of the next
+    worker, which continues the files of its metrics.
 
     Parameters
     ----------
@@ -67,7 +69,8 @@ class Workers:
             signal.signal(number, self.take)
         gc.collect()
         gc.freeze()  # the memory of these objects stays shared
-        self._workers = [self._started(listener) for listener in self._listeners]
+        for listener in self._listeners:
+            self._workers.append(self._started(listener))
         is_ending = False
         while everyone := [*self._workers, *self._leaving]:
             wait([each.sentinel for each in everyone], _EVERY)
@@ -85,7 +88,7 @@ class Workers:
                     for each in everyone:
                         each.terminate()
             for each in [each for each in everyone if not each.is_alive()]:
-                mark_process_dead(each.pid)  # type: ignore[no-untyped-call]
+                mark_process_dead(each.name)  # type: ignore[no-untyped-call]
                 if each in self._leaving:
                     self._leaving.remove(each)
                 elif is_ending:
@@ -105,11 +108,13 @@ class Workers:
                 os.kill(old.pid, signal.SIGUSR1)
 
     def _started(self, listener: socket.socket) -> BaseProcess:
+        taken = {each.name for each in [*self._workers, *self._leaving]}
+        name = next(name for name in map(str, count(1)) if name not in taken)
         held = [*self._caught, signal.SIGUSR1]
         signal.pthread_sigmask(signal.SIG_BLOCK, held)  # until the worker takes them
         try:
             worker = multiprocessing.get_context("fork").Process(
-                target=self._work, args=(listener, held)
+                target=self._work, name=name, args=(listener, held)
             )
             worker.start()
         finally:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import numpy as np
-
 from seqtag.engine.arrays import Mistakes, Pause
 
 if TYPE_CHECKING:
@@ -210,7 +208,8 @@ def learn(
     stopped
         Polled between sentences; returns whether to stop.
     out_mistakes
-        If given, one record of the wrongly decoded sentences is appended per epoch.
+        If given, one record of the wrongly decoded sentences is appended per epoch; of a run that
+        pauses, for `stopped` or `checkpointer`, one per part of an epoch.
     choices
         Permitted labels of tokens without one gold label, (C, K).
     begin
@@ -253,12 +252,11 @@ def learn(
             # Visit the sentences of the next epoch, or the rest of it after a pause.
             interrupted = is_stopped()
             instances, order = x(epoch + 1), visits(epoch + 1)
-            mistakes: list[Mistakes] | None = None if out_mistakes is None else []
-            begins: list[int] = []
             while not interrupted:
-                begins.append(visited)
                 seen, rest = weights.seen, order[visited:]
-                made = weights.train_epoch(instances, y, rest, *settings, mistakes, choices, pause)
+                made = weights.train_epoch(
+                    instances, y, rest, *settings, out_mistakes, choices, pause
+                )
                 visited += weights.seen - seen
                 updates += made[0]
                 wrong_tokens += made[1]
@@ -270,8 +268,6 @@ def learn(
             if interrupted:
                 save()
                 break
-            if out_mistakes is not None and mistakes is not None:
-                out_mistakes.append(_join_mistakes(mistakes, begins))
 
             # Judge the weights.
             epoch += 1
@@ -297,9 +293,3 @@ def learn(
         raise KeyboardInterrupt
     _, kept, cells = best or (0.0, epoch, weights.cells(recipe.average))
     return Kept(kept, cells, converged, interrupted)
-
-
-def _join_mistakes(parts: list[Mistakes], begins: list[int]) -> Mistakes:
-    """Join the mistakes of the parts of a paused epoch, which start at these visits."""
-    position = [part.position + at for part, at in zip(parts, begins, strict=True)]
-    return Mistakes(np.concatenate(position), np.concatenate([part.y_hat for part in parts]))

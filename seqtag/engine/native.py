@@ -48,21 +48,7 @@ def draw_secret() -> None:
 
 draw_secret()
 
-Weights = _vectors.Weights
-Decoder = _vectors.Decoder
-index_features = _vectors.index_features
-bundle_features = _vectors.bundle_features
-drop_features = _vectors.drop_features
-hash_strings = _kernel.hash_strings
-hash_attributes = _kernel.hash_attributes
-Values = _kernel.Values
-label_lists = _kernel.label_lists
-join_keys = _kernel.join_keys
-count_cells = _kernel.count_cells
-BigramCounter = _kernel.BigramCounter
-ExchangeClustering = _kernel.ExchangeClustering
-Scanner = _kernel.Scanner
-WordScanner = _kernel.WordScanner
-TokenNumbers = _kernel.TokenNumbers
-Characters = _kernel.Characters
-ChunkModel = _kernel.ChunkModel
+
+def __getattr__(name: str) -> Any:
+    """Return a class or function, with wide vectors if there is one."""
+    return getattr(_vectors, name, None) or getattr(_kernel, name)

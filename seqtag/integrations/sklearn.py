@@ -215,7 +215,8 @@ class SequencePerceptron(BaseEstimator):
     def _fit(
         self, sentences: list[Any], gold: list[list[str]], held_out: Any, on_epoch: Any
     ) -> Tagger | ItemTagger:
-        schedule = replace(self._schedule(), on_epoch=on_epoch)
+        seed = seed_of(self.random_state)
+        schedule = Schedule(seed, self.runs, self.patience, 1, on_epoch, self.shuffle)
         if is_items(sentences[0][0]):
             task = ItemTask.of(
                 sentences,
@@ -525,10 +526,6 @@ class SequencePerceptron(BaseEstimator):
         self._online, self._tagger = online, tagger
         self.classes_ = np.array(classes, object)
         return self
-
-    def _schedule(self) -> Schedule:
-        seed = seed_of(self.random_state)
-        return Schedule(seed, self.runs, self.patience, 1, None, self.shuffle)
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings that are not None."""

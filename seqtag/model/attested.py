@@ -11,6 +11,7 @@ from seqtag.features import builtin  # noqa: F401  the attribute is there
 from seqtag.features.attributes import resolve
 from seqtag.features.native import hash_attributes
 from seqtag.features.normal_forms import normal_forms
+from seqtag.model.known_words import are_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,12 +73,7 @@ class AttestedLemmas(NamedTuple):
 
     def among(self, lemmas: Sequence[str]) -> NDArray[np.bool_]:
         """Return which lemmas are attested: (lemmas,) bool."""
-        wanted = _hashes(lemmas)
-        at = np.searchsorted(self.hashes, wanted)
-        if not len(self.hashes):
-            return np.zeros(len(wanted), bool)
-        found: NDArray[np.bool_] = self.hashes[np.minimum(at, len(self.hashes) - 1)] == wanted
-        return found
+        return are_in(self.hashes, _hashes(lemmas))
 
 
 def _hashes(lemmas: Sequence[str]) -> NDArray[np.uint32]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from seqtag.errors import ModelFileError, SeqtagError, did_you_mean
 from seqtag.model import compact, container
 from seqtag.model.container import show
-from seqtag.model.model import TENSORS, Model, fitting
+from seqtag.model.model import TENSORS, Model, fitting, refuse
 from seqtag.tables import model_io
 
 if TYPE_CHECKING:
@@ -137,11 +137,8 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
 def _shared(number: Any, place: int, source: str) -> int:
     """Return the number of the model whose known words another, at a place, has too."""
     if type(number) is not int or not 0 <= number < place:
-        msg = (
-            f"expected the number of one of {place} models before as that with the same known "
-            f"words, found {show(number)}; get the file again or retrain"
-        )
-        raise ModelFileError(msg, source=source)
+        what = f"the number of one of {place} models before as that with the same known words"
+        refuse(f"expected {what}, found {show(number)}", source)
     return number
 
 
@@ -187,20 +184,13 @@ def _split(contents: Contents, source: str) -> list[Contents]:
         raise ModelFileError(msg, source=source)
     configs = contents.config.get("parts")
     if not isinstance(configs, list) or not all(isinstance(config, dict) for config in configs):
-        msg = (
-            f"expected a list of the models in the file, found {show(configs)}; "
-            "get the file again or retrain"
-        )
-        raise ModelFileError(msg, source=source)
+        refuse(f"expected a list of the models in the file, found {show(configs)}", source)
     tensors: list[dict[str, NDArray[Any]]] = [{} for _ in configs]
     for name, tensor in contents.tensors.items():
         found = _PREFIX.fullmatch(name)
         if found is None or int(found[1]) >= len(configs):
-            msg = (
-                f"expected arrays of the {len(configs)} models in the file, found "
-                f"{show(name)}; get the file again or retrain"
-            )
-            raise ModelFileError(msg, source=source)
+            count = len(configs)
+            refuse(f"expected arrays of the {count} models in the file, found {show(name)}", source)
         tensors[int(found[1])][found[2]] = tensor
     return [
         contents._replace(config=config, tensors=part)
@@ -327,20 +317,14 @@ def attach_first_pass(models: Sequence[Model], firsts: Sequence[Any], source: st
         expected = list(range(number - count, number))
         plain = all(type(n) is int for n in numbers) if count else False
         if not plain or numbers != expected or any(each.first for each in before):
-            msg = (
-                f"expected numbers of the models of one pass just before number {number} for its "
-                f"first pass, found {show(numbers)}; get the file again or retrain"
-            )
-            raise ModelFileError(msg, source=source)
+            what = f"numbers of the models of one pass just before number {number}"
+            refuse(f"expected {what} for its first pass, found {show(numbers)}", source)
         predicted = [name for each in before for name in predicted_columns(each)]
         inputs = {name for each in before for name in each.compiled.columns}
         used = len({*predicted}) == len(predicted) and {*predicted} & {*model.compiled.columns}
         if not used or inputs & {*predicted} or not inputs <= {*model.columns}:
-            msg = (
-                f"expected a model with templates that use a column of its first pass "
-                f"({', '.join(predicted)}), found the columns {', '.join(model.columns)}; "
-                "get the file again or retrain"
-            )
-            raise ModelFileError(msg, source=source)
+            what = f"that use a column of its first pass ({', '.join(predicted)})"
+            found_columns = f"found the columns {', '.join(model.columns)}"
+            refuse(f"expected a model with templates {what}, {found_columns}", source)
         found[-count:] = [replace(model, first=tuple(before))]
     return found

@@ -79,46 +79,36 @@ TENSOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")  # never a path, never "__me
 # ---- checks
 
 
+def _require(ok: object, expected: str, found: Any) -> None:
+    """Refuse a file that was changed after it was saved, unless `ok`."""
+    if not ok:
+        msg = f"expected {expected}, found {show(found)}"
+        raise damaged(msg)
+
+
 def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
     """Parse the header; return it and the tensor data."""
     if not view.nbytes:
         msg = "expected a seqtag model file, found an empty file"
         raise damaged(msg)
-    if view.nbytes < 8:
-        msg = f"expected at least 8 bytes, found {view.nbytes}"
-        raise damaged(msg)
+    _require(view.nbytes >= 8, "at least 8 bytes", view.nbytes)
     length = int.from_bytes(view[:8], "little")
     if length > MAX_HEADER:
         msg = "expected a seqtag model, found another kind of file; check the path"
         raise ModelFileError(msg)
-    if length > view.nbytes - 8:
-        msg = f"expected a header of {length} bytes, found {view.nbytes - 8}: truncated"
-        raise damaged(msg)
-    if length % 8:
-        msg = f"expected a header length that is a multiple of 8, found {length}"
-        raise damaged(msg)
+    _require(length <= view.nbytes - 8, f"a header of {length} bytes", view.nbytes - 8)
+    _require(length % 8 == 0, "a header length that is a multiple of 8", length)
     try:
         header = strict_json.loads(bytes(view[8 : 8 + length]).decode(), max_digits=MAX_DIGITS)
     except ValueError as err:
         msg = f"expected a header in JSON, found a problem: {err}"
         raise damaged(msg) from err
-    if not isinstance(header, dict):
-        msg = f"expected a JSON object as header, found {show(header)}"
-        raise damaged(msg)
+    _require(isinstance(header, dict), "a JSON object as header", header)
     return header, view[8 + length :]
 
 
-class Metadata(NamedTuple):
-    """Metadata of a file."""
-
-    config: dict[str, Any]
-    writer: str
-    sha256: str
-    signed: bytes  # the text that the checksum covers
-
-
-def read_metadata(metadata: Any) -> Metadata:
-    """Check the metadata of a file, or refuse a file that this program cannot read."""
+def read_metadata(metadata: Any) -> tuple[dict[str, Any], str, str, bytes]:
+    """Return configuration, writer, checksum and what it covers; refuse other files."""
     if not (
         isinstance(metadata, dict)
         and metadata.keys() == {"seqtag"}
@@ -131,22 +121,16 @@ def read_metadata(metadata: Any) -> Metadata:
         raise ModelFileError(msg)
     try:
         fields = strict_json.loads(metadata["seqtag"], max_digits=MAX_DIGITS)
-        sha256 = fields.pop("sha256", None) if isinstance(fields, dict) else None
+        sha256: Any = fields.pop("sha256", None) if isinstance(fields, dict) else None
         signed = canonical(fields)
     except (ValueError, RecursionError) as err:
         msg = f"expected metadata in JSON, found a problem: {err}"
         raise damaged(msg) from err
-    if not isinstance(fields, dict):
-        msg = f"expected metadata in a JSON object, found {show(fields)}"
-        raise damaged(msg)
-    writer, config = fields.get("writer"), fields.get("config")
-    if not (isinstance(writer, str) and writer.isprintable() and len(writer) <= 100):
-        msg = f'expected the name of a program as "writer", found {show(writer)}'
-        raise damaged(msg)
-    version = fields.get("format")
-    if type(version) is not int or version < 1:
-        msg = f'expected a positive integer as "format", found {show(version)}'
-        raise damaged(msg)
+    _require(isinstance(fields, dict), "metadata in a JSON object", fields)
+    writer, config, version = (fields.get(name) for name in ("writer", "config", "format"))
+    named = isinstance(writer, str) and writer.isprintable() and len(writer) <= 100
+    _require(named, 'the name of a program as "writer"', writer)
+    _require(type(version) is int and version > 0, 'a positive integer as "format"', version)
     if version != FORMAT_VERSION:
         advice = "upgrade seqtag" if version > FORMAT_VERSION else "train the model again"
         msg = (
@@ -154,16 +138,10 @@ def read_metadata(metadata: Any) -> Metadata:
             f"{writer}; {advice}"
         )
         raise ModelFileError(msg)
-    if not isinstance(sha256, str):
-        msg = f'expected a checksum as "sha256", found {show(sha256)}'
-        raise damaged(msg)
-    if not isinstance(config, dict):
-        msg = f'expected a JSON object as "config", found {show(config)}'
-        raise damaged(msg)
-    if is_deep(config):
-        msg = f"expected a configuration of at most {MAX_DEPTH} levels, found more"
-        raise damaged(msg)
-    return Metadata(config, writer, sha256, signed)
+    _require(isinstance(sha256, str), 'a checksum as "sha256"', sha256)
+    shallow = isinstance(config, dict) and not is_deep(config)
+    _require(shallow, f'a JSON object of at most {MAX_DEPTH} levels as "config"', config)
+    return config, writer, sha256, signed
 
 
 def is_deep(value: Any) -> bool:
@@ -181,59 +159,33 @@ def is_deep(value: Any) -> bool:
 
 def check_entry(name: str, entry: Any, size: int) -> None:
     """Refuse a header entry that does not describe an array within `size` bytes of data."""
-    if not TENSOR_NAME.fullmatch(name):
-        raise damaged(name_message(name))
+    of = f"tensor {name!r}"
+    _require(
+        TENSOR_NAME.fullmatch(name),
+        "a tensor name of ASCII letters, digits, '_' and '.', starting with a letter",
+        name,
+    )
     keys = {"dtype", "shape", "data_offsets"}
-    if not isinstance(entry, dict) or entry.keys() != keys:
-        msg = f"expected {sorted(keys)} for tensor {name!r}, found {show(entry)}"
-        raise damaged(msg)
+    _require(isinstance(entry, dict) and entry.keys() == keys, f"{sorted(keys)} for {of}", entry)
     code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(code, str) or code not in DTYPES:
-        msg = (
-            f"expected the dtype of tensor {name!r} to be one of {', '.join(DTYPES)}, "
-            f"found {show(code)}"
-        )
-        raise damaged(msg)
-    if not _are_counts(shape) or len(shape) > MAX_DIMENSIONS:
-        msg = (
-            f"expected a shape of at most {MAX_DIMENSIONS} sizes for tensor {name!r}, "
-            f"found {show(shape)}"
-        )
-        raise damaged(msg)
-    if not _are_counts(offsets) or len(offsets) != 2 or not offsets[0] <= offsets[1] <= size:
-        msg = (
-            f"expected two ascending offsets within {size} bytes of data for tensor {name!r}, "
-            f"found {show(offsets)}: truncated or out of range"
-        )
-        raise damaged(msg)
+    known = isinstance(code, str) and code in DTYPES
+    _require(known, f"the dtype of {of} to be one of {', '.join(DTYPES)}", code)
+    few = _are_counts(shape) and len(shape) <= MAX_DIMENSIONS
+    _require(few, f"a shape of at most {MAX_DIMENSIONS} sizes for {of}", shape)
+    inside = _are_counts(offsets) and len(offsets) == 2 and offsets[0] <= offsets[1] <= size
+    _require(inside, f"two ascending offsets within {size} bytes of data for {of}", offsets)
     itemsize = DTYPES[code].itemsize
     needed, found = itemsize * math.prod(shape), offsets[1] - offsets[0]
+    _require(needed == found, f"{needed} bytes for {of} of dtype {code} and shape {shape}", found)
     # numpy refuses absurd sizes even of an empty array, such as (0, 2**62).
-    absurd = itemsize * math.prod(max(count, 1) for count in shape) > sys.maxsize
-    if needed != found or absurd:
-        raise damaged(
-            f"expected {needed} bytes for tensor {name!r} of dtype {code} and shape {shape}, "
-            f"found {found}" + (": shape too large" if absurd else "")
-        )
-    if offsets[0] % itemsize:
-        msg = (
-            f"expected the data of tensor {name!r} at a multiple of {itemsize} bytes, "
-            f"found offset {offsets[0]}: unaligned"
-        )
-        raise damaged(msg)
+    possible = itemsize * math.prod(max(count, 1) for count in shape) <= sys.maxsize
+    _require(possible, f"a shape that {of} can have", shape)
+    _require(offsets[0] % itemsize == 0, f"{of} at a multiple of {itemsize} bytes", offsets[0])
 
 
 def _are_counts(value: Any) -> bool:
     """Return whether `value` is a list of integers from 0 (not True or 1.0)."""
     return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
-
-
-def name_message(name: object) -> str:
-    """Return the message about an invalid tensor name."""
-    return (
-        "expected a tensor name of ASCII letters, digits, '_' and '.', starting with a letter, "
-        f"found {show(name)}"
-    )
 
 
 # ---- JSON
@@ -390,15 +342,11 @@ def unpack_strings(
     """
     with located(source):
         expect({"blob": blob, "offsets": offsets}, {"blob": ("u1", 1), "offsets": ("i8", 1)})
-        if not offsets.size or offsets[0] != 0 or offsets[-1] != blob.size:
-            ends = offsets[[0, -1]].tolist() if offsets.size else "none"
-            msg = f"expected string offsets from 0 to {blob.size}, found {ends}"
-            raise damaged(msg)
+        ends = offsets[[0, -1]].tolist() if offsets.size else []
+        _require(ends == [0, blob.size], f"string offsets from 0 to {blob.size}", ends)
         # Compared, not subtracted: a difference of hostile numbers may overflow.
-        falls = np.flatnonzero(offsets[1:] < offsets[:-1])
-        if falls.size:
-            msg = f"expected string offsets that do not decrease, found a decrease at {falls[0]}"
-            raise damaged(msg)
+        falls = np.flatnonzero(offsets[1:] < offsets[:-1]).tolist()
+        _require(not falls, "string offsets that do not decrease", falls)
         data = blob.tobytes()
         strings: list[str] = []
         for begin, end in pairwise(offsets.tolist()):
@@ -611,7 +559,10 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
     >>> config["labels"], tensors["w"].shape
     (['N', 'V'], (2, 3))
     """
-    stored = {name: _storable(name, array) for name, array in tensors.items()}
+    stored: dict[str, NDArray[Any]] = {}
+    for name, array in tensors.items():
+        _check_finite(name, array)
+        stored[name] = array.astype(array.dtype.newbyteorder("<"), copy=False)
     # Wide items first: every tensor starts at a multiple of its item size.
     widest_first = sorted(stored, key=lambda name: (-stored[name].itemsize, name))
     header: dict[str, Any] = {}
@@ -626,8 +577,9 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
             "shape": list(array.shape),
             "data_offsets": [begin, end],
         }
+    _check_config(config)
     metadata = {
-        "config": _checked_config(config),
+        "config": config,
         "format": FORMAT_VERSION,
         "writer": f"seqtag {__version__}",
     }
@@ -677,78 +629,40 @@ the file is damaged, copy or save it again
     with located(source):
         view = memoryview(data).toreadonly()
         header, body = read_header(view)
-        about = read_metadata(header.pop("__metadata__", None))
+        config, writer, sha256, signed = read_metadata(header.pop("__metadata__", None))
         entries = {name: header[name] for name in sorted(header)}
         for name, entry in entries.items():
             check_entry(name, entry, len(body))
         position = 0
         for begin, end in sorted(entry["data_offsets"] for entry in entries.values()):
-            if begin != position:
-                problem = "overlap" if begin < position else "hole"
-                msg = f"expected a tensor at offset {position}, found {begin}: {problem}"
-                raise damaged(msg)
+            _require(begin == position, f"a tensor at offset {position}", begin)
             position = end
-        if position != len(body):
-            msg = f"expected {position} bytes of data, found {len(body)}"
-            raise damaged(msg)
+        _require(position == len(body), f"{position} bytes of data", len(body))
         tensors = {}
         for name, entry in entries.items():
             dtype, begin = DTYPES[entry["dtype"]], entry["data_offsets"][0]
             tensors[name] = np.ndarray(entry["shape"], dtype, buffer=body, offset=begin)
         pieces = {name: body[slice(*entry["data_offsets"])] for name, entry in entries.items()}
-        found = _checksum(about.signed, entries, pieces)
-        if found != about.sha256:
-            msg = f"expected the checksum {show(about.sha256)}, found {found!r}"
-            raise damaged(msg)
+        found = _checksum(signed, entries, pieces)
+        _require(found == sha256, f"the checksum {show(sha256)}", found)
         for name, array in tensors.items():
             _check_finite(name, array)
-    return Contents(about.config, tensors, about.writer)
+    return Contents(config, tensors, writer)
 
 
 # ---- checks while writing
 
 
-def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array in little-endian order, or refuse what the format cannot hold."""
-    if not (isinstance(name, str) and TENSOR_NAME.fullmatch(name)):
-        raise ModelFileError(name_message(name))
-    if not isinstance(array, np.ndarray) or array.dtype.newbyteorder("<") not in DTYPE_NAMES:
-        found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
-        msg = (
-            f"expected tensor {name!r} to be a numpy array of one of "
-            f"{', '.join(map(str, DTYPE_NAMES))}, found {found}; convert it first"
-        )
-        raise ModelFileError(msg)
-    if array.ndim > MAX_DIMENSIONS:
-        msg = (
-            f"expected tensor {name!r} to have at most {MAX_DIMENSIONS} dimensions, "
-            f"found {array.ndim}; reshape it first"
-        )
-        raise ModelFileError(msg)
-    _check_finite(name, array)
-    return array.astype(array.dtype.newbyteorder("<"), copy=False)
-
-
-def _checked_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration, or refuse one that JSON does not return unchanged."""
-    hint = "use dicts with string keys, lists, strings, finite numbers, booleans and None"
-    plain = dict(config)
+def _check_config(config: Mapping[str, Any]) -> None:
+    """Refuse a configuration that would be read otherwise than it is, or not at all."""
+    problem = ""
     try:
-        returned = strict_json.loads(canonical(plain), max_digits=MAX_DIGITS)
-        changed = [key for key in plain if key not in returned or returned[key] != plain[key]]
+        returned = strict_json.loads(canonical(config), max_digits=MAX_DIGITS)
     except (TypeError, ValueError, RecursionError) as err:
-        msg = f"expected a configuration that JSON can hold, found a problem: {err}; {hint}"
-        raise ModelFileError(msg) from err
-    if is_deep(plain):
-        msg = f"expected a configuration of at most {MAX_DEPTH} levels, found more; {hint}"
+        returned, problem = None, f": {err}"
+    if is_deep(config) or returned != config:
+        msg = f"expected a configuration that JSON returns unchanged, found {show(config)}{problem}"
         raise ModelFileError(msg)
-    if changed:
-        msg = (
-            "expected a configuration that JSON returns unchanged, found "
-            f"{show(plain[changed[0]])} under {show(changed[0])}; {hint}"
-        )
-        raise ModelFileError(msg)
-    return plain
 
 
 # ---- both ways

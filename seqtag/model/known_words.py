@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,12 +68,16 @@ class KnownWords:
         >>> KnownWords.of(["to", "be"]).among(["be", "or"]).tolist()
         [True, False]
         """
-        wanted = backend.hash_strings(normal_forms(words))
-        if not len(self.hashes):
-            return np.zeros(len(wanted), bool)
-        at = np.searchsorted(self.hashes, wanted)
-        found: NDArray[np.bool_] = self.hashes[np.minimum(at, len(self.hashes) - 1)] == wanted
-        return found
+        return are_in(self.hashes, backend.hash_strings(normal_forms(words)))
+
+
+def are_in(hashes: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which of some hashes are among others, which ascend: (wanted,) bool."""
+    if not len(hashes):
+        return np.zeros(len(wanted), bool)
+    at = np.searchsorted(hashes, wanted)
+    found: NDArray[np.bool_] = hashes[np.minimum(at, len(hashes) - 1)] == wanted
+    return found
 
 
 def known_attribute(compiled: CompiledTemplates) -> int:

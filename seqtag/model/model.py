@@ -230,7 +230,7 @@ class Model:
         with fitting(source):
             for name, (expected, fits) in _CONFIG.items():
                 if not fits(config[name]):
-                    _refuse(
+                    refuse(
                         f"expected a model whose {name} is {expected}, found {show(config[name])}",
                         source,
                     )
@@ -238,7 +238,7 @@ class Model:
             for name in column.columns:
                 if name in NO_LABELS:
                     msg = "expected a model whose label column is not an input, found one that"
-                    _refuse(f"{msg} overwrites {show(name)}", source)
+                    refuse(f"{msg} overwrites {show(name)}", source)
             templates = _parsed(config["templates"], config["columns"], source).with_tables(
                 chosen(config.get("tables", []), tables, source)
             )
@@ -248,7 +248,7 @@ class Model:
                 config[name] for name in ("scheme", "encoding", "constrain")
             )
             if (scheme is None) != (encoding is None) or (constrain and encoding is None):
-                _refuse(
+                refuse(
                     "expected a model with both scheme and encoding, or neither and no constrain, "
                     f"found scheme {show(scheme)}, encoding {show(encoding)} and constrain "
                     f"{constrain}",
@@ -262,7 +262,7 @@ class Model:
             _check_labels(labels, order, edges=bool(compiled.edges), source=source)
             coding.check(labels)
             if coding.needs_forms and "form" not in compiled.columns:
-                _refuse(
+                refuse(
                     f"expected a template that looks at the column form, from which {coding.name} "
                     "are computed, found none",
                     source,
@@ -271,7 +271,7 @@ class Model:
             attested = None
             if len(tensors["attested"]):
                 if not coding.needs_forms or compiled.order or compiled.edges:
-                    _refuse("expected attested lemmas in a model of lemmas alone", source)
+                    refuse("expected attested lemmas in a model of lemmas alone", source)
                 attested = AttestedLemmas(tensors["attested"], config["own_forms"])
             counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
             # Each component is listed, so that a damaged file cannot ask for more.
@@ -333,7 +333,8 @@ def _short(error: Exception) -> str:
     return text if len(text) <= _LONGEST else f"{text[:half]} ... {text[-half:]}"
 
 
-def _refuse(message: str, source: str) -> NoReturn:
+def refuse(message: str, source: str) -> NoReturn:
+    """Refuse a model whose parts do not fit together."""
     msg = f"{message}; get the file again or retrain"
     raise ModelFileError(msg, source=source)
 
@@ -471,10 +472,10 @@ def _check_labels(labels: Sequence[str], order: int, *, edges: bool, source: str
         limit, what = MOST_WITH_BIGRAMS, " with label bigrams"
     if not 1 <= len(labels) <= limit:
         msg = f"expected a model of 1 to {limit:,} labels{what}, found {len(labels):,}"
-        _refuse(msg, source)
+        refuse(msg, source)
     if len({*labels}) < len(labels):
         twice = next(label for label, count in Counter(labels).items() if count > 1)
-        _refuse(f"expected distinct labels, found {show(twice)} twice", source)
+        refuse(f"expected distinct labels, found {show(twice)} twice", source)
 
 
 def _weights(tensors: Tensors, labels: int, order: int) -> QuantizedWeights:

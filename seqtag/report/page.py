@@ -35,7 +35,6 @@ def report_page(
     model: str,
     gold: str,
     segmentation: Segmentation | None = None,
-    curve: Sequence[Mapping[str, float]] | None = None,
 ) -> str:
     """Return the report of the components of a model.
 
@@ -47,8 +46,6 @@ def report_page(
         Names of the model and of the file; folders are not shown.
     segmentation
         Result of `seqtag.report.segmentation.analyze_segmentation`.
-    curve
-        Learning curve: rows with ``sentences``, ``train_error`` and ``dev_error``.
 
     Returns
     -------
@@ -75,7 +72,6 @@ def report_page(
         gold=Path(gold).name,
         components=[_component(each) for each in analyses],
         segmentation=segmentation,
-        curve=_curve_chart(curve) if curve else None,
         signatures=signatures,
         data=_data(analyses),
         style="\n".join(map(asset, ("report/common.css", "report/report.css"))),
@@ -288,19 +284,6 @@ def _confidence_charts(analysis: Analysis) -> list[Chart]:
     y = percents(min(each.accuracy for each in bins), 1.0)
     charts.append(Chart("Accuracy by margin", [Line("accuracy", "accuracy", points)], x, y))
     return charts
-
-
-def _curve_chart(rows: Sequence[Mapping[str, float]]) -> Chart:
-    """Return the chart of a learning curve."""
-    sizes = [row["sentences"] for row in rows]
-    lines = [
-        Line("training", "training", [(row["sentences"], row["train_error"]) for row in rows]),
-        Line("held", "held out", [(row["sentences"], row["dev_error"]) for row in rows]),
-    ]
-    errors = [error for line in lines for _, error in line.points]
-    ticks = [(size, f"{size:,}") for size in sizes[-3:]]
-    x = Axis("sentences", min(sizes), max(sizes), ticks)
-    return Chart("Error by training size", lines, x, percents(min(errors), max(errors)))
 
 
 # ----------------------------------------------------------------- files of the package

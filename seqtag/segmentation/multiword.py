@@ -34,7 +34,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column, Encoder
 from seqtag.model.container import show
-from seqtag.model.model import fitting
+from seqtag.model.model import fitting, refuse
 from seqtag.segmentation.word_parts import find_in, part_columns, rows_of
 from seqtag.tables.table import token_columns
 
@@ -354,11 +354,9 @@ class Splitter:
             raise ModelFileError(msg, source=source)
         broken = [label for label in model.labels if _OUTSIDE_FIELDS.search(label)]
         if broken:
-            msg = (
-                f"expected scripts without tabs and line breaks, found {show(broken[0])}; "
-                "get the file again or retrain"
+            refuse(
+                f"expected scripts without tabs and line breaks, found {show(broken[0])}", source
             )
-            raise ModelFileError(msg, source=source)
         self._compiled = model.compiled
         self._find = {name: find_in(table) for name, table in tables.items()}
         self._ambiguous = model.known_words

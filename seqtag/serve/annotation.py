@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
@@ -19,7 +18,7 @@ from seqtag.labels.schemes import OUTSIDE
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
 from seqtag.segmentation.reading import SegmentedTexts
-from seqtag.tagging.document import SHOWN, DocumentSentence, cut_by_rules, spans_in
+from seqtag.tagging.document import SHOWN, cut_by_rules, spans_in
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, columns_needed, tag_stream, tag_text
 
@@ -44,7 +43,8 @@ _MOST_ROWS = 15
 def text_of(value: object, field: str = "text") -> str:
     """Return the text in a field of a request, which can be encoded in UTF-8."""
     if not isinstance(value, str):
-        msg = f"expected text in the field {field}, found none"
+        found = "none" if value is None else "another value"
+        msg = f"expected text in the field {field}, found {found}"
         raise SeqtagError(msg)
     try:
         value.encode()
@@ -89,24 +89,23 @@ def annotate(
     offsets
         Unit of positions, one of `OFFSETS`.
     """
-    places = [name for each in loaded.taggers if not each.hidden for name in each.label_columns]
-    keys = {name: (split_key(name, CONLLU) or ("", ""))[1] for name in places}
-    fields = ["misc" if keys[name] else find_column(name, CONLLU) for name in places]
+    shown = [each for each in loaded.taggers if not each.hidden]
+    chunkers = [each for each in shown if each.label_scheme]
+    names = [name for each in shown for name in each.label_columns]
+    keys = {name: (split_key(name, CONLLU) or ("", ""))[1] for name in names}
+    fields = ["misc" if keys[name] else find_column(name, CONLLU) for name in names]
     plain = not scores and {*fields} <= {*SHOWN, "misc"} and len({*fields}) == len(fields)
     if plain and isinstance(loaded, Pipeline) and loaded.segmenter:
-        columns = dict(zip(places, fields, strict=True))
-        found = zip(texts, _conllu(loaded, texts), strict=True)
-        answers = (
-            _by_blocks(loaded, data, deadline.watch(pieces), columns, keys)
-            for data, pieces in found
-        )
+        places = [(n, CONLLU.index(str(f)), keys[n]) for n, f in zip(names, fields, strict=True)]
+        found = (_from_conllu(deadline.watch(each), places) for each in _conllu(loaded, texts))
     else:
-        answers = (_by_sentences(loaded, data, deadline, scores=scores) for data in texts)
-    for data, sentences in zip(texts, answers, strict=True):
+        found = (_from_sentences(loaded, data, deadline, scores=scores) for data in texts)
+    for data, sentences in zip(texts, found, strict=True):
+        answers = _answers(data, sentences, chunkers)
         if offsets == "codepoint" or data.isascii():
-            yield sentences
+            yield answers
         else:
-            yield _in_units(data, sentences, offsets)
+            yield _in_units(data, answers, offsets)
 
 
 def _in_units(
@@ -130,73 +129,76 @@ class _Place(NamedTuple):
     end: int
 
 
-def _by_blocks(
-    loaded: Pipeline,
-    data: str,
-    pieces: Iterable[str],
-    columns: Mapping[str, Any],
-    keys: Mapping[str, str],
+class _Tagged(NamedTuple):
+    """Sentence as rows of CoNLL-U, the labels of its words by column, and scores of each word."""
+
+    rows: Sequence[Sequence[str]]
+    labels: Mapping[str, Sequence[str]]
+    scores: Sequence[dict[str, Any]] = ()
+
+
+def _answers(
+    data: str, sentences: Iterable[_Tagged], chunkers: Sequence[Tagger]
 ) -> Iterator[dict[str, Any]]:
+    """Yield tagged sentences with the positions of their tokens and chunks in the text."""
+    offset = 0
+    for rows, labels, scores in sentences:
+        tokens: list[dict[str, Any]] = []
+        places: list[Any] = []
+        left = 0  # words of the current token that are still to come
+        for row in rows:
+            if not left:
+                after, before, text = spaces_of(row[1], row[9])
+                place = _Place(offset + len(before), offset + len(before) + len(text))
+                offset, left = place.end + len(after), 1
+                words: list[dict[str, Any]] = []
+                tokens.append({"text": text, **place._asdict(), "words": words})
+                if "-" in row[0]:
+                    first, _, last = row[0].partition("-")
+                    left = int(last) - int(first) + 1
+                    continue
+            number = len(places)
+            of_word = {name: values[number] for name, values in labels.items()}
+            words.append({"form": row[1], "labels": of_word})
+            if scores:
+                words[-1] |= scores[number]
+            places.append(place)
+            left -= 1
+        answer: dict[str, Any] = {
+            "text": data[tokens[0]["start"] : tokens[-1]["end"]],
+            "tokens": tokens,
+        }
+        if chunkers:
+            answer["spans"] = {
+                each.label: [
+                    {"label": span.label, "text": span.text, "start": span.start, "end": span.end}
+                    for span in spans_in(
+                        data, places, labels[each.label], each.label_scheme, each.label
+                    )
+                ]
+                for each in chunkers
+            }
+        yield answer
+
+
+def _from_conllu(
+    pieces: Iterable[str], places: Sequence[tuple[str, int, str]]
+) -> Iterator[_Tagged]:
     """Yield sentences whose labels are in CoNLL-U, which the kernel writes.
 
-    `columns` and `keys`: the column of each label, and the key if that is MISC.
+    `places`: the name of each label, the number of its column, and its key if that is MISC.
     """
-    places = [(name, CONLLU.index(column), keys[name]) for name, column in columns.items()]
-    chunkers = _chunkers(loaded)
-    offset = 0
     for piece in pieces:
         for block in piece.split("\n\n")[:-1]:
-            tokens: list[dict[str, Any]] = []
-            labels: dict[str, list[str]] = {name: [] for name in columns}
-            words_at: list[_Place] = []
-            left = 0  # words of the current token that are still to come
-            for line in block.split("\n"):
-                if line[0] == "#":
-                    continue
-                cells = line.split("\t")
-                if not left:
-                    after, before, token = spaces_of(cells[1], cells[9])
-                    place = _Place(offset + len(before), offset + len(before) + len(token))
-                    offset, left = place.end + len(after), 1
-                    words: list[dict[str, Any]] = []
-                    tokens.append({"text": token, **place._asdict(), "words": words})
-                    if "-" in cells[0]:
-                        first, _, last = cells[0].partition("-")
-                        left = int(last) - int(first) + 1
-                        continue
-                for name, i, key in places:
-                    label = values_of([cells[i]], key)[0] if key else cells[i]
-                    labels[name].append(OUTSIDE if key and label == "_" else label)
-                words_at.append(place)
-                words.append(
-                    {"form": cells[1], "labels": {name: each[-1] for name, each in labels.items()}}
-                )
-                left -= 1
-            begin, end = tokens[0]["start"], tokens[-1]["end"]
-            answer: dict[str, Any] = {"text": data[begin:end], "tokens": tokens}
-            yield answer | _spans(data, words_at, labels, chunkers)
-
-
-def _chunkers(loaded: Loaded) -> list[Tagger]:
-    return [each for each in loaded.taggers if each.label_scheme and not each.hidden]
-
-
-def _spans(
-    data: str,
-    words: Sequence[Any],
-    labels: Mapping[str, Sequence[str]],
-    chunkers: Sequence[Tagger],
-) -> dict[str, Any]:
-    """Return the field of chunks, by column, if there are columns of chunks."""
-    found = {}
-    for chunker in chunkers:
-        name = chunker.label
-        spans = spans_in(data, words, labels[name], chunker.label_scheme, name)
-        found[name] = [
-            {"label": each.label, "text": each.text, "start": each.start, "end": each.end}
-            for each in spans
-        ]
-    return {"spans": found} if chunkers else {}
+            rows = [line.split("\t") for line in block.split("\n") if line[0] != "#"]
+            words = [row for row in rows if "-" not in row[0]]
+            labels = {}
+            for name, column, key in places:
+                labels[name] = [row[column] for row in words]
+                if key:
+                    found = values_of(labels[name], key)
+                    labels[name] = [OUTSIDE if each == "_" else each for each in found]
+            yield _Tagged(rows, labels)
 
 
 def _conllu(loaded: Pipeline, texts: Iterable[str]) -> Iterator[Iterable[str]]:
@@ -217,56 +219,41 @@ def conllu_pieces(loaded: Pipeline, data: str) -> Iterator[str]:
         yield from (piece.decode() for piece in tag_text(loaded.taggers, stream, "conllu"))
 
 
-def _by_sentences(
+def _from_sentences(
     loaded: Loaded, data: str, deadline: Deadline, *, scores: bool
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[_Tagged]:
     """Yield sentences of any model, with scores if wanted."""
-    taggers = loaded.taggers
+    cut: Iterable[Sentence]
     if loaded.segmenter:
-        stream = loaded.segmented(read(TextBytes(data.encode()), "text"))
-        raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
-        sentences: Iterator[Sentence] = iter(
-            each for each in read(io.BytesIO(raw), "conllu") if len(each)
-        )
+        cut = deadline.watch(loaded.segmented(read(TextBytes(data.encode()), "text")))
     else:  # white space is kept, so that the offsets of words are right
-        sentences = iter(cut_by_rules(data, deadline.watch))
-    chunkers = _chunkers(loaded)
-    offset = 0
+        cut = cut_by_rules(data, deadline.watch)
+    sentences = filter(len, cut)
     while batch := list(islice(sentences, _BATCH)):
-        filled = list(tag_stream(taggers, batch))
+        filled = list(tag_stream(loaded.taggers, batch))
         deadline.check()
         scored = {
             tagger.label: list(deadline.watch(tagger.tag_many(filled, scores=True)))
-            for tagger in taggers
+            for tagger in loaded.taggers
             if scores
         }
         for i, each in enumerate(filled):
-            shown = DocumentSentence(each.sentence.raw, offset)
-            offset = shown.next_offset
-            margins = {name: found[i].margins for name, found in scored.items()}
-            probabilities = {name: found[i].probabilities for name, found in scored.items()}
-            known = {name: values for name, values in probabilities.items() if values is not None}
+            lines = each.sentence.raw.split("\n")
             labels = {name: found for name, found in each.filled.items() if name not in each.hidden}
-            tokens, j = [], 0
-            for token in shown.tokens:
-                words = []
-                for word in token.words:
-                    words.append(
-                        {
-                            "form": word.text,
-                            "labels": {name: found[j] for name, found in labels.items()},
-                        }
-                    )
-                    if scores:
-                        words[-1] |= {
-                            "margins": {name: finite(found[j]) for name, found in margins.items()},
-                            "scores": {name: found[j] for name, found in known.items()},
-                        }
-                    j += 1
-                span = {"text": token.text, "start": token.start, "end": token.end}
-                tokens.append({**span, "words": words})
-            answer = {"text": shown.text, "tokens": tokens}
-            yield answer | _spans(data, shown.words, labels, chunkers)
+            found = {name: every[i] for name, every in scored.items()}
+            of_words = [
+                {
+                    "margins": {name: finite(its.margins[j]) for name, its in found.items()},
+                    "scores": {
+                        name: its.probabilities[j]
+                        for name, its in found.items()
+                        if its.probabilities is not None
+                    },
+                }
+                for j in range(len(each.sentence) if scores else 0)
+            ]
+            rows = [line.split("\t") for line in lines if line and line[0] != "#"]
+            yield _Tagged(rows, labels, of_words)
 
 
 def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:

@@ -93,7 +93,6 @@ class _Connection(asyncio.Protocol):
         self._http: Any = AutoHTTPProtocol(**options)  # httptools if it is installed, or h11
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._is_half_closed = False
         self._head_bytes = 0
         self._seconds_left = 0.0  # for the client to take its answer
         self._key: Hashable = id(self)
@@ -123,26 +122,8 @@ class _Connection(asyncio.Protocol):
         if self._head_bytes > (_MOST_REFUSED if is_refused else _MOST_HEAD):
             self.transport.abort()
 
-    def eof_received(self) -> bool | None:
-        """Answer a client that ends its side after a complete request (``nc -N``).
-
-        A client that has closed its connection looks the same until something is sent to it. An
-        interim response, which clients skip, has its system report that.
-        """
-        cycle = getattr(self._http, "cycle", None)  # of uvicorn: the request and its answer
-        if cycle is None or cycle.response_complete or cycle.more_body:
-            return bool(self._http.eof_received())
-        self._is_half_closed = True
-        if cycle.scope["http_version"] == "1.1":
-            self._probe()
-        return True
-
-    def _probe(self, wait: float = 0.05) -> None:
-        """Send interim responses until the answer begins; one to a closed connection ends it."""
-        cycle = getattr(self._http, "cycle", None)
-        if not (self.transport.is_closing() or cycle is None or cycle.response_started):
-            self.transport.write(b"HTTP/1.1 102 Processing\r\n\r\n")
-            self._loop.call_later(wait, self._probe, min(2 * wait, 1.0))
+    def eof_received(self) -> None:
+        self._http.eof_received()
 
     def pause_writing(self) -> None:
         self._seconds_left = self.limits.seconds
@@ -168,8 +149,6 @@ class _Connection(asyncio.Protocol):
         """Give the client time to take the answer and to send its next request."""
         unsent = self.transport.get_write_buffer_size()
         self._seconds_left = self.limits.seconds + unsent / _BYTES_PER_SECOND
-        if self._is_half_closed:
-            self.transport.close()  # after the answer is sent
         if not self.transport.is_closing():
             self._restart_timer()
 

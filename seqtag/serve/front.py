@@ -7,12 +7,21 @@ import re
 import traceback
 from contextlib import suppress
 from datetime import datetime, timezone
+from functools import cache
+from multiprocessing import current_process
 from pathlib import Path
 from secrets import token_hex
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    values,
+)
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.responses import JSONResponse, PlainTextResponse
 
@@ -46,6 +55,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 class Metrics:
     """Metrics of a server, those of all its processes if `PROMETHEUS_MULTIPROC_DIR` is set.
 
+    The files in that folder have the names of the processes that write them.
+
     Examples
     --------
     >>> metrics = Metrics()
@@ -55,6 +66,8 @@ class Metrics:
     """
 
     def __init__(self) -> None:
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            values.ValueClass = values.MultiProcessValue(lambda: current_process().name)  # type: ignore[no-untyped-call]
         own: Any = {"registry": CollectorRegistry()}
         total = own | {"multiprocess_mode": "livesum"}
         self._registry: CollectorRegistry = own["registry"]
@@ -94,7 +107,7 @@ class ErrorReporter:
     """Reports each kind of internal error once, with its location and without request data."""
 
     def __init__(self, complain: Callable[[str], None]):
-        self._complain, self._reported = complain, set[str]()
+        self._once = cache(complain)
 
     def report(self, error: BaseException) -> None:
         """Report an error."""
@@ -111,11 +124,6 @@ class ErrorReporter:
         error = context.get("exception") or RuntimeError(context["message"])
         if not isinstance(error, ConnectionError):
             self.report(error)
-
-    def _once(self, message: str) -> None:
-        if message not in self._reported:
-            self._reported.add(message)
-            self._complain(message)
 
 
 class Front:

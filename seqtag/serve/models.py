@@ -131,6 +131,8 @@ class ModelRegistry:
         Is passed a line after a successful `read_again`.
     complain
         Is passed a line after a failed one.
+    count
+        Is passed the outcome of each, ``read`` or ``failed``.
 
     Attributes
     ----------
@@ -156,9 +158,11 @@ class ModelRegistry:
         read: Callable[[], ServedModels],
         note: Callable[[str], None],
         complain: Callable[[str], None],
+        count: Callable[[str], object] = lambda _: None,
     ):
-        self._read, self._note, self._complain = read, note, complain
+        self._read, self._note, self._complain, self._count = read, note, complain, count
         self.models = self._read_and_warm_up()
+        count("read")
         self._requests: SimpleQueue[None] = SimpleQueue()
         self._closed = False
         self._reader = threading.Thread(target=self._serve, name="seqtag-reload", daemon=True)
@@ -203,9 +207,11 @@ class ModelRegistry:
             known = isinstance(error, SeqtagError | OSError)
             what = str(error) if known else f"{type(error).__name__}: {error}"
             line = " ".join(what.split())
+            self._count("failed")
             self._complain(f"models not reloaded, the old ones stay in use: {line}")
             return False
         else:
+            self._count("read")
             self._note(f"models reloaded: {', '.join(self.models.abilities())}")
             return True
         finally:

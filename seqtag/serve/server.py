@@ -67,6 +67,7 @@ _ASSETS = {
     "/openapi.json": (("serve/openapi.json",), _JSON),
 }
 _ENCODINGS = ("", "identity", "gzip")
+_TAKES_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 _GZIP = 31  # window bits of zlib for gzip data
 _PIECE = 1 << 16  # bytes unpacked at once; larger answers are packed
 _TOO_LARGE = "expected a {} of at most {:,} bytes, found more; send it in parts"
@@ -533,7 +534,7 @@ class _Stream(StreamingResponse):
 async def _reply(request: Request, found: bytes) -> Response:
     """Return an answer as JSON, packed if it is large and the client can unpack it."""
     headers = {}
-    if len(found) > _PIECE and "gzip" in request.headers.get("accept-encoding", ""):
+    if len(found) > _PIECE and _TAKES_GZIP.search(request.headers.get("accept-encoding", "")):
         found = await run_in_threadpool(gzip.compress, found, 1)
         headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
     return Response(found, headers=headers, media_type=_JSON)

@@ -168,9 +168,8 @@ class Pipeline:
         >>> seqtag.load("en").only("upos")
         <seqtag.Pipeline of tokens, words, upos>
         """
-        needed = _needed(self.models, parts)
-        kept = [model for model in self.models if model.column.name in needed]
-        return Pipeline(kept, self._source, hidden=needed.difference(parts))
+        found: Pipeline = _only([self], parts)[0]
+        return found
 
     def tagger(self, part: str) -> Tagger:
         """Return a component as a tagger by itself, which first runs those whose labels it uses.
@@ -653,7 +652,7 @@ class Chain:
         return joined(pieces, to)
 
 
-def _only(loaded: Sequence[Loaded], only: Sequence[str]) -> list[Loaded]:
+def _only(loaded: Sequence[Any], only: Sequence[str]) -> list[Any]:
     """Return models that write only some columns."""
     needed = _needed([model for each in loaded for model in each.models], only)
     hidden = needed.difference(only)

@@ -235,7 +235,6 @@ class TablePlan:
             if number in needed:
                 needed |= {source.tagger for source in found if isinstance(source, _Filled)}
         self.needed = sorted(needed)
-        written = [tagger for tagger in self.taggers if tagger not in self._first]
         self._words_to = ""  # the format to write words and labels in, if there is nothing else
         self._is_bare = stream.is_bare and not {*self.read} - {"form"}
         keeps_forms = "form" in stream.columns and "form" not in filled
@@ -265,30 +264,33 @@ class TablePlan:
             )
             has_room = has_room and bool(stream.separator)
             self.read += {"misc"} - {*self.read} if any(keys.values()) else ()
-        self.possible = (
-            bool(self.read or not needed)
-            and has_room
-            and all(source is not None for sources in self.sources for source in sources)
-            and not any(split_key(name, stream.columns) for name in self.read)
-            and self._has_one_key(filled)
-            and all(each.writes_ids or each.model.coding.needs_forms for each in written)
+        self.possible = has_room and bool(self.read or not needed) and self._is_possible(filled)
+
+    def _is_possible(self, filled: Mapping[str, _Filled]) -> bool:
+        """Return whether all columns can be read and written, and no key of MISC is in the way.
+
+        At most one filled column may be a key: one of MISC that no tagger reads.
+        """
+        keyed = {name: each for name, each in filled.items() if split_key(name, CONLLU)}
+        taggers = {each.tagger for each in keyed.values()}
+        for source in chain.from_iterable(self.sources):
+            if source is None or (isinstance(source, _Filled) and source.tagger in taggers):
+                return False
+        if len(keyed) > 1 or not all(name.startswith("misc.") for name in keyed):
+            return False
+        return (
+            not any(split_key(name, self._stream.columns) for name in self.read)
+            and all(
+                each.writes_ids or each.model.coding.needs_forms
+                for each in self.taggers
+                if each not in self._first
+            )
             and all(
                 self.can_write([name.decode() for name in target.names])
                 for target in self.targets
                 if self.taggers[target.tagger].writes_ids
             )
         )
-
-    def _has_one_key(self, filled: Mapping[str, _Filled]) -> bool:
-        """Return whether at most one filled column is a key: one of MISC that no tagger reads."""
-        keys = {name: split_key(name, CONLLU) for name in filled}
-        keyed = [name for name, key in keys.items() if key]
-        taggers = {filled[name].tagger for name in keyed}
-        is_read = any(
-            isinstance(source, _Filled) and source.tagger in taggers
-            for source in chain.from_iterable(self.sources)
-        )
-        return len(keyed) <= 1 and all(name.startswith("misc.") for name in keyed) and not is_read
 
     def items_of(self, target: _Target) -> Callable[[list[str], list[str]], list[str]]:
         """Return the function that returns cells of MISC with labels as values of a key."""

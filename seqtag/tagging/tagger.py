@@ -490,7 +490,27 @@ class Tagger(ModelRuntime):
     ) -> Tagger:
         """Return a tagger that has learned from more sentences; this one does not change.
 
-        The function `seqtag.training.online.partial_fit` as a method, with its parameters.
+        Only the averaged weights of the model are carried over; the new average is over the new
+        sentences alone. A sentence therefore counts as much as in any training, however many came
+        before, and one call with a hundred sentences is steadier than a hundred calls with one.
+
+        Parameters
+        ----------
+        data, labels
+            As `seqtag.train` takes them: sentences and their labels as lists, or a file or
+            sentences that have labels. Labels that the model does not know are added to it.
+        epochs
+            Passes over the sentences; None for as many as the model had.
+        min_count
+            Leave out new features seen less often in these sentences; those of the model stay.
+            None for the model's value.
+        **options
+            As for `seqtag.train`.
+
+        Raises
+        ------
+        CorpusError, TemplateError, LabelError, TypeError, ValueError
+            As `seqtag.train` does.
 
         Examples
         --------
@@ -503,7 +523,7 @@ class Tagger(ModelRuntime):
         ['INTJ', 'PUNCT']
         """
         learned: Tagger = hooks.call(
-            "partial_fit", self, data, labels, epochs=epochs, min_count=min_count, **options
+            "train", data, labels, init=self, epochs=epochs, min_count=min_count, **options
         )
         return learned
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".checkpoint"
 _NAME = re.compile(rf"(.*)-(\d{{6,}}){re.escape(_SUFFIX)}")
 _MODELS = "models"
+_DIGEST = re.compile("([0-9a-f]{12})[0-9a-f]{52}")
 _KEPT = 2  # files of a run: the newest, and one to fall back on
 
 _log = logging.getLogger("seqtag")
@@ -158,10 +159,6 @@ class Checkpoints:
         with suppress(OSError):  # a full disk does not prevent training
             lock.truncate(0)
             lock.write(f"process {os.getpid()} on {platform.node() or 'this machine'}\n".encode())
-
-    def stage(self, label: str, shared: Mapping[str, Any] | None = None) -> Stage:
-        """Return the checkpoints of a training of some columns; see `Stage` for `shared`."""
-        return Stage(self, label, shared=shared or {})
 
 
 def checkpoints_in(
@@ -484,8 +481,8 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     Examples
     --------
-    >>> differences({"epochs": 8, "dev set": {"sha256": "ab"}}, {"epochs": 10, "dev set": None})
-    ['epochs was 8, is 10', 'there was a dev set, now there is none']
+    >>> differences({"epochs": 8, "shuffle": True}, {"epochs": 10, "shuffle": None})
+    ['epochs was 8, is 10', 'shuffle was yes, is not given']
     """
     found: dict[str, str] = {}
     shared = [facts.get("whole") for facts in (then, now)]
@@ -504,32 +501,10 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 def _difference(name: str, old: Any, new: Any) -> str:
     """Describe the difference between two values."""
-    given = [value for value in (old, new) if value is not None]
-    digests = [
-        value
-        for value in given
-        if isinstance(value, dict)
-        and isinstance(value.get("sha256"), str)
-        and type(value.get("sentences", 0)) is int
-    ]
-    if digests and len(digests) == len(given):
-        if old is None:
-            return f"there was no {name}, now there is one"
-        if new is None:
-            return f"there was a {name}, now there is none"
-        if "sentences" in old and "sentences" in new and old["sentences"] != new["sentences"]:
-            return f"the {name} had {old['sentences']:,} sentences, has {new['sentences']:,}"
-        return f"the {name} is different: SHA-256 was {old['sha256'][:12]}, is {new['sha256'][:12]}"
     if name == "templates" and isinstance(old, list) and isinstance(new, list):
-        gone, come = ([each for each in a if each not in b] for a, b in ((old, new), (new, old)))
-        changes = [
-            f"{lines[0]!r}{f' and {len(lines) - 1} more' if len(lines) > 1 else ''} {what}"
-            for lines, what in ((gone, "gone"), (come, "new"))
-            if lines
-        ]
-        if changes:
-            return f"the templates differ: {', '.join(changes)}"
-        return "the templates are in another order"
+        old, new = ([each for each in a if each not in b] for a, b in ((old, new), (new, old)))
+        if not old and not new:
+            return "the templates are in another order"
     return f"{name.replace('_', '-')} was {_shown(old)}, is {_shown(new)}"
 
 
@@ -537,5 +512,6 @@ def _shown(value: Any) -> str:
     if value is None:
         return "not given"
     if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return "yes" if value is True else "no" if value is False else f"{value!s:.80}"
+        return ", ".join(map(str, value)) or "none of these"
+    shown = _DIGEST.sub(r"\1", str(value))
+    return "yes" if value is True else "no" if value is False else f"{shown:.80}"

@@ -24,7 +24,7 @@ from seqtag.training.interruption import put_off
 from seqtag.training.loop import fit_task, jackknifed, labeled, usual
 from seqtag.training.problem import DevJudge, build_problem, settled, tag_dictionary_of
 from seqtag.training.runs import train_run
-from seqtag.training.task import companions_in, in_one_pass, in_two_passes
+from seqtag.training.task import in_one_pass
 from seqtag.training.treebank import Treebank, examples_of
 
 if TYPE_CHECKING:
@@ -160,18 +160,16 @@ def choose(candidates: Sequence[Task], treebank: Treebank, schedule: Schedule) -
     measured: dict[str, dict[str, Any]] = {}
     task = _by_trial(candidates, treebank, cut, schedule, measured)
     wanted, task = task.settings.passes, task.without_auto()
-    passes = {1: in_one_pass(task)}
-    if wanted != 1:
-        passes[2] = in_two_passes(task, companions_in(task, treebank.annotated))
-    number = 1 if wanted == 1 else 2
     if wanted == "auto":
+        passes = {n: usual([task.setting(passes=n)], treebank, schedule) for n in (1, 2)}
         trials = _trials(passes, treebank, cut, schedule)
         scores = {name: trial.score for name, trial in trials.items()}
         number = max(scores, key=scores.__getitem__)
+        task = task.setting(passes=number)
         measured["passes"] = trials[number].facts(scores)
-    *hidden, shown = passes[number]
+    *hidden, shown = usual([task], treebank, schedule)
     breaks = shown.column.name == "tokens" and "form" in shown.columns  # after words, not signs
-    shown = replace(shown.setting(passes=number), chosen=measured, scores_lengths=breaks)
+    shown = replace(shown, chosen=measured, scores_lengths=breaks)
     for name, facts in measured.items():
         _log.info(
             "%s %s, by %s on %s tokens held out of the training data (%s)%s",
@@ -202,13 +200,11 @@ def _by_trial(
     biased = any(_has_recall_bias(task, treebank) for task in candidates)
     if len(candidates) == 1 and not tries_words and not biased:
         return candidates[0]
-    few = None if len(candidates) == 1 or biased else _FEW
-    lists = {
-        each.name: in_one_pass(each.setting(epochs=min(each.settings.epochs, few)) if few else each)
-        for each in candidates
-    }
-    early = len(candidates) == 1 and not biased
-    trials = _trials(lists, treebank, cut, schedule, may_end_early=early)
+    alone, lists = len(candidates) == 1, {}
+    for task in candidates:
+        epochs = task.settings.epochs if alone or biased else min(task.settings.epochs, _FEW)
+        lists[task.name] = in_one_pass(task.setting(epochs=epochs))
+    trials = _trials(lists, treebank, cut, schedule, may_end_early=alone and not biased)
     if not trials:  # all multiword tokens are held out
         return candidates[0]
     name = max(trials, key=lambda name: trials[name].score)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,77 +20,19 @@ from seqtag.features.index import index_corpus
 from seqtag.model.known_words import KnownWords
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.runs import recipe_of
-from seqtag.training.train import train
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from typing_extensions import Unpack
 
-    from seqtag.corpus.sentence import Labels, Values
     from seqtag.engine.arrays import IntArray
     from seqtag.engine.reference import Weights
     from seqtag.features.encoder import Column
     from seqtag.labels.coding import LabelCoding
     from seqtag.settings import Settings
-    from seqtag.training.data import Source, TrainingData
+    from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
-    from seqtag.training.train import Options
-
-
-@overload
-def partial_fit(
-    tagger: Tagger, data: Source, labels: None = None, **options: Unpack[Options]
-) -> Tagger: ...
-@overload
-def partial_fit(
-    tagger: Tagger, data: Iterable[Values], labels: Iterable[Labels], **options: Unpack[Options]
-) -> Tagger: ...
-def partial_fit(
-    tagger: Tagger,
-    data: Any,
-    labels: Iterable[Labels] | None = None,
-    *,
-    epochs: int | None = 1,
-    min_count: int | None = 1,
-    **options: Any,
-) -> Tagger:
-    """Return a tagger that has learned from more sentences; the given one does not change.
-
-    Only the averaged weights of the model are carried over; the new average is over the new
-    sentences alone. A sentence therefore counts as much as in any training, however many came
-    before, and one call with a hundred sentences is steadier than a hundred calls with one.
-
-    Parameters
-    ----------
-    tagger
-        The tagger to continue from.
-    data, labels
-        As `seqtag.train` takes them: sentences and their labels as lists, or a file or
-        sentences that have labels. Labels that the model does not know are added to it.
-    epochs
-        Passes over the sentences; None for as many as the model had.
-    min_count
-        Leave out new features seen less often in these sentences; those of the model stay. None
-        for the model's value.
-    **options
-        As for `seqtag.train`.
-
-    Raises
-    ------
-    CorpusError, TemplateError, LabelError, TypeError, ValueError
-        As `seqtag.train` does.
-
-    Examples
-    --------
-    >>> import seqtag
-    >>> tagger = seqtag.load("en").tagger("upos")
-    >>> better = partial_fit(tagger, [["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3)
-    >>> better.tag(["Zorb", "!"])
-    ['INTJ', 'PUNCT']
-    """
-    return train(data, labels, init=tagger, epochs=epochs, min_count=min_count, **options)
 
 
 class OnlineWeights:

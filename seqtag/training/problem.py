@@ -263,29 +263,28 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
         if compiled.tag_terms:
             instances = with_label_sets(corpus.instances, by_tags, tags[:, 0], y)
             corpus = corpus._replace(instances=instances)
-    words = form.types if form else []
+    known_words = init.known_words if init else KnownWords.of(())
     origin: dict[str, Any] = {
         "sentences": len(examples.lengths),
         "tokens": tokens,
         "corpus_sha256": examples.digest(),
     }
-    if examples.layout:
-        origin["layout"] = examples.layout
-    if examples.lacks_outside:
-        origin["lacks_outside"] = True
+    more = {
+        "layout": examples.layout,
+        "lacks_outside": examples.lacks_outside,
+        "init_sha256": init and digest(init),
+        "chosen": dict(task.chosen),
+    }
+    origin |= {name: fact for name, fact in more.items() if fact}
     if labeled < tokens:
         origin["labelled"] = labeled
-    if init:
-        origin["init_sha256"] = digest(init)
-    if task.chosen:
-        origin["chosen"] = dict(task.chosen)
     return Problem.of(
         task,
         compiled,
         corpus,
         y,
         labels,
-        known_words=init.known_words.with_words(words) if init else KnownWords.of(words),
+        known_words=known_words.with_words(form.types if form else ()),
         parts=parts,
         tag_dictionary=tag_dictionary_of(compiled, columns, (y, choices), labels, settings, init),
         origin=origin,

@@ -15,6 +15,7 @@ from seqtag.engine.keys import are_kept
 from seqtag.model.freeze import mean
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
+from seqtag.tagging.encode import check_threads
 from seqtag.training.interruption import AtOnce, Stop, put_off
 from seqtag.training.problem import DevJudge, feature_digest
 
@@ -117,9 +118,7 @@ class Schedule:
         if self.seed >= 2**32:
             msg = f"expected a seed below 2**32, found {self.seed}; choose a smaller one"
             raise ValueError(msg)
-        if self.threads < 1:
-            msg = f"expected threads of 1 or more, found {self.threads}"
-            raise ValueError(msg)
+        check_threads(self.threads)
 
     def random(self, *more: int) -> np.random.RandomState:
         """Return the random stream of a run, an epoch, and a purpose."""
@@ -172,27 +171,22 @@ class Trainable(Protocol):
     @property
     def start(self) -> WarmStart | None:
         """Initial weights, if they are not 0."""
-        ...
 
     @property
     def choices(self) -> BoolArray | None:
         """Sets of labels for tokens that have not exactly one."""
-        ...
 
     @property
     def settings(self) -> Settings:
         """The settings of training."""
-        ...
 
     @property
     def corpus(self) -> IndexedCorpus:
         """The sentences as rows of features."""
-        ...
 
     @property
     def y(self) -> NDArray[np.int32]:
         """Label id of each token."""
-        ...
 
 
 MakeLearner = Callable[["State | None"], "Learner"]
@@ -241,20 +235,17 @@ def fit(
         held_out = held_out.select(problem.compiled.columns)
         judge = DevJudge(problem, held_out)
     if schedule.checkpoints:  # the weights depend on these facts
-        origin, begin = problem.origin, problem.origin.get("init_sha256")
-        tables = problem.compiled.tables
-        dev = None
-        if held_out is not None:
-            dev = {"sentences": len(held_out.lengths), "sha256": held_out.digest()}
+        origin, tables = problem.origin, problem.compiled.tables
         facts = {
-            "training set": {"sentences": origin["sentences"], "sha256": origin["corpus_sha256"]},
-            "dev set": dev,
+            "training set": f"{origin['sentences']:,} sentences with SHA-256 "
+            f"{origin['corpus_sha256']}",
+            "dev set": held_out and held_out.summary,
             "labeled_words": origin.get("labelled"),
-            "model to continue from": {"sha256": begin} if begin else None,
+            "model to continue from": origin.get("init_sha256"),
             "templates": str(problem.templates).splitlines(),
             "columns": list(problem.columns),
-            "feature set": {"sha256": feature_digest(problem, held_out)},
-            **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
+            "feature set": feature_digest(problem, held_out),
+            **{f"table {name}": table.digest for name, table in tables.items()},
             "scheme": problem.coding.scheme,
             "learned_as": problem.coding.encoding,
             "constrain": problem.coding.constrained,

@@ -1,8 +1,7 @@
-"""Choosing and judging models: splits, cross-validation, search of settings, learning curves.
+"""Choosing and judging models: cross-validation, search of settings, learning curves.
 
-Everything works on a function ``fit(train) -> score``, where ``score(test)`` is a number, the
-higher the better; so classifiers (`classifier_fit`) and taggers (`tagger_fit`) use the same code.
-Data are a list of examples (sentences), or a tuple of things equally long, such as (X, y).
+Everything works on lists of sentences and a function ``fit(train) -> score``, such as that of
+`tagger_fit`, where ``score(test)`` is a number, the higher the better.
 """
 
 from __future__ import annotations
@@ -21,14 +20,11 @@ from seqtag.evaluation.significance import CONFIDENCE, Interval, student_quantil
 from seqtag.evaluation.text_tables import signature_of
 from seqtag.parallel import in_order
 from seqtag.randomness import random_source
-from seqtag.settings import SETTINGS
-from seqtag.tagging.streams import tag_stream
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.evaluation.report import Report
-    from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
 _BLOCKS = 10  # for each fold, where no documents are known
@@ -121,77 +117,6 @@ class Point(NamedTuple):
     test: float
 
 
-def size(data: Any) -> int:
-    """Number of examples.
-
-    Raises
-    ------
-    SeqtagError
-        If the parts of a tuple differ in length.
-    """
-    if not isinstance(data, tuple):
-        return int(data.shape[0]) if hasattr(data, "shape") else len(data)
-    sizes = [size(part) for part in data]
-    if len(set(sizes)) > 1:
-        msg = f"expected X and y of one length, found {', '.join(map(str, sizes))}"
-        raise SeqtagError(msg)
-    return sizes[0]
-
-
-def take(data: Any, where: Sequence[int] | np.ndarray) -> Any:
-    """Return the examples of the given numbers, in that order.
-
-    Examples
-    --------
-    >>> take((["a", "b", "c"], np.array([1, 2, 3])), [2, 0])
-    (['c', 'a'], array([3, 1]))
-    """
-    if isinstance(data, tuple):
-        return tuple(take(part, where) for part in data)
-    if hasattr(data, "shape"):
-        return data[np.asarray(where)]
-    return [data[i] for i in where]
-
-
-def split(data: Any, shares: Sequence[float] = (0.8, 0.1, 0.1), random_state: Any = 0) -> list[Any]:
-    """Cut the data at random into parts: training, validation and test, say.
-
-    Parameters
-    ----------
-    data
-        At least one example per share.
-    shares
-        Positive numbers; their proportions count. Parts differ from them by less than an example,
-        but none is empty.
-    random_state
-        Seed, generator or None; see `random_source`.
-
-    Raises
-    ------
-    SeqtagError
-        If there are fewer examples than parts, or a share is not positive.
-
-    Examples
-    --------
-    >>> [len(part) for part in split(list(range(50)))]
-    [40, 5, 5]
-    """
-    n = size(data)
-    if not len(shares) or not all(share > 0 for share in shares):
-        msg = f"expected positive shares, found {tuple(shares)}"
-        raise SeqtagError(msg)
-    if n < len(shares):
-        msg = f"expected at least one example for each of {len(shares)} parts, found {n}"
-        raise SeqtagError(msg)
-    spare = n - len(shares)  # what is left when each part has one
-    ends = np.cumsum(shares) / np.sum(shares)
-    cuts = np.rint(ends * n).astype(int)
-    low = np.arange(1, len(shares) + 1)
-    cuts = np.minimum(np.maximum.accumulate(np.maximum(cuts - low, 0)), spare) + low
-    parts = np.split(random_source(random_state).permutation(n), cuts[:-1])
-    return [take(data, part) for part in parts]
-
-
 def k_folds(
     n: int, k: int, random_state: Any = 0, groups: Sequence[int] | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -274,10 +199,10 @@ def cross_validate(
 
     def score(fold: tuple[np.ndarray, np.ndarray]) -> float:
         train, test = fold
-        return float(fit(take(data, train))(take(data, test)))
+        return float(fit([data[i] for i in train])([data[i] for i in test]))
 
     scores = []
-    for found in in_order(score, k_folds(size(data), k, random_state, groups), threads):
+    for found in in_order(score, k_folds(len(data), k, random_state, groups), threads):
         scores.append(found)
         if on_fold:
             on_fold(len(scores), found)
@@ -321,7 +246,10 @@ def grid(space: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     >>> grid({"step": [0.1, 1], "average": [True]})
     [{'step': 0.1, 'average': True}, {'step': 1, 'average': True}]
     """
-    _check_space(space)
+    for name, values in space.items():
+        if isinstance(values, str) or not len(values):
+            msg = f"expected a list of values for the setting {name!r}, found {values!r}"
+            raise SeqtagError(msg)
     return [dict(zip(space, values, strict=True)) for values in product(*space.values())]
 
 
@@ -340,20 +268,11 @@ def random_settings(
     >>> len(random_settings({"a": range(100), "b": range(100)}, 5))
     5
     """
-    _check_space(space)
     if n < 1:
         msg = f"expected at least one trial, found {n}"
         raise SeqtagError(msg)
-    sizes = [len(values) for values in space.values()]
-    total = math.prod(sizes)
-    random = random_source(random_state)
-    chosen: dict[int, None] = {}
-    while len(chosen) < min(n, total):
-        number = 0
-        for base in sizes:  # one digit per setting: grids may be larger than any integer type
-            number = number * base + int(random.randint(base))
-        chosen[number] = None
-    return [_combination(space, number) for number in chosen]
+    every = grid(space)
+    return [every[i] for i in random_source(random_state).permutation(len(every))[:n]]
 
 
 def search(
@@ -417,14 +336,14 @@ def learning_curve(
     SeqtagError
         If a size is not from 1 to the number of examples.
     """
-    n = size(data)
+    n = len(data)
     if not len(sizes) or min(sizes) < 1 or max(sizes) > n:
         msg = f"expected sizes from 1 to {n}, the number of examples, found {list(sizes)}"
         raise SeqtagError(msg)
     shuffled = random_source(random_state).permutation(n)
     points = []
     for count in sizes:
-        train = take(data, shuffled[:count])
+        train = [data[i] for i in shuffled[:count]]
         score = fit(train)
         points.append(Point(int(count), float(score(train)), float(score(test))))
         if on_point:
@@ -477,81 +396,19 @@ def training_curves(
     if tagger.model.interrupted:
         raise KeyboardInterrupt
     fit, seed = tagger_fit(**settings), settings.get("seed", 1)
-    by_size = _errors_by_size(fit, sentences, held_out, points, seed, on_point)
+    n = len(sentences)
+    sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
+    by_size = [
+        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test}
+        for p in learning_curve(fit, sentences, held_out, sizes, seed, on_point)
+    ]
     return {"by_epoch": by_epoch, "by_size": by_size}
 
 
-def curve_of_taggers(
-    taggers: Sequence[Tagger],
-    sentences: Sequence[Sentence],
-    held_out: Sequence[Sentence],
-    points: int,
-    on_point: Callable[[Point], None] | None = None,
-) -> dict[str, list[dict[str, float]]]:
-    """Return the errors by training size of taggers trained with the settings of the last tagger.
-
-    The taggers before it fill its input columns in the sentences to score, as in a pipeline. The
-    result is that of `training_curves`, without rows by epoch.
-    """
-    *feeders, tagger = taggers
-    training = tagger.info["training"]
-    names = [setting.attribute for setting in SETTINGS.values()]
-    seed = training.get("seed", 1)
-    fit = tagger_fit(
-        feeders=feeders,
-        label=tagger.label,
-        templates=tagger.model.templates,
-        seed=seed,
-        unlabeled="skip",
-        **{name: training[name] for name in names if name in training},
-    )
-    by_size = _errors_by_size(fit, sentences, held_out, points, seed, on_point)
-    return {"by_epoch": [], "by_size": by_size}
-
-
-def _errors_by_size(
-    fit: Fit,
-    sentences: Sequence[Sentence],
-    held_out: Sequence[Sentence],
-    points: int,
-    seed: int,
-    on_point: Callable[[Point], None] | None,
-) -> list[dict[str, float]]:
-    n = len(sentences)
-    sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
-    curve = learning_curve(fit, sentences, held_out, sizes, seed, on_point)
-    return [
-        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test} for p in curve
-    ]
-
-
-def classifier_fit(make: Callable[[], Any]) -> Fit:
-    """Return the ``fit`` of a classifier on (X, y): ``make()`` gives a new one.
-
-    Examples
-    --------
-    >>> from seqtag.classifiers.perceptrons import BinaryPerceptron
-    >>> data = np.array([[1.0], [2.0], [-1.0], [-2.0]] * 5), np.array([1, 1, -1, -1] * 5)
-    >>> cross_validate(classifier_fit(BinaryPerceptron), data, 4).scores
-    (1.0, 1.0, 1.0, 1.0)
-    """
-
-    def fit(train: tuple[Any, Any]) -> Score:
-        model = make().fit(*train)
-        return lambda test: model.score(*test)
-
-    return fit
-
-
-def tagger_fit(
-    on_report: Callable[[Report], object] | None = None,
-    *,
-    feeders: Sequence[Tagger] = (),
-    **settings: Any,
-) -> Fit:
+def tagger_fit(on_report: Callable[[Report], object] | None = None, **settings: Any) -> Fit:
     """Return the ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy.
 
-    `on_report` is given the report of each scoring; `feeders` fill columns of what is scored.
+    `on_report` is given the report of each scoring.
     """
 
     def fit(sentences: Sequence[Any]) -> Score:
@@ -560,7 +417,7 @@ def tagger_fit(
             raise KeyboardInterrupt  # half a training is no score
 
         def judge(test: Any) -> float:
-            report = score(tagger, tag_stream(feeders, test), words=False)
+            report = score(tagger, test, words=False)
             if on_report:
                 on_report(report)
             return report.score
@@ -568,19 +425,3 @@ def tagger_fit(
         return judge
 
     return fit
-
-
-def _check_space(space: Mapping[str, Sequence[Any]]) -> None:
-    for name, values in space.items():
-        if isinstance(values, str) or not len(values):
-            msg = f"expected a list of values for the setting {name!r}, found {values!r}"
-            raise SeqtagError(msg)
-
-
-def _combination(space: Mapping[str, Sequence[Any]], number: int) -> dict[str, Any]:
-    """Return the combination of a number, read as digits, the last setting first."""
-    digits: dict[str, Any] = {}
-    for name in reversed(list(space)):
-        number, digit = divmod(number, len(space[name]))
-        digits[name] = space[name][digit]
-    return {name: digits[name] for name in space}

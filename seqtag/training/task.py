@@ -28,7 +28,6 @@ from seqtag.settings import Settings
 from seqtag.tables.lexicon import check_used, given_tables, with_tables
 from seqtag.training.warm_start import (
     check_labels_column,
-    check_to_go_on,
     coding_to_go_on,
     merged_templates,
     part_of,
@@ -431,7 +430,9 @@ class Request:
             elif templates is None or templates in preset_names():
                 chosen = _fitted(chosen, tuple(available))
             values = Settings().with_values(chosen.settings).with_values(given)
-        check_to_go_on(init, values)
+        if init is not None:  # a model of two passes is refused, too
+            both = replace(values, passes=2) if init.first else values
+            both.in_one_pass("going on from a model", "train one of two passes anew")
         return Task(
             column,
             chosen,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from hashlib import sha256
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 
 from seqtag.corpus import ReadOptions
 from seqtag.errors import CorpusError
 from seqtag.model.bundle import digest
 from seqtag.tables.lexicon import check_phrases, check_used, tables_of
-from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.checkpoints import checkpoints_in
+from seqtag.training.checkpoints import Stage, checkpoints_in
 from seqtag.training.choose import choose
 from seqtag.training.data import Source, TrainingData, Unlabeled, from_lists, open_corpus
 from seqtag.training.loop import train_tasks, usual
@@ -37,11 +37,10 @@ from seqtag.training.text_examples import (
     word_table,
 )
 from seqtag.training.treebank import PARTS_OF_WORDS, Treebank
-from seqtag.training.warm_start import default_label, loaded, note_left_out
+from seqtag.training.warm_start import default_label, note_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from os import PathLike
 
     from typing_extensions import Unpack
 
@@ -265,7 +264,7 @@ def train(
     )
     policy = Unlabeled.of(options.pop("unlabeled", "error"), options.pop("unlabeled_mark", "_"))
     init, templates = options.pop("init", None), options.pop("templates", None)
-    begin = None if init is None else loaded(init)
+    begin = load(init) if isinstance(init, (str, PathLike)) else init
     tables, raw = tables_of(options.pop("tables", ())), options.pop("raw", ())
     if raw:
         tables.append(classes_of(raw, data, reading, schedule.threads, segmenter=train))
@@ -303,7 +302,7 @@ def train(
         note_left_out(begin, learned)
         if folder:
             facts = prepared.facts(request, schedule)
-            schedule = replace(schedule, checkpoints=folder.stage(",".join(learned), facts))
+            schedule = replace(schedule, checkpoints=Stage(folder, ",".join(learned), shared=facts))
         said = on_component if is_pipeline else None
         models = train_tasks(*prepared, schedule, decide, said)
     return Pipeline(models) if is_pipeline else Tagger(models[0])
@@ -327,19 +326,12 @@ class _Prepared(NamedTuple):
 
     def facts(self, request: Request, schedule: Schedule) -> dict[str, Any]:
         """Return what the training depends on, though not each of its components."""
-        facts = [
-            each and {"sentences": len(each.words.lengths), "sha256": each.words.digest()}
-            for each in (self.treebank, self.dev)
-        ]
-        begun = [task.init for [task, *_] in self.components if task.init]
-        models = "".join(map(digest, begun))
+        begun = [digest(task.init) for [task, *_] in self.components if task.init]
         return {
-            "training set": facts[0],
-            "dev set": facts[1],
-            "model to continue from": (
-                {"sha256": sha256(models.encode()).hexdigest()} if models else None
-            ),
-            **{f"table {table.name}": {"sha256": table.digest} for table in request.tables},
+            "training set": self.treebank.words.summary,
+            "dev set": self.dev and self.dev.words.summary,
+            "model to continue from": ",".join(begun) or None,
+            **{f"table {table.name}": table.digest for table in request.tables},
             **{name: value for name, value in request.settings.items() if value is not None},
             "runs": schedule.runs,
             "patience": schedule.patience,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +28,6 @@ from seqtag.labels.column import component_names
 from seqtag.labels.schemes import invalid_transitions, scheme_of
 from seqtag.model.freeze import thaw
 from seqtag.settings import SETTINGS, Settings
-from seqtag.tagging.pipeline import load
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
@@ -221,11 +219,6 @@ def _moved_chain(
 
 
 # --------------------------------------------------------------------------- compatibility
-def loaded(init: Loaded | str | PathLike[str]) -> Loaded:
-    """Return the model to continue from, given by itself or by its file."""
-    return load(init) if isinstance(init, (str, PathLike)) else init
-
-
 def default_label(init: Loaded | None) -> str | None:
     """Return the column that a model labels; None if there are several, or no model."""
     return init.label if isinstance(init, Tagger) else None
@@ -289,20 +282,6 @@ def note_left_out(init: Loaded | None, names: Sequence[str]) -> None:
             ", ".join(left_out),
             "is" if len(left_out) == 1 else "are",
         )
-
-
-def check_to_go_on(init: Model | None, settings: Settings) -> None:
-    """Refuse to continue a model of two passes, or in two passes.
-
-    Raises
-    ------
-    TemplateError
-        If a model has two, or is to have them.
-    """
-    if init is not None and init.first:
-        settings = replace(settings, passes=2)  # whatever the settings are
-    if init is not None:
-        settings.in_one_pass("going on from a model", "train one of two passes anew")
 
 
 def settings_of(

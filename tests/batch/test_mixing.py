@@ -70,17 +70,6 @@ def test_changes_and_what_was_before_give_what_is_now(before, after):
 
 
 # ----------------------------------------------------------------- mixing
-def test_cells_are_the_mean_of_the_shards_that_changed_them():
-    before = table({0: (8, 0, 1), 1: (1, 0, 1), 5: (7, 0, 7)})
-    one = table({0: (2, 0, 3), 2: (6, 0, 4)})
-    two = table({0: (5, 0, 6), 1: (3, 0, 2)})
-    found = mix_weights(before, [one, two], [1, 2], 1)
-    assert found.cells.tolist() == [0, 1, 2, 5]
-    w, _, g = found.values.tolist()
-    assert w == [4, 3, 6, 7]
-    assert g == [5, 2, 4, 7]
-
-
 @given(cases(), st.integers(1, 3), st.integers(1, 3))
 @pytest.mark.parametrize("rule", RULES)
 @each_backend

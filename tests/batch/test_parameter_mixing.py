@@ -228,10 +228,10 @@ def test_to_go_on_is_not_to_have_stopped(options, after, tmp_path):
     ("change", "said"),
     [
         ({"seed": 2}, "seed was 1, is 2"),
-        ({"dev": DEV}, "there was no dev set, now there is one"),
-        ({"shards": [THREE[0], THREE[2]]}, "the training set had 6 sentences, has 5"),
-        ({"shards": [THREE[0], THREE[2], THREE[1]]}, "the training set is different: SHA-256 was"),
-        ({"shards": [TRAINING]}, "the training set is different: SHA-256 was"),
+        ({"dev": DEV}, "dev set was not given, is 2 sentences"),
+        ({"shards": [THREE[0], THREE[2]]}, ", is 5 sentences with SHA-256"),
+        ({"shards": [THREE[0], THREE[2], THREE[1]]}, "training set was 6 sentences with SHA-256 "),
+        ({"shards": [TRAINING]}, "training set was 6 sentences with SHA-256 "),
     ],
 )
 def test_checkpoints_of_another_training_are_refused(change, said, tmp_path):

@@ -20,7 +20,7 @@ from seqtag.batch import split
 from seqtag.batch.files import Models, tag_file
 from seqtag.batch.jobs import Job
 from seqtag.batch.ledger import BatchReport, Failure, Ledger, read_report
-from seqtag.batch.ray_tagging import AttemptError, Step, attempt, tag_files
+from seqtag.batch.ray_tagging import AttemptError, Step, TagRun, attempt
 from seqtag.batch.storage import facts_of_all, remove
 from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
@@ -47,7 +47,8 @@ def place(tmp_path, monkeypatch, home) -> Path:
 def run(ray: FakeRay, **more) -> BatchReport:
     jobs = [Job(str(path), str(Path("out", path.name))) for path in sorted(Path("in").iterdir())]
     with Ledger("out/ledger.jsonl", "out/") as ledger:
-        return tag_files(ray, jobs, Models.of("my.seqtag"), TagOptions(), ledger, **more)
+        models = Models.of("my.seqtag")
+        return TagRun(ray, models, TagOptions(), ledger, **more).tag(jobs)
 
 
 def lines(status: str) -> list[dict]:

@@ -161,7 +161,7 @@ def test_a_shard_may_be_at_an_address(tmp_path, shards):
 # ----------------------------------------------------------------- the command
 def test_the_command_writes_the_model_and_says_what_happened(actors, shards, call):
     seqtag.train_shards(shards, **HOW).save("here.seqtag")
-    done = call("cluster", "train", *shards, "-o", "there.seqtag", *OPTIONS, "--rounds", 4)
+    done = call("cluster", "train", *shards, "-o", "there.seqtag", *OPTIONS, "--epochs", 4)
     assert done.code == 0, done.err
     with open("here.seqtag", "rb") as here, open("there.seqtag", "rb") as there:  # noqa: PTH123
         assert here.read() == there.read()
@@ -191,7 +191,6 @@ def test_the_command_prints_json_and_goes_on_from_checkpoints(actors, shards, ca
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--rounds", "2", "--epochs", "3"], "expected --rounds or --epochs, found both"),
         (["--patience", "2"], "--patience needs a --dev set"),
         (["--resume"], "--resume needs a folder: --checkpoint DIR"),
     ],
@@ -210,7 +209,7 @@ def test_any_number_of_workers_gives_the_same_model(workers, shards):
     seqtag.train_shards(shards, **HOW).save("here.seqtag")
     command = [
         *(sys.executable, "-m", "seqtag", "cluster", "train", *shards, "-o", "there.seqtag"),
-        *(*OPTIONS, "--rounds", "4", "--workers", str(workers), "-q"),
+        *(*OPTIONS, "--epochs", "4", "--workers", str(workers), "-q"),
     ]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)

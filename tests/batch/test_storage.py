@@ -145,26 +145,6 @@ def test_without_fsspec_the_extra_is_named(monkeypatch):
     )
 
 
-def test_a_range_is_read_like_a_file(tmp_path):
-    path = str(tmp_path / "a")
-    Path(path).write_bytes(b"0123456789")
-    with digesting(path, 2, 6) as file:
-        assert (file.read(3), file.read(), file.read()) == (b"234", b"5", b"")
-        assert file.digest() == digest_of(path, 2, 6) != digest_of(path)
-    with digesting(path, 8, 20) as file:
-        assert file.read() == b"89"
-
-
-def test_what_is_not_there_is_removed(tmp_path, memory):
-    for folder in (str(tmp_path / "a"), f"{memory}/a"):
-        with open_output(f"{folder}/b") as (out, _):
-            out.write(b"x")
-        remove(folder)
-        assert facts_of(f"{folder}/b") is None
-        remove(folder)
-        remove(f"{folder}/b")
-
-
 def test_what_cannot_be_looked_up_stops_nothing(tmp_path, memory, monkeypatch):
     (tmp_path / "a").write_text("x")
     names = [str(tmp_path / "a"), str(tmp_path / "a" / "b"), "nowhere://a/b", f"{memory}/none"]

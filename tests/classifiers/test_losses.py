@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.classifiers.losses import (
-    costs,
     empirical_risk,
     hinge,
     squared,
@@ -35,13 +34,6 @@ def test_losses_are_their_formulas(sample):
         np.mean(weighted)
     )
     assert (zero_one(y, h) <= hinge(y, h)).all()  # an upper bound
-
-
-def test_gamma1_is_for_false_alarms_and_gamma2_for_what_is_missed():
-    """The lecture's table: predicted +, gold - costs gamma 1; predicted -, gold + costs gamma 2."""
-    assert weighted_zero_one([-1], [3.0], gamma1=5, gamma2=2).tolist() == [5.0]
-    assert weighted_zero_one([1], [-3.0], gamma1=5, gamma2=2).tolist() == [2.0]
-    assert costs(gamma1=5, gamma2=2).tolist() == [[0, 5], [2, 0]]
 
 
 @pytest.mark.parametrize(

@@ -140,11 +140,6 @@ def test_maps_of_arrays_and_dicts_agree(X):
         assert sorted(map(sorted, array.tolist())) == sorted(map(sorted, vectors.dense().tolist()))
 
 
-def test_the_quadratic_map_is_in_the_order_of_the_books():
-    assert quadratic([[2, 3]]).tolist() == [[2, 3, 6, 4, 9]]
-    assert product([[2, 3, 5]]).tolist() == [[2, 3, 5, 6, 10, 15]]
-
-
 def test_maps_by_name_and_by_hand():
     assert apply_map(None, "as it is") == "as it is"
     assert apply_map("product", [[2, 3]]).tolist() == [[2, 3, 6]]

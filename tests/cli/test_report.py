@@ -47,25 +47,3 @@ def test_parts_of_a_pipeline(folder, call):
     assert b'id="segmentation"' not in done.out
     done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--label", "feats")
     assert b"task:feats|" in done.out
-
-
-def test_a_learning_curve(home, folder, call):
-    args = ("report", "-m", home / "upos.seqtag", "gold.conllu", "-o", "-")
-    done = call(*args, "--curve", home / "train.conllu")
-    assert b"Error by training size" in done.out
-    assert done.err.count(" sentences: error ") == 4
-
-
-def test_the_curve_of_a_component_sees_the_tags_that_the_page_does(folder, call):
-    """Here the label follows from the tag, and the tag from the word, but for one word of four."""
-    (folder / "train.txt").write_text("a DT D\nb NN N\nc XX X\n\n" * 16)
-    (folder / "gold.txt").write_text("a DT D\nb NN N\nc DT D\nb NN N\n\n" * 2)
-    for label, looks_at in (("pos", "form"), ("label", "pos")):
-        (folder / "templates").write_text(f"{looks_at}[0]\n")
-        how = ("--columns", "form,pos,label", "--label", label, "--templates", "templates")
-        assert call("train", "train.txt", *how, "-o", f"{label}.seqtag").code == 0
-    assert call("bundle", "pos.seqtag", "label.seqtag", "-o", "both.seqtag").code == 0
-    how = ("--columns", "form,pos,label", "--label", "label", "--curve", "train.txt")
-    done = call("report", "-m", "both.seqtag", "gold.txt", "-o", "page.html", *how)
-    assert "page.html: accuracy 75.00" in done.err
-    assert re.findall("sentences: error (.*)", done.err) == ["25.00"] * 5

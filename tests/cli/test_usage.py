@@ -95,7 +95,7 @@ USAGE = [
             "cluster tag train.txt -o n --time-limit",
         )
         for number, found in (
-            ("nan", "expected a number of seconds, found 'nan'"),
+            ("nan", "expected a number, found 'nan'"),
             ("inf", "inf is not in the range "),
         )
     ),
@@ -104,7 +104,10 @@ USAGE = [
     ("eval train.txt", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
     ("eval -m upos.seqtag a b", "expected GOLD with -m MODEL, found 2 files"),
     ("eval - -", 'expected "-" (standard input) once, found it again'),
-    ("eval a b --fail-under nan", "expected a percentage for --fail-under, found nan"),
+    (
+        "eval a b --fail-under nan",
+        "Invalid value for '--fail-under': expected a number, found 'nan'",
+    ),
     ("eval a b --fail-under 101", "101.0 is not in the range 0<=x<=100"),
     ("eval a b --errors -1", "-1 is not in the range x>=0"),
     ("eval a b --ci --conlleval", "expected --ci or --conlleval, found both"),

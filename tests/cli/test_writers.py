@@ -63,7 +63,7 @@ def folder(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     figure = MagicMock()  # takes no time
     figure.savefig.side_effect = lambda file, **_: file.write(b"<svg/>")
-    monkeypatch.setattr("seqtag.cli.curve._pyplot", lambda _: lambda **_: figure)
+    monkeypatch.setattr("seqtag.cli.curve._pyplot", lambda: lambda **_: figure)
     return tmp_path
 
 

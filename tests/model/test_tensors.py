@@ -48,12 +48,11 @@ def test_a_lone_surrogate_is_refused():
 @pytest.mark.parametrize(
     ("blob", "offsets", "message"),
     [
-        (b"ab", [], "m: expected string offsets from 0 to 2, found none"),
+        (b"ab", [], r"m: expected string offsets from 0 to 2, found \[\]"),
         (b"ab", [1, 2], r"from 0 to 2, found \[1, 2\]"),
-        (b"ab", [0, 3], r"from 0 to 2, found \[0, 3\]"),
         (b"ab", [0, 1], r"from 0 to 2, found \[0, 1\]"),
-        (b"ab", [0, 2, 1, 2], "expected string offsets that do not decrease, found a decrease at"),
-        (b"ab", [0, 2**63 - 1, -(2**63), 2], "do not decrease, found a decrease at 1"),
+        (b"ab", [0, 2, 1, 2], r"string offsets that do not decrease, found \[1\]"),
+        (b"ab", [0, 2**63 - 1, -(2**63), 2], r"do not decrease, found \[1\]"),
         (b"a\xc3\xa9", [0, 2, 3], r"expected strings in UTF-8, found b'a\\xc3' at index 0"),
         (b"a\xff", [0, 1, 2], r"expected strings in UTF-8, found b'\\xff' at index 1"),
     ],

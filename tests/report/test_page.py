@@ -206,14 +206,12 @@ def test_many_labels_are_drawn_together(tagger):
     assert "x" * 79 + "…" in page
 
 
-def test_chunks_and_a_curve(home):
+def test_chunks(home):
     path = home / "train.txt"
     tagger = seqtag.load(home / "chunk.seqtag")
     found = analyze([tagger], seqtag.read(path), LabelColumn("chunk"))
-    curve = [{"sentences": i, "train_error": 0, "dev_error": 1 / i} for i in (2, 4)]
-    page = report_page([found], model="m", gold="g", curve=curve)
+    page = report_page([found], model="m", gold="g")
     assert "Chunks (iob2)" in Reader(page).texts and "chunk F1" in page
-    assert page.count("<figure>") == 2 and "Error by training size" in page
 
 
 def test_calibrated_scores(tagger):
@@ -278,10 +276,3 @@ def test_axes_of_percentages(low, high, ends):
     axis = percents(low, high)
     assert (axis.low, axis.high) == pytest.approx(ends)
     assert axis.low <= low and high <= axis.high
-
-
-def test_a_chart_of_one_point():
-    rows = [{"sentences": 1, "train_error": 0.5, "dev_error": 0.5}]
-    page = report_page([], model="m", gold="g", curve=rows)
-    read = Reader(page)
-    assert [attrs["cx"] for tag, attrs in read.elements if tag == "circle"] == ["46.0", "46.0"]

@@ -77,17 +77,24 @@ def test_workers_share_the_load_and_count_together(home):
         assert not any(map(alive, pids))
 
 
-def test_a_worker_that_ends_is_started_again(home):
+def test_a_worker_that_ends_is_started_again(home, tmp_path, monkeypatch):
+    """What it counted is kept, without another file for each worker."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with server("-m", home / "upos.seqtag", "--workers", 2) as (process, where):
-        first, second = until(lambda: len(pids := children(process)) == 2 and pids)
-        os.kill(first, signal.SIGKILL)
-        until(lambda: len(pids := children(process)) == 2 and first not in pids)
-        assert {ask(where).status_code for _ in range(20)} == {200}
-        assert second in children(process)
+        for asked in (20, 40, 60):
+            first, second = until(lambda: len(pids := children(process)) == 2 and pids)
+            assert {ask(where).status_code for _ in range(20)} == {200}
+            os.kill(first, signal.SIGKILL)
+            until(lambda gone=first: len(pids := children(process)) == 2 and gone not in pids)
+            assert second in children(process)
+            assert counted(where, "seqtag_words_total") == 3 * asked
+        names = {each.stem for each in tmp_path.glob("seqtag-metrics-*/*.db")}
+        assert {name.rpartition("_")[2] for name in names} <= {"MainProcess", "1", "2", "3"}
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert err == b"seqtag: a worker ended (exit code -9), starting another\nseqtag: stopped\n"
+    ended = b"seqtag: a worker ended (exit code -9), starting another\n"
+    assert err == 3 * ended + b"seqtag: stopped\n"
 
 
 def test_new_models_come_without_a_lost_request(home, tmp_path):

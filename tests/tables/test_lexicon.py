@@ -172,7 +172,7 @@ def test_resuming_compares_tables(tmp_path):
 
     whole = train(CLASSES)
     assert train(CLASSES, resume=True) == whole
-    with pytest.raises(CheckpointError, match="the table c is different: SHA-256 was"):
+    with pytest.raises(CheckpointError, match=r"table c was \w{12}, is \w{12};"):
         train(replace(CLASSES, absent="8"), resume=True)
 
 

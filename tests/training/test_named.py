@@ -264,6 +264,14 @@ def test_a_model_is_used_where_nothing_can_be_written(mirror):
         model.parent.chmod(0o700)
 
 
+def test_a_better_model_is_not_replaced(mirror):
+    entry = treebank_of("abaza")
+    model = train_named(entry, best=True)
+    made = model.stat()
+    assert train_named(entry) == model
+    assert model.stat() == made
+
+
 def test_two_processes_make_it_once_and_a_killed_one_leaves_no_model(mirror):
     model = trained_path(treebank_of("abaza"))
     command = [sys.executable, "-m", "seqtag", "models", "train", "abaza"]
