@@ -248,12 +248,11 @@ def _peers_shown(found: dict[str, Any]) -> str:
         for name, value in speed.items()
     ]
     text = filled(
-        "Raw text is tokenized and tagged with one tag per word by `seqtag tag -m en --only upos`, "
-        "by spaCy with the tagger of `init config` without its weights, and by NLTK's word "
-        "tokenizer and perceptron tagger, in one run: words (separated by spaces) of "
-        f"{found['corpus']} in a second of processor time on one core, medians of {TIMES} rounds "
-        f"({_where(found)}). Other programs ran on the machine at the same time. seqtag's "
-        "model was trained on this text, so it knows all words."
+        "Raw text to one tag per word, with `seqtag tag -m en --only upos`, spaCy's tagger of "
+        "`init config` (without its weights), and NLTK's word tokenizer and perceptron tagger: "
+        f"words of {found['corpus']} in a second of processor time on one core, medians of {TIMES} "
+        f"rounds on a busy machine ({_where(found)}). seqtag's model was trained on this text, so "
+        "it knows all words."
     )
     return f"{text}\n{table(['', 'words per second', 'relative to seqtag'], rows)}"
 

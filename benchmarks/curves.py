@@ -66,15 +66,10 @@ CURVES = {
             "file_seconds": "file to file",
         },
         "Training on a file with the given number of tokens (preset `pos`), and tagging that file "
-        "with a model of the original corpus. The text consists of repetitions of the corpus, and "
-        "the vocabulary grows with it: words that occur once in the corpus get a new form in each "
-        "repetition. A tagger clears the caches of its words when they reach a limit in bytes, "
-        "which keeps its memory constant. For texts with more distinct words, a later pass "
-        "therefore costs as much as the first, and the two curves meet. In 0.1.0, where a first "
-        "pass took five times as long as a later one, tagging in memory grew with an exponent of "
-        "1.25 for this reason. The rest of the growth has two causes: Python's garbage collector, "
-        "which regularly scans all lists of words and labels (about a tenth of the time), and "
-        "cache misses (about as much).",
+        "with a model of the original corpus. The text repeats the corpus, and words that occur "
+        "once in it get a new form in each repetition. A tagger clears the caches of its words "
+        "when they reach a limit in bytes. For texts with more distinct words, a later pass "
+        "therefore costs as much as the first.",
     ),
     "labels": Curve(
         "Labels",
@@ -112,9 +107,8 @@ CURVES = {
         _SECONDS,
         "The first templates of the preset `pos`, on 200,000 tokens. Each template is one feature "
         "per token. *updates* counts the sentences that changed the weights, over all epochs, and "
-        "*errors* counts the mislabeled tokens. Few templates cause many errors. Each update reads "
-        "the features of the sentence again, and the decoder prunes less when scores are close. "
-        "For these reasons, training with three templates is not faster than training with many.",
+        "*errors* the mislabeled tokens. Few templates cause many errors and updates, so training "
+        "with them is not faster.",
     ),
 }
 

@@ -380,11 +380,17 @@ def budgets() -> str:
     return table(["what input can fill", "bytes at most"], [(what, f"{n:,}") for what, n in rows])
 
 
+MOST_SHOWN = 12
+"""Kinds of files on the page, those with the highest peaks; the store has all."""
+
+
 def tables(results: dict[str, dict[str, dict[str, int]]]) -> dict[str, str]:
     """Return the tables of the page by name."""
     found = results["tag"]
     by_peak = sorted(found, key=lambda name: -found[name]["5"])
-    worst = table(["5 MB of", "peak"], [(name, f"{found[name]['5']} MB") for name in by_peak])
+    worst = table(
+        ["5 MB of", "peak"], [(name, f"{found[name]['5']} MB") for name in by_peak[:MOST_SHOWN]]
+    )
     longer = [name for name in by_peak if "30" in found[name]]
     sizes = ("5", "30", "300")
     by_size = table(

@@ -91,10 +91,9 @@ EVERYTHING = "--best --classes"
 INTRODUCTION = """\
 # Effect of training options
 
-This page shows how training options affect score, model size, and training time. Scores are means
-over seeds 1 to {seeds} on the {part} sets: token accuracy, or F1 for chunks and names (names on
-the development set). Tokens are gold tokens. Presets and settings were chosen on development
-sets. The figures are from seqtag {version}; the benchmark suite generates this page:
+How training options affect score, model size, and training time. Scores are means over seeds 1 to
+{seeds} on the {part} sets, from gold tokens: token accuracy, or F1 for chunks and names (names on
+the development set). The figures are from seqtag {version}. This page is generated:
 
 ```sh
 OUT=docs/benchmarks/options.json
@@ -187,7 +186,6 @@ def page(results: dict[str, Any]) -> str:
             INTRODUCTION.format(**results, more=" and ".join(f"{n:,}" for n in MORE_CLASSES)),
             shown,
             CONCLUSION,
-            (DOCS / "benchmarks" / "options-without-effect.txt").read_text(encoding="utf-8"),
         ]
     )
 

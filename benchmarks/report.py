@@ -31,18 +31,16 @@ PICTURE = """\
 <img alt="Accuracy against tagging speed, one panel per task" src="benchmarks/accuracy-speed.svg">
 </picture>
 
-Each peer is represented by its best-scoring row; the three CRFsuite algorithms count as one peer.
-Hollow points were measured while the machine was running other work, so the true speed is higher.
-Rows marked ‡ below, and the corresponding points, come from a different machine. The vertical axes
-do not start at zero; they span a few percentage points. The horizontal axes are logarithmic.
+Each peer is represented by its best-scoring row. Hollow points were measured on a busy machine, so
+the true speed is higher. The vertical axes span a few percentage points; the horizontal axes are
+logarithmic.
 """
 
 INTRODUCTION = """\
 # Benchmarks
 
-This page compares seqtag with other taggers on the same data. The tools run one after another on
-one core, and each step runs in a separate process. The benchmark suite generates this page, its
-pictures, and the figures in the README:
+seqtag and other taggers on the same data, one after another on one core, each step in a separate
+process. The benchmark suite generates this page, its pictures, and the figures in the README:
 
 ```sh
 pip install -e '.[bench,plot]'
@@ -63,16 +61,12 @@ DEFINITIONS = """\
   Scores of seqtag are means over seeds 1 to 5, with the standard deviation below each table. Peers
   run with one seed or have no seed option.
 - **length**: rows marked "as seqtag" make as many passes over the training data as seqtag's preset.
-  Other rows stop at the tool's default. L-BFGS passes are not comparable, so CRFsuite's L-BFGS runs
-  only at its default length. By default, spaCy uses the development set for early stopping, so it
-  is given that set; no other row uses it.
-- Times are **processor time** over all threads, including system time, because the machine may be
-  running other work. Processor time excludes waiting for that work. It still includes the effects
-  of shared caches and shared cores, which can make a time several times as long. Rows marked † were
-  trained on a busy machine: the wall-clock time was more than 10% above the processor time. Their
-  times are upper bounds, and their speeds are lower bounds. Wall-clock times are shown only for
-  idle machines. Rows marked ‡ were measured on a different machine, and their times are not
-  comparable with seqtag's.
+  Other rows stop at the tool's default. Only spaCy gets the development set, which it needs for
+  early stopping.
+- Times are **processor time** over all threads, including system time. Other work on the machine
+  can still make them longer, by shared caches and cores. Rows marked † were trained on a busy
+  machine (wall-clock time more than 10% above processor time): their times are upper bounds. Rows
+  marked ‡ were measured on a different machine.
 - **training**: the complete process, from the corpus file to the model file, including imports.
 - **tagging**: tokens per second from lists of strings to lists of labels, in memory, on one thread,
   including feature extraction. **first pass** is the first pass over the test set. **tagging** is
@@ -85,11 +79,10 @@ DEFINITIONS = """\
 - Figures are medians of 3 runs (5 for start and for seqtag's training). Once the runs of a step
   have taken 15 s in total, the step is not repeated, and slow tools are trained only once.
 - CRFsuite, sklearn-crfsuite, and Vowpal Wabbit get the features of seqtag's presets ({templates})
-  as strings. The strings are generated in Python, as users of these tools would do, with a cache
-  for features of single words. These tools use one previous label, like seqtag's chunk preset;
-  seqtag's part-of-speech preset uses two. They learn chunk labels as IOB2, and seqtag's preset
-  learns them as IOBES. NLTK, spaCy, and UDPipe use their own features. They accept only words as
-  input, so they cannot use parts of speech for chunking.
+  as strings, generated in Python with a cache for features of single words. These tools use one
+  previous label, like seqtag's chunk preset; seqtag's part-of-speech preset uses two. They learn
+  chunk labels as IOB2, and seqtag's preset learns them as IOBES. NLTK, spaCy, and UDPipe use their
+  own features, of words only, so they are not compared on chunks.
 """
 
 COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -260,9 +253,8 @@ def _literature() -> Iterable[str]:
     """Tools that the suite does not run."""
     yield "## Published results\n"
     yield (
-        "These figures were not measured by this suite, and not all of them are for the same data. "
-        "They are\npublished results or results of our earlier runs. They show the state of the "
-        "art; differences of a\ntenth of a point are not meaningful.\n"
+        "Not measured by this suite, and not all for the same data. Differences of a tenth of a "
+        "point are not\nmeaningful.\n"
     )
     rows = [
         [TASKS[figure.task].title, figure.tool, figure.score, figure.source] for figure in FIGURES
@@ -276,11 +268,9 @@ def _growth(results: Results) -> Iterable[str]:
         return
     yield "## Scaling\n"
     yield (
-        "This section measures how the cost of seqtag grows. The exponent is the slope of the "
-        "least-squares\nline on log-log axes over the last two decades: 1 means linear growth, 0 "
-        "means no growth.\n`benchmarks/curves.py` describes how the data are generated. Times are "
-        "processor time, and axes are\nlogarithmic. The section on threads is an exception: it has "
-        "wall-clock times and linear axes.\n"
+        "How the cost of seqtag grows. The exponent is the slope of the least-squares line on "
+        "log-log axes over\nthe last two decades: 1 means linear growth, 0 means no growth. Times "
+        "are processor time, except for\nthreads. `benchmarks/curves.py` generates the data.\n"
     )
     machine = results["runs"].get(results.get("growth_run"), {})
     for name, points in results["growth"].items():

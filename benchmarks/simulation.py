@@ -353,28 +353,20 @@ MACHINE = "AMD EPYC, 2 cores, Linux x86_64, Python 3.11, Ray 2.60"
 COMMANDS = """\
 - **Tagging**: raw English text to CoNLL-U with all columns, `seqtag cluster tag -m en --format
   text --workers 1` on a file of 6 MB (1.23 million words in 5.6 s).
-- **Shared cores**: two workers tagged 1.67, 1.77, and 1.79 times as many words per second as one,
-  in three runs on an idle machine with two cores (four files of 2 million words with UPOS of `en`:
-  2.3 million words per second with one worker, 3.8 to 4.1 with two). All cores of the
-  simulation are slowed down by the median.
-- **Overhead per task**: 1,000 files of one sentence, each with a task of its own, took 11.9 s with
-  one worker and 5.6 s with two. The driver's overhead is its processor time. Small files share a
-  task (the same files then take 2.6 and 1.7 s); the overhead per file is the difference between
-  500 and 8,500 files of two sentences (0.87 and 1.98 s), and that per finished file was measured
-  with 100,000 local files.
-- **Start of a worker**: starting Python and loading seqtag and the model. Starting Ray takes a few
-  seconds more and is not included.
-- **Joining**: processor time for 84 MB of CoNLL-U whose sentences are renumbered, which is the
-  slowest case, on a machine that was running other work. Disk time is not included."""
+- **Shared cores**: on two cores, two workers tagged 1.67, 1.77, and 1.79 times as many words per
+  second as one (three runs). All cores of the simulation are slowed down by the median.
+- **Overhead per task**: 1,000 files of one sentence took 11.9 s with one worker and 5.6 s with two
+  if each had a task of its own, and 2.6 and 1.7 s if they shared tasks, as small files do.
+- **Start of a worker**: Python, seqtag, and the model. Ray takes a few seconds more.
+- **Joining**: processor time for CoNLL-U whose sentences are renumbered, without disk time."""
 
 PAGE = """\
 # Scale
 
-This page estimates what it costs to tag a terabyte of text, and how many cores can be used
-efficiently. The estimate is a simulation. `python -m benchmarks.simulation` generates this page
-from the parameters below. To change them, use its options (`--measured tokens_per_second=1e6
---assumed kills=1`). [Tag many files on many machines](how-to/cluster.md) shows how to run such a
-job.
+What it costs to tag a terabyte of text, and how many cores can be used efficiently, by simulation.
+`python -m benchmarks.simulation` generates this page; its options change the parameters
+(`--measured tokens_per_second=1e6 --assumed kills=1`). [Tag many files on many
+machines](how-to/cluster.md) shows how to run such a job.
 
 ## Parameters
 
@@ -389,14 +381,12 @@ job.
 {assumed}
 
 File sizes follow a log-normal distribution: about {files:,.0f} files with {mean:.1f} million words
-on average. Each simulation was run with {seeds} random seeds, which draw the sizes and the losses.
-The tables show medians, and in brackets the 5% and 95% quantiles. The largest file of a seed has
-{largest} billion words. The largest files are processed first.
+on average, the largest with {largest} billion. Tables show medians of {seeds} random seeds, and in
+brackets the 5% and 95% quantiles. The largest files are processed first.
 
 `seqtag cluster tag` splits files that are larger than 64 MB into *chunks* at sentence boundaries.
-After the last chunk of a file is tagged, one more task joins the chunks. Formats that cannot be
-split are tagged as complete files, as with `--split 0`. If a machine is lost, so are the tasks on
-all its cores, and they start again from the beginning.
+One more task joins the chunks of a file. Formats that cannot be split are tagged as complete files,
+as with `--split 0`. If a machine is lost, the tasks on its cores start again from the beginning.
 
 ## Number of cores
 
@@ -412,20 +402,18 @@ all its cores, and they start again from the beginning.
 
 ## Limits
 
-No schedule can be faster than the largest of these lower bounds (in seconds, medians):
+No schedule can be faster than the largest of these lower bounds (in seconds, medians). For complete
+files, the largest task is the same with any number of cores:
 
 {bounds}
-- **Largest task**: of complete files, the largest one sets the limit with many cores. It differs
-  from seed to seed more than anything else. Losses make it worse: long tasks are lost most often,
-  restart from the beginning, and are given up although their files are valid.
+- **Largest task**: of complete files, the largest one sets the limit. Losses make it worse: long
+  tasks are lost most often, and are given up although their files are valid.
 - **Joining** the largest file is a single task that copies all its chunks. If you do not need the
   joined files, split large files beforehand.
 - **Driver**: it starts one task at a time.
-- **Storage**: reading, writing, and copying when chunks are joined. At full speed, {cores:,} cores
-  read and write {wanted:,.0f} GB per second.
+- **Storage**: at full speed, {cores:,} cores read and write {wanted:,.0f} GB per second.
 - **Requests**: two to find and read a file or chunk, and one for each {part:.0f} MB of output.
-- **Local disks**: if outputs pass through the disk of the machine. Outputs in an object store do
-  not.
+- **Local disks**: not used if outputs go to an object store.
 
 With chunks, more than about {end:,} cores bring no further benefit. At this number, the work per
 core equals the next largest bound ({what}).
@@ -563,6 +551,7 @@ def page(found: dict[str, Any], machine: str, commands: str, folder: Path) -> st
             for value in each.values()
         ]
         for name, each in middle.items()
+        if name.endswith("chunks") or name == next(iter(middle))
     ]
     floors = {**[each for name, each in middle.items() if name.endswith("chunks")][-1]}
     for gone in ("work", "local disks"):

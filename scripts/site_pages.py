@@ -189,6 +189,9 @@ def _described(context: click.Context, command: click.Command) -> Iterator[str]:
             yield "```text\n" + "\n".join(others) + "\n```\n\n"
     yield f"```text\n{usage.strip()}\n```\n\n{examples}```{{program}} {path}\n```\n\n"
     for group, options in option_groups(command, context).items():
+        options = [each for each in options if each.name != "help"]  # the same in all commands
+        if not options:
+            continue
         yield f"{level}# {group}\n\n{_escaped(GROUPS[group])}\n\n"
         for each in options:
             name, text = each.get_help_record(context) or ("", "")

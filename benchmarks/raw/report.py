@@ -25,11 +25,9 @@ SCORES = {
 INTRODUCTION = """\
 ## From raw text
 
-This section measures the path from raw text to CoNLL-U. The input is the text of a treebank, with a
-blank line between paragraphs. The tools segment it into tokens, sentences, and words, and annotate
-all columns that the treebank has. Rows marked "gold tokens" start from gold tokens and words.
-seqtag and UDPipe are trained on the same files; spaCy and NLTK use rules and are not trained. The
-command is:
+From the text of a treebank to CoNLL-U with all columns that the treebank has. Rows marked "gold
+tokens" start from gold tokens and words. seqtag and UDPipe are trained on the same files; spaCy and
+NLTK use rules. The command is:
 
 ```sh
 python -m benchmarks.raw --corpora FOLDER --cache MODELS --merge results.json --out results.json
@@ -42,9 +40,7 @@ DEFINITIONS = """\
   it.
 - **speed**: words per second of processor time for the complete process, from a text of about
   200,000 words to a CoNLL-U file with all columns. The text is the {part} set, repeated.
-- **training**: processor time of the complete process, because the machine was running other work.
-  UDPipe models are cached by the content of their training files; the time shown is that of the
-  original training.
+- **training**: processor time of the complete process.
 """
 
 
