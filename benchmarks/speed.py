@@ -360,13 +360,14 @@ def compare(case: Case, pythons: dict[str, str], files: Files) -> dict[str, Any]
 def section(results: dict[str, Any]) -> Iterator[str]:
     """Yield a section of docs/benchmarks.md."""
     before, now = results["versions"]
-    on = results["machine"]
-    yield f"## {now} and {before}\n"
+    on, earlier = results["machine"], results["earlier"]
+    yield f"## {now}, {before} and {earlier['version']}\n"
     yield filled(
-        f"Both versions, in turn, on {on['cpu']}, {on['cores']} cores, {on['date']}; medians. "
+        f"{now} and {before}, in turn, on {on['cpu']}, {on['cores']} cores, {on['date']}; medians. "
         "Times are processor time except where the table says otherwise. The ratio is the median "
-        "of the ratios of the rounds, with its quartiles; a ratio in bold is an improvement. "
-        "`python -m benchmarks.speed` measures these figures."
+        "of the ratios of the rounds, with its quartiles; a ratio in bold is an improvement. The "
+        f"last column compares {before} with {earlier['version']} in the same way, on "
+        f"{earlier['date']}. `python -m benchmarks.speed` measures these figures."
     )
     rows = []
     for name, case in CASES.items():
@@ -375,17 +376,23 @@ def section(results: dict[str, Any]) -> Iterator[str]:
             continue
         less = case.unit in LESS or name in RATIOS_LESS
         low, high = found["quartiles"]
-        ratio = f"{found['ratio']:.2f}"
-        better = found["ratio"] < 1 if less else found["ratio"] > 1
         rows.append(
             [
                 case.title,
                 *(shown(found["figures"][version], case.unit) for version in (before, now)),
-                f"**{ratio}**" if better else ratio,
+                _compared(found["ratio"], less),
                 f"{low:.2f} to {high:.2f}" if found["rounds"] > 1 else "one round",
+                _compared(earlier["ratios"][name], less),
             ]
         )
-    yield table(["", before, now, "ratio", "quartiles"], rows)
+    yield table(
+        ["", before, now, "ratio", "quartiles", f"{before} over {earlier['version']}"], rows
+    )
+
+
+def _compared(ratio: float, less: bool) -> str:
+    """Return a ratio, in bold if it is an improvement."""
+    return f"**{ratio:.2f}**" if (ratio < 1 if less else ratio > 1) else f"{ratio:.2f}"
 
 
 def shown(value: float, unit: str) -> str:
@@ -426,7 +433,12 @@ def main() -> None:
         parser.error("expected another version of seqtag, found the same")
     results = json.loads(out.read_text()) if out.exists() else {}
     speed = results.setdefault("speed", {"cases": {}})
-    speed |= {"versions": list(pythons), "machine": machine()}
+    if speed.get("versions", [*pythons]) != [*pythons]:  # of the version before
+        ratios = {name: case["ratio"] for name, case in speed["cases"].items()}
+        version, date = speed["versions"][0], speed["machine"]["date"]
+        speed["earlier"] = {"version": version, "date": date, "ratios": ratios}
+        speed["cases"] = {}
+    speed |= {"versions": [*pythons], "machine": machine()}
     with work as folder:
         files = prepare(text, corpora, Path(folder))
         for name in options.only or CASES:

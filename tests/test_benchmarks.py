@@ -230,13 +230,19 @@ def test_versions_are_compared_in_rounds(tmp_path):
                 "versions": ["1.0", "2.0"],
                 "machine": {"cpu": "C", "cores": "2", "date": "2026-01-01"},
                 "cases": {"call": found, "new-text": found | {"rounds": 1}},
+                "earlier": {
+                    "version": "0.5",
+                    "date": "2025-01-01",
+                    "ratios": {"call": 2, "new-text": 3},
+                },
             }
         )
     )
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
-    assert ["`Pipeline(text)`, 12 words", "4.00 ms", "2.00 ms", "**0.40**", "0.25 to 0.50"] in rows
+    call = ["`Pipeline(text)`, 12 words", "4.00 ms", "2.00 ms", "**0.40**", "0.25 to 0.50", "2.00"]
+    assert call in rows
     new = speed.CASES["new-text"].title  # more words a second are better
-    assert [new, "0 k words/s", "0 k words/s", "0.40", "one round"] in rows
+    assert [new, "0 k words/s", "0 k words/s", "0.40", "one round", "**3.00**"] in rows
 
 
 def test_inputs_of_speed_cases(tmp_path):
