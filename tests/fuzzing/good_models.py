@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
+from seqtag.corpus import read
 from seqtag.features.language import parse
 from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
@@ -22,6 +24,7 @@ _TRAINING = (
 _CHUNKS = "a D B-NP, man N I-NP, runs V O; she P B-NP, sees V O, a D B-NP, boat N I-NP"
 _INFLECTED = "the D, man N|s, runs V|s; the D, men N|p, run V|p; man N|s, men N|p, the D"
 _LEMMAS = "Dogs dog, cats cat, barks bark, is be, PARIS Paris; sees see"
+_SPELLED = "word,tag\nAnn,b_per\nLee,i_per\nran,o\n\nBob,b_per\nsat,o\n\nin,o\nRome,b_loc\n\n"
 _TREES = [
     "Ich/ich/PRON bin/sein/AUX im=in/in/ADP+dem/der/DET Haus/Haus/NOUN ././PUNCT",
     "Wer/wer/PRON ist/sein/AUX hier/hier/ADV ?/?/PUNCT",
@@ -31,7 +34,7 @@ _TREES = [
 @cache
 def good_files() -> tuple[bytes, ...]:
     """Files of models: all orders and codings, label parts, known labels, calibration, a bundle,
-    word tables, two passes, split keys."""
+    word tables, two passes, a layout with its own spelling of labels, split keys."""
     options = {"epochs": 4, "min_count": 1}
     words = "form[0]\nsuffix(1)[0]\nlabel[-1]\nlabel[-1] + form[0]"
     plain = train(corpus(_TRAINING), label="tag", templates=parse(words), **options)
@@ -77,6 +80,12 @@ def good_files() -> tuple[bytes, ...]:
         passes=2,
         **options,
     )
+    spelled = train(
+        read(io.BytesIO(_SPELLED.encode())),
+        label="ner",
+        templates=parse("form[0]\nform[-1]\nlabel[-1]\nset encoding bilou"),
+        **options,
+    )
     steps = Calibration((-1.5, 0.0, 2.0), (0.0, 0.25, 1.0), 7)
     files = [
         [replace(plain.model, calibration=calibration)],
@@ -87,6 +96,8 @@ def good_files() -> tuple[bytes, ...]:
         components(annotated(*_TREES * 2)),
         [with_tables.model],
         [replace(twice.model, calibration=steps)],
+        [spelled.model],
+        [*components(annotated(*_TREES * 2)), plain.model, spelled.model],
     ]
     return (*map(bundle.to_bytes, files), _with_split_keys(bundle.to_bytes(files[0])))
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import io
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from seqtag.corpus.read import ReadOptions
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.tagging.pipeline import TOKENS, WORDS, Pipeline
+from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_files
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
 
 SENTENCES = (["the", "man", "runs"], ["Im", "haus", "", "unseen", "\ud800"], [], ["."])
+_ROWS = b"the,b_per\nman,i_per\nruns,o\n\nBob,b_per\nsat,o\n\n"
 TEXT = "Ich bin im Haus. Wer?\n\n \tU.S.A. don't\u00a0e\u0301\U0001f600 IM\n"
 _FEW = 40  # labels
 BACKENDS = [REFERENCE] + [NATIVE] * (importlib.util.find_spec("seqtag.engine._kernel") is not None)
@@ -102,6 +107,10 @@ def _tagged(tagger: Tagger) -> Any:
     assert [paths[0][1] for paths in best] == labels
     if tagger.is_calibrated:
         assert all(0 <= p <= 1 for each in judged for p in each.probabilities)
+    opened = ReadOptions().after([tagger.info["training"]]).open(io.BytesIO(_ROWS))
+    with suppress(SeqtagError):  # columns of other names
+        tagged = "".join(each.text() for each in tag_stream([tagger], opened))
+        assert tagged.count("\n") == _ROWS.count(b"\n")
     why = tagger.explain(sentences[0], 1)
     repr(tagger), tagger._repr_html_()
     return labels, [each.margins for each in judged], best, why.margin
