@@ -1,7 +1,7 @@
 """Memory that hostile input can make seqtag use: in files to tag, and in requests to the server.
 
 Usage: python -m benchmarks.hostile tag [--megabytes 5 30 300] [--only NAME ...]
-       python -m benchmarks.hostile serve [--requests 10000]
+       python -m benchmarks.hostile serve [--requests 10000] [--workers 1]
        python -m benchmarks.hostile page
 
 `tag` writes each of `FILES` in the given sizes, tags it with the pipeline en, and takes the peak of
@@ -31,6 +31,7 @@ from functools import partial
 from itertools import count, islice, product
 from pathlib import Path
 from random import Random
+from statistics import median, quantiles
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
@@ -298,15 +299,19 @@ def send(port: int, method: str, path: str, body: bytes, headers: dict[str, str]
         connection.close()
 
 
-def resident(pid: int) -> float:
-    """Memory of a process in MB."""
-    [kilobytes] = re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    return int(kilobytes) / 1000
+def resident(pid: int, field: str = "VmRSS") -> float:
+    """Memory of a process and its children in MB; pages that they share count for each."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    [kilobytes] = re.findall(rf"{field}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    return int(kilobytes) / 1000 + sum(resident(int(child), field) for child in children)
 
 
-def measure_server(requests: int, clients: int = 3) -> tuple[float, float, float]:
-    """Return the memory of a server in MB after ordinary requests, at its peak, and at the end."""
-    command = [sys.executable, "-m", "seqtag", "serve", "--port", "0"]
+def measure_server(requests: int, workers: int, clients: int = 3) -> tuple[float, float, float]:
+    """Return the memory of a server in MB after ordinary requests, at its peak, and at the end.
+
+    Meanwhile, another client sends a short text every tenth of a second; what it waits is printed.
+    """
+    command = [sys.executable, "-m", "seqtag", "serve", "--port", "0", "--workers", f"{workers}"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     try:
         assert process.stderr
@@ -334,17 +339,30 @@ def measure_server(requests: int, clients: int = 3) -> tuple[float, float, float
             for _ in range(requests // clients + (number < requests % clients)):
                 counts[send(port, *hostile_request(rng))] += 1
 
+        over, waits = threading.Event(), list[float]()
+
+        def short_texts() -> None:
+            while not over.wait(0.1):
+                began = time.perf_counter()
+                answer = send(port, "POST", "/api/tag", b'{"text": "Birds sing."}', _JSON)
+                assert answer == "200", answer
+                waits.append(1000 * (time.perf_counter() - began))
+
+        probing = threading.Thread(target=short_texts)
         threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
-        for thread in threads:
+        for thread in [probing, *threads]:
             thread.start()
         for thread in threads:
             thread.join()
+        over.set()
+        probing.join()
         time.sleep(IDLE + 1)
-        after = resident(process.pid)
-        [highest] = re.findall(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())
+        after, highest = resident(process.pid), resident(process.pid, "VmHWM")
         print(f"{dict(counts)}; messages {said}")
-        print(f"{before:.0f} MB before, {after:.0f} MB after, at most {int(highest) / 1000:.0f} MB")
-        return before, int(highest) / 1000, after
+        print(f"{before:.0f} MB before, {after:.0f} MB after, at most {highest:.0f} MB")
+        middle, slow = median(waits), quantiles(waits, n=100)[-1]
+        print(f"{len(waits)} short texts: median {middle:.1f} ms, 99 % within {slow:.1f} ms")
+        return before, highest, after
     finally:
         process.terminate()
         with process:  # which closes what it has opened
@@ -400,10 +418,11 @@ def tables(results: dict[str, dict[str, dict[str, int]]]) -> dict[str, str]:
             for name in longer
         ],
     )
-    heading = ["requests", "before", "peak", "after"]
+    heading = ["workers", "requests", "before", "peak", "after"]
     served = [
-        [f"{int(number):,}", *(f"{each[name]} MB" for name in heading[1:])]
-        for number, each in results["serve"].items()
+        [workers, f"{int(number):,}", *(f"{each[name]} MB" for name in heading[2:])]
+        for workers, measured in results["serve"].items()
+        for number, each in measured.items()
     ]
     return {
         "limits in bytes": budgets(),
@@ -422,13 +441,17 @@ def main() -> None:
     tag.add_argument("--only", nargs="+", default=[], choices=FILES, metavar="NAME")
     serve = kinds.add_parser("serve")
     serve.add_argument("--requests", type=int, default=10_000)
+    serve.add_argument("--workers", type=int, default=1)
     kinds.add_parser("page")
     asked = parser.parse_args()
     if asked.kind == "tag":
         measure_files(asked.megabytes, asked.only)
     elif asked.kind == "serve":
-        before, highest, after = map(round, measure_server(asked.requests))
-        store(["serve", f"{asked.requests}"], {"before": before, "peak": highest, "after": after})
+        before, highest, after = map(round, measure_server(asked.requests, asked.workers))
+        store(
+            ["serve", f"{asked.workers}", f"{asked.requests}"],
+            {"before": before, "peak": highest, "after": after},
+        )
     else:
         for name, text in tables(json.loads(STORE.read_text())).items():
             put(PAGE, name, "hostile", text)
