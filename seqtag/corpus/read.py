@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
@@ -35,6 +35,8 @@ from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from typing_extensions import Self
 
     from seqtag.corpus.sentence import Sentence
 
