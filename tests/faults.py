@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pathlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,8 @@ CALLS = (
     "unlink",
 )
 METHODS = ("write", "flush", "close")
+_ACCESSOR = getattr(pathlib, "_NormalAccessor", None)
+"""Where pathlib keeps functions of os in Python 3.10."""
 
 
 class Faults:
@@ -88,7 +91,10 @@ class Faults:
             if hasattr(os, name):
                 # To wait for a disk a thousand times would tell nothing.
                 call = (lambda _: None) if name == "fsync" else getattr(os, name)
-                patch.setattr(os, name, self._failing(name, call))
+                failing = self._failing(name, call)
+                patch.setattr(os, name, failing)
+                if name != "open" and hasattr(_ACCESSOR, name):
+                    patch.setattr(_ACCESSOR, name, staticmethod(failing))
         if fcntl is not None:
             patch.setattr(fcntl, "flock", self._failing("flock", fcntl.flock))
         fdopen, opened = os.fdopen, Path.open

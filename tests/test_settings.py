@@ -93,7 +93,7 @@ def test_the_parameters_of_train_are_listed_once():
     assert documented - {"label"} == {*Options.__annotations__} - settings
     reading = {field.name for field in fields(ReadOptions)}
     tables = {"classes", "lexicon", "words"}
-    of_command = {"train", "dev", "label", "output", "best", "force", "as_json", "quiet"} | {
+    of_command = {"train", "dev", "label", "output", "best", "force", "as_json", "notes"} | {
         "attributes",
         "strict",
         "lenient",

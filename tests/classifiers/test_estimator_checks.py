@@ -27,11 +27,13 @@ VARIANTS = [
 with warnings.catch_warnings():
     # "does not inherit from BaseEstimator": seqtag does without scikit-learn
     warnings.simplefilter("ignore", UserWarning)
-    each_check = parametrize_with_checks([*(kind(max_iter=20) for kind in ALL), *VARIANTS])
+    each_check = parametrize_with_checks([*(kind(max_iter=20) for kind in ALL), *VARIANTS]).mark
+    names, checks = each_check.args
+    checks = list(checks)  # a generator in some versions, which pytest refuses
 
 
 @pytest.mark.filterwarnings("default")
-@each_check
+@pytest.mark.parametrize(names, checks, **each_check.kwargs)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -23,6 +23,7 @@ def faults(tmp_path_factory) -> Faults:
     return Faults(Path(tmp_path_factory.mktemp("faults")))
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="CPython 3.10 itself ends without a message")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_end_with_a_message_and_without_half_a_file(faults, name):
     """`.ci/nightly memory` tries many more allocations."""
