@@ -7,17 +7,14 @@ import logging
 import os
 import re
 import signal
-import socket
 import sys
-import time
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
 from functools import partial
 from ipaddress import ip_address
-from math import ceil, inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,16 +26,11 @@ from seqtag.cli.workers import Workers
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import FrameType
-
-    import uvicorn
-
-    from seqtag.serve.front import Front
 
 _NAME = re.compile(r"[\w.-]+")
 _SWITCH = 0.0005  # seconds that a thread works before another that waits for it
-_BACKLOG = 128  # connections accepted at a time, which limits file handles
 
 
 @click.command("serve", cls=Command)
@@ -139,22 +131,16 @@ def command(
       seqtag serve -m french,german,en
       seqtag serve -m english-ewt-ud-2.15=en
     """
-    caught = [n for n in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(n))]
-    for number in caught:  # until the server takes them
-        signal.signal(number, Interruption.exit_at_once)
-        context.call_on_close(partial(signal.signal, number, Interruption.raise_it))
-    if Interruption.number:  # its exception was lost
-        Interruption.exit_at_once(Interruption.number)
+    caught = _caught_until_served(context)
     if workers > 1:
         if not hasattr(os, "fork"):
             refuse(f"expected --workers 1 on this system, found {workers}: it has no fork")
         folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before prometheus_client is imported
     try:
-        import uvicorn
-
         from seqtag.serve.connections import ConnectionLimits
         from seqtag.serve.front import Metrics
+        from seqtag.serve.process import listening, serve
         from seqtag.serve.server import ServerLimits, application
     except ImportError:
         refuse(
@@ -175,13 +161,10 @@ def command(
 
     note, report, log = _reporters(log_format, notes)
     metrics = Metrics()
-
     registry = ModelRegistry(read, note, report, lambda how: metrics.loads.labels(how).inc())
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
-    loopback = _is_loopback(host)
-    if not loopback:
+    if not (loopback := _is_loopback(host)):
         note(f"note: other machines can connect to {host}, without encryption or password")
-
     connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
     front = application(
         registry,
@@ -193,45 +176,50 @@ def command(
         log=log,
         metrics=metrics,
     )
-    config = uvicorn.Config(  # independent of installed packages, and silent
-        connections.around(front, metrics.rejected.labels("connections").inc),
-        http=connections.protocol,
-        loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
-        ws="none",
-        proxy_headers=False,
-        log_level="critical",
-        access_log=False,
-        backlog=_BACKLOG,
-        timeout_graceful_shutdown=ceil(max_seconds) + 5,  # requests in progress are answered
-        server_header=False,
-    )
     parent = os.getpid()
 
-    def serve(listener: socket.socket) -> None:
+    def serve_on(listener: socket.socket) -> None:
         """Serve on a socket, in this process or in a worker."""
-        _run(config, listener, caught, front, max_seconds + 5, parent)
+        if serve(listener, front, connections, caught, parent):  # do not wait for working threads
+            Interruption.exit_at_once(signal.SIGINT)
 
     with ExitStack() as stack:
-        listeners = [stack.enter_context(_listening(host, port, shared=workers > 1))]
+        listeners = [stack.enter_context(listening(host, port, shared=workers > 1))]
         where = listeners[0].getsockname()
         while len(listeners) < workers:
-            listeners.append(stack.enter_context(_listening(host, where[1], shared=True)))
-        group = Workers(listeners, serve, caught, registry.read_now, report)
+            listeners.append(stack.enter_context(listening(host, where[1], shared=True)))
+        group = Workers(listeners, serve_on, caught, registry.read_now, report)
         if workers > 1:
             stack.enter_context(_at_hangup(partial(group.take, signal.SIGHUP)))
         else:
             registry.start()
             stack.callback(registry.close)
             stack.enter_context(_at_hangup(registry.read_again))
-        name = f"[{where[0]}]" if ":" in where[0] else where[0]
         many = f" with {workers} workers" if workers > 1 else ""
-        note(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}{many}")
+        note(f"{_url(where)} serves {', '.join(registry.models.abilities())}{many}")
         if workers > 1:
             group.run()
         else:
-            serve(listeners[0])
+            serve_on(listeners[0])
     note("stopped")
     return 0
+
+
+def _caught_until_served(context: click.Context) -> Sequence[int]:
+    """Have the signals that end the server end the command until it serves; return them."""
+    caught = [n for n in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(n))]
+    for number in caught:
+        signal.signal(number, Interruption.exit_at_once)
+        context.call_on_close(partial(signal.signal, number, Interruption.raise_it))
+    if Interruption.number:  # its exception was lost
+        Interruption.exit_at_once(Interruption.number)
+    return caught
+
+
+def _url(address: Sequence[Any]) -> str:
+    """Return the URL of an address that is listened on."""
+    name, port, *_ = address
+    return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
 
 
 def _is_loopback(host: str) -> bool:
@@ -254,60 +242,6 @@ def _named(model: str) -> tuple[str, str]:
     if not mark or not file or not _NAME.fullmatch(name) or Path(model).exists():
         return "", model
     return name, file
-
-
-def _run(
-    config: uvicorn.Config,
-    listener: socket.socket,
-    caught: Sequence[int],
-    front: Front,
-    seconds: float,
-    parent: int,
-) -> None:
-    """Serve until one of some signals ends it; finish requests in progress, for some time.
-
-    A worker, which is not the process `parent`, ends with it, and leaves at SIGUSR1.
-    """
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        """Server that does not catch signals that were ignored, nor raise others again."""
-
-        ends_at = inf
-
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            for number in caught:
-                signal.signal(number, self.handle_exit)
-            if is_worker:
-                signal.signal(signal.SIGUSR1, self.leave)
-            yield
-
-        def leave(self, *_: object) -> None:
-            """Stop listening, because another worker takes over."""
-            self.should_exit, self.ends_at = True, 0.0
-
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            """End the server; at a second SIGINT at once."""
-            front.draining = True
-            self.ends_at = min(self.ends_at, time.monotonic() + seconds)
-            super().handle_exit(sig, frame)
-
-        async def on_tick(self, counter: int) -> bool:
-            """Return whether to stop listening: when all requests are answered."""
-            if is_worker and os.getppid() != parent:
-                self.handle_exit(signal.SIGTERM, None)
-            ends, left = await super().on_tick(counter), self.ends_at - time.monotonic()
-            is_late = self.force_exit or left < 0
-            if front.draining:  # answers may be taken for the same time, not once more
-                self.config.timeout_graceful_shutdown = int(max(left, 0)) + 5
-            return ends and (is_late or not front.in_progress)
-
-    is_worker = os.getpid() != parent
-    server = Server(config)
-    server.run(sockets=[listener])
-    if server.force_exit:  # interrupted twice: do not wait for working threads
-        Interruption.exit_at_once(signal.SIGINT)
 
 
 def _reporters(
@@ -354,22 +288,3 @@ def _at_hangup(read_again: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGHUP, before)
-
-
-def _listening(host: str, port: int, *, shared: bool = False) -> socket.socket:
-    """Return a listening socket; if it is shared, others may listen on the same port."""
-    try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.create_server(
-            address[:2], family=family, backlog=_BACKLOG, reuse_port=shared
-        )
-        # Connections inherit it. asyncio sets it only for sockets that name their protocol; without
-        # it, the end of each answer on a kept connection waits for 40 ms.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return listener
-    except (OSError, UnicodeError) as error:  # a name with a part that is empty or too long
-        why = "not a host name"
-        if isinstance(error, OSError):
-            why = str(error.strerror).partition(" (")[0]  # the rest repeats the address
-        msg = f"expected an address to listen on, found {host} port {port}: {why}"
-        raise click.ClickException(msg) from None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 _EVERY = 0.2  # seconds between two looks at signals
-_PAUSE = 1.0  # seconds before a worker that ended is started again
+_PAUSE = 1.0  # seconds that a worker works at least before it is started again
 
 
 class Workers:
@@ -56,6 +56,7 @@ class Workers:
         self._taken: list[int] = []  # signals
         self._workers: list[BaseProcess] = []
         self._leaving: list[BaseProcess] = []
+        self._begun: dict[str, float] = {}  # when each was started, by name
 
     def take(self, number: int, _: object = None) -> None:
         """Handle a signal: SIGHUP replaces the workers by those of new models."""
@@ -85,6 +86,8 @@ class Workers:
                     Interruption.exit_at_once(number)
                 else:
                     is_ending = True
+                    for listener in self._listeners:
+                        listener.close()  # each is open until its worker closes it
                     for each in everyone:
                         each.terminate()
             for each in [each for each in everyone if not each.is_alive()]:
@@ -95,7 +98,7 @@ class Workers:
                     self._workers.remove(each)
                 else:
                     self._complain(f"a worker ended (exit code {each.exitcode}), starting another")
-                    time.sleep(_PAUSE)
+                    time.sleep(max(0, self._begun[each.name] + _PAUSE - time.monotonic()))
                     slot = self._workers.index(each)
                     self._workers[slot] = self._started(self._listeners[slot])
 
@@ -117,6 +120,7 @@ class Workers:
                 target=self._work, name=name, args=(listener, held)
             )
             worker.start()
+            self._begun[name] = time.monotonic()
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, held)
         return worker
@@ -125,6 +129,9 @@ class Workers:
         """Serve, in a process of its own, which signals of the terminal do not reach."""
         os.setpgid(0, 0)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        for other in self._listeners:
+            if other is not listener:
+                other.close()
         for number in held:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, held)

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 OFFSETS = ("codepoint", "utf16", "byte")
 """Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8."""
 
+EXPLAIN_FIELDS = ("model", "words", "word", "part", "rival", "nbest")
+"""Fields of a request to explain a label."""
+
 _needs_words: WeakSet[Loaded] = WeakSet()  # models that need no other columns
 _MOST_WORDS = 2000  # of a sentence that is explained
 _MOST_NBEST = 50

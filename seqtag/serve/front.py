@@ -150,6 +150,8 @@ class Front:
     ----------
     draining : bool
         Whether new requests are refused, because the server ends.
+    closing : bool
+        Whether connections are closed after each answer, because this process ends.
     in_progress : int
         Number of requests that are being answered.
     """
@@ -168,7 +170,8 @@ class Front:
         self._app, self._paths, self._errors, self._loopback = app, {*paths}, errors, loopback
         self._origins = {origin.lower() for origin in origins}
         self.metrics, self._log = metrics, log
-        self.draining, self.in_progress, self._measured = False, 0, 0.0
+        self.draining = self.closing = False
+        self.in_progress, self._measured = 0, 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -184,7 +187,7 @@ class Front:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                last = [(b"connection", b"close")] if self.draining else []
+                last = [(b"connection", b"close")] if self.closing else []
                 message = {**message, "headers": [*message["headers"], *added, *last]}
             else:
                 size += len(message.get("body", b""))

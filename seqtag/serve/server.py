@@ -29,9 +29,16 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from seqtag.caching import clear_caches, free_memory, held_bytes
-from seqtag.errors import SeqtagError
+from seqtag.errors import SeqtagError, did_you_mean
 from seqtag.report.page import asset
-from seqtag.serve.annotation import OFFSETS, annotate, check_columns, explain, text_of
+from seqtag.serve.annotation import (
+    EXPLAIN_FIELDS,
+    OFFSETS,
+    annotate,
+    check_columns,
+    explain,
+    text_of,
+)
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics
 from seqtag.serve.models import UnknownModelError
@@ -74,6 +81,8 @@ _TOO_LARGE = "expected a {} of at most {:,} bytes, found more; send it in parts"
 _SLOW = "expected the complete body within {:g} seconds, found part of it"
 _LEAST_RATE = 1000  # bytes a second; slower streams may stall for the time of a body in all
 _WORD = b'{"form":'  # begins each word in an answer
+_LINE_FIELDS = ("model", "text", "scores", "offsets")
+_TAG_FIELDS = (*_LINE_FIELDS, "texts")
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
@@ -191,13 +200,13 @@ def application(
         return PlainTextResponse("ending\n" if is_ending else "ok\n", 503 if is_ending else 200)
 
     routes = [
-        Route("/api/tag", service.api(service.tag), methods=["POST"]),  # found first
+        Route("/api/tag", service.api(service.tag, _TAG_FIELDS), methods=["POST"]),  # found first
         *(Route(path, static(*page)) for path, page in _ASSETS.items()),
         *(Route(f"{at}/models", service.models, methods=["GET", "POST"]) for at in _UDPIPE),
         *(Route(f"{at}/process", service.process, methods=["GET", "POST"]) for at in _UDPIPE),
         Route("/api/models", service.api_models),
         *(Route(path, probe) for path in PROBES),
-        Route("/api/explain", service.api(service.explain), methods=["POST"]),
+        Route("/api/explain", service.api(service.explain, EXPLAIN_FIELDS), methods=["POST"]),
     ]
     kinds = HTTPException, SeqtagError, UnicodeDecodeError, *_STATUS
     app = Starlette(
@@ -273,7 +282,9 @@ class _Service:
         )
 
     def api(
-        self, answer: Callable[[Request, str, Loaded, Mapping[str, Any]], Awaitable[bytes]]
+        self,
+        answer: Callable[[Request, str, Loaded, Mapping[str, Any]], Awaitable[bytes]],
+        fields: Collection[str],
     ) -> Callable[[Request], Awaitable[Response]]:
         """Return an endpoint from a JSON object to a JSON object; errors are objects too."""
 
@@ -285,20 +296,29 @@ class _Service:
                 await self._body(request)
                 msg = f"expected a body of type application/json, found {kind or 'none'}"
                 raise MediaTypeError(msg)
-            found = await answer(request, *self._parsed(await self._body(request)))
+            found = await answer(request, *self._parsed(await self._body(request), fields))
             self._metrics.words.inc(found.count(_WORD))
             return await _reply(request, found)
 
         return endpoint
 
-    def _parsed(self, body: bytes) -> tuple[str, Loaded, Mapping[str, Any]]:
-        """Return the model, with its name, and the object of a request."""
+    def _parsed(
+        self, body: bytes, fields: Collection[str]
+    ) -> tuple[str, Loaded, Mapping[str, Any]]:
+        """Return the model, with its name, and the object of a request, which has such fields."""
+        found, value = "another value", None
         try:
             value = strict_json.loads(body)
-        except ValueError:
-            value = None
+        except UnicodeDecodeError:
+            found = "bytes that are not UTF-8; encode the text"
+        except ValueError as error:
+            found = f"none: {error}"
         if not isinstance(value, dict):
-            msg = "expected a JSON object, found something else"
+            msg = f"expected a JSON object, found {found}"
+            raise SeqtagError(msg)
+        if unknown := [name for name in value if name not in fields]:
+            known, near = ", ".join(fields), did_you_mean(unknown[0], fields)
+            msg = f"expected some of the fields {known}, found {unknown[0]!r:.80}{near}"
             raise SeqtagError(msg)
         model = value.get("model")
         if not isinstance(model, str | None):
@@ -320,8 +340,14 @@ class _Service:
                 [alone] = await self._work(lambda end: _tagged(kind, end, [text]), request)
             return alone
         texts = value["texts"]
-        if not isinstance(texts, list) or "text" in value:
-            msg = "expected a list in the field texts and no field text, found another value"
+        if "text" in value:
+            msg = "expected one of the fields text and texts, found both; leave one out"
+            raise SeqtagError(msg)
+        if not isinstance(texts, list):
+            msg = (
+                "expected a list in the field texts, found another value; a single text is for the "
+                "field text"
+            )
             raise SeqtagError(msg)
         each = kind._replace(start=b"{")
         several = await self._work(
@@ -357,7 +383,7 @@ class _Service:
         """Return the answers to some lines; those of one kind are tagged together."""
 
         def asked(line: bytes) -> tuple[_Kind, str]:
-            name, loaded, value = self._parsed(line)
+            name, loaded, value = self._parsed(line, _LINE_FIELDS)
             return _kind_of(name, loaded, value), text_of(value.get("text"))
 
         def work(deadline: Deadline) -> bytes:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from seqtag.serve.work_queue import Deadline
     from seqtag.tagging.pipeline import Loaded
 
+_FIELDS = ("data", "model", "tokenizer", "tagger", "parser", "input", "output")
 _INPUTS = ("conllu", "horizontal", "vertical")
 _OUTPUTS = {  # with their options
     "conllu": ("", "v2"),
@@ -58,6 +59,8 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
         found = fields["output"][:80]
         msg = f"expected output {', '.join(known)}, found {found!r}"
         raise SeqtagError(msg)
+    if unknown := [name for name in fields if name not in _FIELDS]:
+        remarks.append(f"Unknown field: {unknown[0][:80]!r} (known: {', '.join(_FIELDS)}).")
     if "parser" in fields:
         remarks.append("This model does not parse: HEAD and DEPREL are unchanged.")
     wanted = fields.get("input") or "conllu"

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from seqtag.cli.serve import _listening
 from tests.command_line import home, linux, posix
 from tests.serve.served import server
 
@@ -212,7 +211,9 @@ def test_a_client_that_leaves_in_the_middle_of_an_answer(home):
 
 def test_the_end_of_an_answer_does_not_wait_for_the_client():
     """Without TCP_NODELAY, the second answer on a connection takes 40 ms."""
-    with _listening("localhost", 0) as listener, socket.socket(listener.family) as client:
+    from seqtag.serve.process import listening  # the extra may be missing
+
+    with listening("localhost", 0) as listener, socket.socket(listener.family) as client:
         client.connect(listener.getsockname())
         with listener.accept()[0] as taken:
             assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

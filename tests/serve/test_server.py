@@ -23,7 +23,7 @@ from seqtag.caching import BoundedCache, clear_caches
 from seqtag.errors import SeqtagError, install_hint
 from seqtag.serve.models import ModelRegistry, ServedModels
 from seqtag.serve.work_queue import WorkQueue
-from tests.command_line import call, home, posix
+from tests.command_line import call, home, linux, posix
 from tests.serve.served import server
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
@@ -161,7 +161,11 @@ def test_explain(client, home):
         ("tag", {"text": "\ud800"}, 400, "expected text, found a lone surrogate; leave it out"),
         ("tag", {"text": "x", "model": 1}, 400, "expected a name in the field model"),
         ("tag", {"text": "x", "model": "../x"}, 404, "expected one of the models en, upos"),
-        ("tag", [], 400, "expected a JSON object, found something else"),
+        ("tag", [], 400, "expected a JSON object, found another value"),
+        ("tag", {"texts": "x"}, 400, "expected a list in the field texts, found another value; a "),
+        ("tag", {"text": "x", "texts": ["x"]}, 400, "text and texts, found both; leave one out"),
+        ("tag", {"text": "x", "offset": "utf16"}, 400, "found 'offset' (did you mean 'offsets'?)"),
+        ("explain", {"words": ["a"], "text": "a"}, 400, "expected some of the fields model, words"),
         ("explain", {}, 400, "expected a list of 1 to 2000 words in the field words"),
         ("explain", {"words": []}, 400, "expected a list of 1 to 2000 words"),
         ("explain", {"words": [""]}, 400, "expected a list of 1 to 2000 words"),
@@ -201,15 +205,16 @@ def test_queries_that_are_not_in_utf_8(path, status):
 
 
 def test_other_bodies(client):
-    for content, kind, status in (
-        (b"{", "application/json", 400),
-        (b"[" * 100_000, "application/json", 400),
-        (b"\xff", "application/json", 400),
-        (b"{}", "text/plain", 415),
-        (b"{}", "", 415),
+    for content, kind, found in (
+        (b"{", "application/json", "none: Expecting property name enclosed in double quotes: line"),
+        (b"[" * 100_000, "application/json", "none: nested too deeply"),
+        ('{"text": "é"}'.encode("latin-1"), "application/json", "bytes that are not UTF-8; encode"),
+        (b"{}", "text/plain", "text/plain"),
+        (b"{}", "", "none"),
     ):
         answer = client.post("/api/tag", content=content, headers={"Content-Type": kind})
-        assert answer.status_code == status and "error" in answer.json()
+        assert answer.status_code == (400 if kind == "application/json" else 415)
+        assert f", found {found}" in answer.json()["error"]
     broken = client.post("/process", content=b"x", headers={"Content-Type": "text/plain"})
     assert broken.status_code == 415
 
@@ -426,6 +431,37 @@ def test_before_its_end_it_refuses_what_is_new(home):
     assert process.returncode == 0
 
 
+@linux
+@pytest.mark.parametrize("workers", [1, 2])
+def test_requests_at_its_end_are_answered_or_cannot_connect(home, workers):
+    """On kept connections and new ones: no client is left without an answer."""
+    with server("-m", home / "upos.seqtag", "--workers", workers) as (process, where):
+        codes, lost = [], []
+
+        def ask(is_kept):
+            with httpx.Client() as client:
+                post = client.post if is_kept else httpx.post
+                try:
+                    while True:
+                        codes.append(post(f"{where}api/tag", json={"text": "a dog"}).status_code)
+                except httpx.ConnectError:
+                    pass
+                except httpx.TransportError as error:
+                    lost.append(error)
+
+        clients = [threading.Thread(target=ask, args=(n % 2,)) for n in range(4)]
+        for each in clients:
+            each.start()
+        while len(codes) < 50:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        for each in clients:
+            each.join()
+    assert (process.returncode, {*codes}) in ((0, {200}), (0, {200, 503}))
+    assert len(lost) <= 1  # while the system closes the socket
+
+
 def test_a_model_that_needs_another_column_refuses_words_alone(tmp_path):
     data = tmp_path / "chunks.txt"
     data.write_text("the DT B-NP\ndog NN I-NP\nruns VBZ B-VP\n\n" * 20)
@@ -596,8 +632,7 @@ def test_a_port_that_is_taken(home):
     assert done.returncode == 1
     assert done.stderr.decode() == (
         f"seqtag: expected an address to listen on, found 127.0.0.1 port {port}: Address already "
-        "in "
-        "use\n"
+        "in use; choose another with --port\n"
     )
 
 
@@ -606,9 +641,12 @@ def test_an_address_that_is_not_ours(call, home):
         done = call("serve", "-m", home / "upos.seqtag", "--host", host, "-q")
         assert done.code == 1
         assert done.err.startswith(f"seqtag: expected an address to listen on, found {host} port ")
+        assert done.err.endswith("; choose another with --host\n")
 
 
 def test_without_the_extra(call, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("seqtag.serve.")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = call("serve")
     assert done.code == 2
@@ -753,7 +791,7 @@ def test_lines_of_json_as_a_stream(client):
         assert answer.headers["content-type"] == "application/x-ndjson"
         *found, bad, number, model, again, short = map(json.loads, answer.text.splitlines())
         assert found == [value] * 4000 and again == value
-        assert bad == {"error": "expected a JSON object, found something else"}
+        assert bad["error"].startswith("expected a JSON object, found none: Expecting property")
         assert number == {"error": "expected text in the field text, found another value"}
         assert model == {"error": "expected one of the models en, upos, found 'y'"}
         assert short["model"] == "upos"

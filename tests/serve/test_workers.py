@@ -97,7 +97,8 @@ def test_a_worker_that_ends_is_started_again(home, tmp_path, monkeypatch):
     assert err == 3 * ended + b"seqtag: stopped\n"
 
 
-def test_new_models_come_without_a_lost_request(home, tmp_path):
+@pytest.mark.parametrize("kept", [False, True])
+def test_new_models_come_without_a_lost_request(home, tmp_path, kept):
     made = tmp_path / "m.seqtag"
     shutil.copy(home / "upos.seqtag", made)
     with server("-m", made, "--workers", 2) as (process, where):
@@ -105,17 +106,23 @@ def test_new_models_come_without_a_lost_request(home, tmp_path):
         codes, is_over = [], threading.Event()
 
         def go_on():
-            while not is_over.is_set():
-                codes.append(ask(where, "the dog barks. " * 50).status_code)
+            work = {"json": {"text": "the dog barks. " * 50}, "timeout": 60}
+            with httpx.Client() as client:
+                while not is_over.is_set():
+                    post = client.post if kept else httpx.post
+                    codes.append(post(f"{where}api/tag", **work).status_code)
 
         clients = [threading.Thread(target=go_on) for _ in range(3)]
         for each in clients:
             each.start()
-        until(lambda: len(codes) > 20)
-        shutil.copy(home / "xpos.seqtag", tmp_path / "new")
-        (tmp_path / "new").replace(made)
-        process.send_signal(signal.SIGHUP)
-        until(lambda: len(now := children(process)) == 2 and not {*old} & {*now})
+        for version in ("xpos", "upos", "xpos"):
+            seen = len(codes)
+            until(lambda seen=seen: len(codes) > seen + 20)
+            shutil.copy(home / f"{version}.seqtag", tmp_path / "new")
+            (tmp_path / "new").replace(made)
+            process.send_signal(signal.SIGHUP)
+            until(lambda old=old: len(now := children(process)) == 2 and not {*old} & {*now})
+            old = children(process)
         seen = len(codes)
         until(lambda: len(codes) > seen + 20)
         is_over.set()
