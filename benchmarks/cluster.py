@@ -83,9 +83,9 @@ def plain(paths: list[Path], out: Path) -> float:
     return sum(run.seconds for run in runs)
 
 
-def cluster(paths: list[Path], out: Path, workers: int, *more: str) -> float:
+def cluster(paths: list[Path], out: Path, workers: int) -> float:
     """Seconds of ``seqtag cluster tag``, from the first task to the last result."""
-    how = ("--format", "tokens", "--to", "tagged", "--workers", str(workers), "-q", *more)
+    how = ("--format", "tokens", "--to", "tagged", "--workers", str(workers), "-q")
     command([*_SEQTAG, "cluster", "tag", *_MODEL, *how, *map(str, paths), "-o", str(out)], 1)
     last = (out / "ledger.jsonl").read_text(encoding="utf-8").splitlines()[-1]
     return float(json.loads(last)["seconds"])
@@ -184,18 +184,11 @@ def speeds(source: Path, words: int) -> dict[str, Any]:
         sentences = [each.words for each in sentences_of(source)]
         paths = write_files(folder, sentences, words // FILES, FILES)
         count, out = words_in(paths), folder / "out"
-        large = folder / "large.txt"
-        large.write_bytes(b"".join(path.read_bytes() for path in paths))
-        size = str(large.stat().st_size // FILES)
         note("`seqtag tag`", count, plain(paths, out / "plain"))
-        for name, workers, given, more in (
-            ("`seqtag cluster tag --workers 1`", 1, paths, ()),
-            ("`seqtag cluster tag --workers 2`", 2, paths, ()),
-            ("`--workers 2`, one file", 2, [large], ("--split", "0")),
-            ("`--workers 2`, one file, `--split`", 2, [large], ("--split", size)),
-        ):
+        for workers in (1, 2):
+            name = f"`seqtag cluster tag --workers {workers}`"
             try:
-                note(name, count, cluster(given, out / str(len(found)), workers, *more))
+                note(name, count, cluster(paths, out / str(len(found)), workers))
             except CommandError as error:
                 note(name, count, str(error))
     return found

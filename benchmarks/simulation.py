@@ -1,11 +1,10 @@
 """Tagging at the scale of a crawl, simulated: ``python -m benchmarks.simulation``.
 
 A driver hands tasks to cores, one by one; a core tags a task, or is lost with its machine, and
-comes back; what was lost is done again from its start. The chunks of a file are joined by one more
-task, when the last of them is tagged. Sizes of files have a heavy tail. Everything else is a figure
-measured on real runs, `Measured`, or an assumption, `Assumed`; both stand on the page,
-docs/scale.md, which ``--pages`` writes from the results of an earlier simulation,
-docs/scale/simulation.json.
+comes back; what was lost is done again from its start. Sizes of files have a heavy tail, or large
+files were cut before. Everything else is a figure measured on real runs, `Measured`, or an
+assumption, `Assumed`; both stand on the page, docs/scale.md, which ``--pages`` writes from the
+results of an earlier simulation, docs/scale/simulation.json.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
-from collections import Counter, deque
+from collections import deque
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import ceil, exp
 from pathlib import Path
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 CORES = (100, 300, 1_000, 3_000, 10_000)
 SEEDS = 20
 PIECE = 64e6
-"""Bytes of a chunk, where files are split."""
+"""Bytes of the largest file, where larger ones were cut before."""
 WORK, MOST = 5.0, 500
 """Seconds of work, and files, that small files are put together to."""
 SMALL = 2_000
@@ -58,7 +57,6 @@ class Measured:
     done: float = field(
         default=0.00009, metadata={"of": "driver overhead per finished file, in seconds"}
     )
-    join: float = field(default=1.7e8, metadata={"of": "bytes joined per second"})
 
     @property
     def speed(self) -> float:
@@ -99,7 +97,7 @@ class Outcome(NamedTuple):
     """Core seconds of work lost with machines."""
     killed: int
     given_up: int
-    """Files of which a task was lost with each attempt."""
+    """Tasks that were lost with each attempt."""
     tasks: int
 
     def stretched(self, seconds: float) -> Outcome:
@@ -137,42 +135,32 @@ class Tasks(NamedTuple):
 
     seconds: np.ndarray
     """Of each task on an undisturbed core."""
-    files: np.ndarray
-    """The file that each is a chunk of; -1 for complete files."""
-    joins: dict[int, float]
-    """Seconds of the joining of each file that is cut."""
     each: int = 1
     """Files of a task."""
 
 
-def tasks_of(measured: Measured, sizes: np.ndarray, split: bool) -> Tasks:
-    """Files, or with `split` the chunks of those beyond `PIECE`.
+def cut_to_pieces(measured: Measured, sizes: np.ndarray) -> np.ndarray:
+    """Words of each file, where those beyond `PIECE` were cut into equal pieces.
 
-    >>> found = tasks_of(Measured(), file_sizes(Measured(), Assumed(read=5e9), 1), split=True)
-    >>> len(found.joins) == len({*found.files.tolist()} - {-1})
-    True
+    >>> sizes = file_sizes(Measured(), Assumed(read=5e9), 1)
+    >>> pieces = cut_to_pieces(Measured(), sizes)
+    >>> bool(np.isclose(pieces.sum(), sizes.sum())), bool(pieces.max() * 4.9 <= PIECE)
+    (True, True)
     """
-    files = np.full(len(sizes), -1)
-    joins: dict[int, float] = {}
-    if split:
-        longest = PIECE / measured.read_per_token
-        cut = np.flatnonzero(sizes > longest)
-        files[cut] = cut
-        rate = measured.written_per_token / measured.join
-        joins = {int(i): measured.task + float(sizes[i]) * rate for i in cut}
-        counts = np.ceil(sizes / longest).astype(int).clip(1)
-        files, sizes = np.repeat(files, counts), np.repeat(sizes / counts, counts)
-    seconds = measured.task + sizes / measured.speed
-    order = np.argsort(-seconds, kind="stable")
-    return Tasks(seconds[order], files[order], joins)
+    counts = np.ceil(sizes * measured.read_per_token / PIECE).astype(int).clip(1)
+    return np.repeat(sizes / counts, counts)
+
+
+def tasks_of(measured: Measured, sizes: np.ndarray) -> Tasks:
+    """Return a task for each file, the longest first."""
+    return Tasks(np.sort(measured.task + sizes / measured.speed)[::-1])
 
 
 def small_files(measured: Measured, files: int) -> Tasks:
     """So many files of `SMALL` words, several in a task."""
     one = SMALL / measured.speed
     each = int(min(MOST, max(1, WORK / one)))
-    seconds = np.full(ceil(files / each), measured.task + each * one)
-    return Tasks(seconds, np.full(len(seconds), -1), {}, each)
+    return Tasks(np.full(ceil(files / each), measured.task + each * one), each)
 
 
 def simulate(measured: Measured, assumed: Assumed, tasks: Tasks, cores: int, seed: int) -> Outcome:
@@ -182,7 +170,8 @@ def simulate(measured: Measured, assumed: Assumed, tasks: Tasks, cores: int, see
     at random, with what all their cores do; what was lost is the next to be handed out.
 
     >>> few = Assumed(read=5e9, kills=0)
-    >>> tasks = tasks_of(Measured(), file_sizes(Measured(), few, 1), split=True)
+    >>> sizes = cut_to_pieces(Measured(), file_sizes(Measured(), few, 1))
+    >>> tasks = tasks_of(Measured(), sizes)
     >>> one, four = (simulate(Measured(), few, tasks, n, 1).seconds for n in (1, 4))
     >>> 3.5 < one / four <= 4
     True
@@ -190,16 +179,10 @@ def simulate(measured: Measured, assumed: Assumed, tasks: Tasks, cores: int, see
     rng = np.random.default_rng(seed)
     mean = 3600 / assumed.kills if assumed.kills else float("inf")
     lost_at = [mean * float(each) for each in rng.exponential(size=-(-cores // assumed.machine))]
-    queue = deque(
-        (each, 0, file)
-        for each, file in zip(tasks.seconds.tolist(), tasks.files.tolist(), strict=True)
-    )
-    left, ends = Counter(tasks.files.tolist()), dict.fromkeys(tasks.joins, 0.0)
-    # Joins, and tasks that were lost: from when on, seconds, attempts, file, whether it is a join.
-    ready: list[tuple[float, float, int, int, bool]] = []
+    queue = deque((each, 0) for each in tasks.seconds.tolist())
+    ready: list[tuple[float, float, int]] = []  # lost tasks: from when on, seconds, attempts
     free, idle = [(measured.start, core) for core in range(cores)], []
-    driver, end, done, again, killed = 0.0, 0.0, 0.0, 0.0, 0
-    given_up: set[int] = set()
+    driver, end, done, again, killed, given_up = 0.0, 0.0, 0.0, 0.0, 0, 0
     hand_out = measured.driver + measured.file * tasks.each
     while queue or ready:
         if idle and ready and (not free or ready[0][0] <= free[0][0]):
@@ -213,11 +196,10 @@ def simulate(measured: Measured, assumed: Assumed, tasks: Tasks, cores: int, see
                 lost_at[machine] = back + mean * float(rng.exponential())
             heapq.heappush(free, (max(back, now), core))
             continue
-        joining = False
         if ready and ready[0][0] <= now:
-            _, duration, attempts, file, joining = heapq.heappop(ready)
+            _, duration, attempts = heapq.heappop(ready)
         elif queue:
-            duration, attempts, file = queue.popleft()
+            duration, attempts = queue.popleft()
         else:
             idle.append(core)
             continue
@@ -225,24 +207,16 @@ def simulate(measured: Measured, assumed: Assumed, tasks: Tasks, cores: int, see
         ended = driver + duration
         if ended <= lost_at[machine]:
             heapq.heappush(free, (ended, core))
-            end, done = max(end, ended), done + (0 if joining else duration)
-            if joining or file < 0:
-                continue
-            left[file] -= 1
-            ends[file] = max(ends[file], ended)
-            if not left[file]:
-                heapq.heappush(ready, (ends[file], tasks.joins[file], 0, file, True))
+            end, done = max(end, ended), done + duration
             continue
         ended = max(driver, lost_at[machine])
         heapq.heappush(free, (ended + assumed.back, core))
         again, killed = again + ended - driver, killed + 1
         if attempts + 1 >= assumed.attempts:
-            given_up.add(file if file >= 0 else -1 - len(given_up))
-            end = max(end, ended)
+            given_up, end = given_up + 1, max(end, ended)
         else:
-            heapq.heappush(ready, (ended, duration, attempts + 1, file, joining))
-    count = len(tasks.seconds) + len(tasks.joins)
-    return Outcome(end, done / (end * cores), again, killed, len(given_up), count)
+            heapq.heappush(ready, (ended, duration, attempts + 1))
+    return Outcome(end, done / (end * cores), again, killed, given_up, len(tasks.seconds))
 
 
 class Traffic(NamedTuple):
@@ -257,30 +231,24 @@ class Traffic(NamedTuple):
         return max(self.bytes / assumed.storage, (self.gets + self.puts) / assumed.requests)
 
 
-def traffic(measured: Measured, assumed: Assumed, sizes: np.ndarray, split: bool) -> Traffic:
-    """Of a job: each file is looked up and read, and written in parts; joined ones are so twice."""
+def traffic(measured: Measured, assumed: Assumed, sizes: np.ndarray) -> Traffic:
+    """Of a job: each file is looked up and read, and written in parts."""
     given, made = sizes * measured.read_per_token, sizes * measured.written_per_token
-    cut = given > PIECE if split else np.zeros(len(sizes), bool)
-    chunks = np.ceil(given[cut] / PIECE)
     parts = np.ceil(made / assumed.part)
     parts += 2 * (parts > 1)  # a begin and an end
-    carried = given.sum() + made.sum() + given[cut].sum() + 2 * made[cut].sum()
-    gets = 2 * len(sizes) + 2 * chunks.sum()
-    return Traffic(float(carried), float(gets), float(parts.sum() + parts[cut].sum()))
+    return Traffic(float(given.sum() + made.sum()), float(2 * len(sizes)), float(parts.sum()))
 
 
 def bounds(
-    measured: Measured, assumed: Assumed, sizes: np.ndarray, tasks: Tasks, cores: int, split: bool
+    measured: Measured, assumed: Assumed, sizes: np.ndarray, tasks: Tasks, cores: int
 ) -> dict[str, float]:
     """What no schedule can be faster than, in seconds."""
-    moved = traffic(measured, assumed, sizes, split)
+    moved = traffic(measured, assumed, sizes)
     machines = -(-cores // assumed.machine)
     return {
         "work": sizes.sum() / measured.speed / cores,
         "largest task": float(tasks.seconds[0]),
-        "joining": max(tasks.joins.values(), default=0.0),
-        "driver": (len(tasks.seconds) + len(tasks.joins))
-        * (measured.driver + measured.file * tasks.each),
+        "driver": len(tasks.seconds) * (measured.driver + measured.file * tasks.each),
         "storage": moved.bytes / assumed.storage,
         "requests": (moved.gets + moved.puts) / assumed.requests,
         "local disks": sizes.sum() * measured.written_per_token / machines / assumed.disk,
@@ -289,13 +257,13 @@ def bounds(
 
 
 LINES = {
-    "complete files": (False, {}),
-    "chunks of 64 MB": (True, {}),
-    "complete files, 1 loss per hour": (False, {"kills": 1.0}),
-    "chunks, 1 loss per hour": (True, {"kills": 1.0}),
+    "files as they are": (False, {}),
+    "at most 64 MB": (True, {}),
+    "as they are, 1 loss per hour": (False, {"kills": 1.0}),
+    "at most 64 MB, 1 loss per hour": (True, {"kills": 1.0}),
     "the same, 5 attempts": (True, {"kills": 1.0, "attempts": 5}),
 }
-"""Name of each curve: whether files are split, and other assumptions."""
+"""Name of each curve: whether large files were cut before, and other assumptions."""
 
 
 def results(
@@ -313,26 +281,27 @@ def results(
     for seed in range(1, seeds + 1):
         sizes = file_sizes(measured, assumed, seed)
         largest.append([len(sizes), float(sizes.max())])
-        made = {split: tasks_of(measured, sizes, split) for split in (False, True)}
-        for split, tasks in made.items():
-            moved[str(split)].append(traffic(measured, assumed, sizes, split))
+        files = {False: sizes, True: cut_to_pieces(measured, sizes)}
+        made = {cut: tasks_of(measured, each) for cut, each in files.items()}
+        for cut, tasks in made.items():
+            moved[str(cut)].append(traffic(measured, assumed, files[cut]))
             for cores in CORES:
-                name = f"{cores:,} {'chunks' if split else 'files'}"
-                limit = bounds(measured, assumed, sizes, tasks, cores, split)
+                name = f"{cores:,}, {'at most 64 MB' if cut else 'as they are'}"
+                limit = bounds(measured, assumed, files[cut], tasks, cores)
                 limits.setdefault(name, []).append(limit)
-        for name, (split, other) in LINES.items():
+        for name, (cut, other) in LINES.items():
             for cores in CORES:
-                found = simulate(measured, replace(assumed, **other), made[split], cores, seed)
-                least = moved[str(split)][-1].least(assumed)
+                found = simulate(measured, replace(assumed, **other), made[cut], cores, seed)
+                least = moved[str(cut)][-1].least(assumed)
                 lines[name][str(cores)].append(found.stretched(least))
         print(seed, flush=True)
     of_small = {}
     for count in small:
         tasks, some = small_files(measured, count), np.full(1000, float(SMALL))
         moved_by_all = Traffic(
-            *(each * count / len(some) for each in traffic(measured, assumed, some, split=False))
+            *(each * count / len(some) for each in traffic(measured, assumed, some))
         )
-        limit = bounds(measured, assumed, some, tasks, 1000, split=False)
+        limit = bounds(measured, assumed, some, tasks, 1000)
         limit["work"] *= count / len(some)
         limit["requests"] *= count / len(some)
         least = moved_by_all.least(assumed)
@@ -357,8 +326,7 @@ COMMANDS = """\
   second as one (three runs). All cores of the simulation are slowed down by the median.
 - **Overhead per task**: 1,000 files of one sentence took 11.9 s with one worker and 5.6 s with two
   if each had a task of its own, and 2.6 and 1.7 s if they shared tasks, as small files do.
-- **Start of a worker**: Python, seqtag, and the model. Ray takes a few seconds more.
-- **Joining**: processor time for CoNLL-U whose sentences are renumbered, without disk time."""
+- **Start of a worker**: Python, seqtag, and the model. Ray takes a few seconds more."""
 
 PAGE = """\
 # Scale
@@ -384,9 +352,9 @@ File sizes follow a log-normal distribution: about {files:,.0f} files with {mean
 on average, the largest with {largest} billion. Tables show medians of {seeds} random seeds, and in
 brackets the 5% and 95% quantiles. The largest files are processed first.
 
-`seqtag cluster tag` splits files that are larger than 64 MB into *chunks* at sentence boundaries.
-One more task joins the chunks of a file. Formats that cannot be split are tagged as complete files,
-as with `--split 0`. If a machine is lost, the tasks on its cores start again from the beginning.
+`seqtag cluster tag` tags each file in one task; if a machine is lost, the tasks on its cores start
+again from the beginning. The tables compare these files with files of at most 64 MB, as if all
+larger ones had been [split](how-to/cluster.md#large-files) before.
 
 ## Number of cores
 
@@ -397,26 +365,24 @@ as with `--split 0`. If a machine is lost, the tasks on its cores start again fr
   not complete, and the table says in how many.
 - **utilization**: useful tagging time as a share of all core time.
 - **lost**: core hours of work lost with machines.
-- **given up**: files of which a task was lost {attempts} times. If machines are lost often, raise
+- **given up**: files that were lost {attempts} times. If machines are lost often, raise
   `--attempts`.
 
 ## Limits
 
-No schedule can be faster than the largest of these lower bounds (in seconds, medians). For complete
-files, the largest task is the same with any number of cores:
+No schedule can be faster than the largest of these lower bounds (in seconds, medians). The largest
+task is the same with any number of cores:
 
 {bounds}
-- **Largest task**: of complete files, the largest one sets the limit. Losses make it worse: long
-  tasks are lost most often, and are given up although their files are valid.
-- **Joining** the largest file is a single task that copies all its chunks. If you do not need the
-  joined files, split large files beforehand.
+- **Largest task**: the largest file sets the limit. Losses make it worse: long tasks are lost most
+  often, and are given up although their files are valid.
 - **Driver**: it starts one task at a time.
 - **Storage**: at full speed, {cores:,} cores read and write {wanted:,.0f} GB per second.
-- **Requests**: two to find and read a file or chunk, and one for each {part:.0f} MB of output.
+- **Requests**: two to find and read a file, and one for each {part:.0f} MB of output.
 - **Local disks**: not used if outputs go to an object store.
 
-With chunks, more than about {end:,} cores bring no further benefit. At this number, the work per
-core equals the next largest bound ({what}).
+With files of at most 64 MB, more than about {end:,} cores bring no further benefit. At this number,
+the work per core equals the next largest bound ({what}).
 
 ## Cost of a terabyte
 
@@ -551,16 +517,16 @@ def page(found: dict[str, Any], machine: str, commands: str, folder: Path) -> st
             for value in each.values()
         ]
         for name, each in middle.items()
-        if name.endswith("chunks") or name == next(iter(middle))
+        if name.endswith("MB") or name == next(iter(middle))
     ]
-    floors = {**[each for name, each in middle.items() if name.endswith("chunks")][-1]}
+    floors = {**[each for name, each in middle.items() if name.endswith("MB")][-1]}
     for gone in ("work", "local disks"):
         del floors[gone]
     floor, what = max((value, name) for name, value in floors.items())
     per_second = measured.speed * (measured.read_per_token + measured.written_per_token)
     most = max(map(int, next(iter(lines.values()))))
     bills = []
-    for cores, runs in lines["chunks of 64 MB"].items():
+    for cores, runs in lines["at most 64 MB"].items():
         bill = dollars(assumed, int(cores), runs, moved["True"])
         parts = (*zip(*bill, strict=True), [sum(each) for each in bill])
         bills.append([f"{int(cores):,}", *(spread(each, "{:,.2f}") for each in parts)])
@@ -591,7 +557,7 @@ def page(found: dict[str, Any], machine: str, commands: str, folder: Path) -> st
         largest=spread([each[1] / 1e9 for each in found["files"]]),
         table=table(head, rows),
         attempts=assumed.attempts,
-        bounds=table(["cores and tasks", *next(iter(middle.values()))], limits),
+        bounds=table(["cores and files", *next(iter(middle.values()))], limits),
         cores=most,
         wanted=most * per_second / 1e9,
         part=assumed.part / 1e6,
@@ -609,7 +575,7 @@ def page(found: dict[str, Any], machine: str, commands: str, folder: Path) -> st
         ),
         largest_cost=table(
             [
-                "cores, chunks",
+                "cores",
                 "USD for cores, also while idle",
                 "reading requests",
                 "writing requests",

@@ -20,6 +20,7 @@ from benchmarks.simulation import (
     Assumed,
     Measured,
     bounds,
+    cut_to_pieces,
     file_sizes,
     simulate,
     small_files,
@@ -35,15 +36,15 @@ def test_examples():
     assert doctest.testmod(simulation).failed == 0
 
 
-@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("sizes", [SIZES, cut_to_pieces(Measured(), SIZES)])
 @pytest.mark.parametrize("cores", [1, 7, 100])
 @pytest.mark.parametrize("kills", [0, 2])
-def test_nothing_is_faster_than_its_bounds(cores, split, kills):
+def test_nothing_is_faster_than_its_bounds(cores, sizes, kills):
     slow = Measured(tokens_per_second=7e4)  # long enough for losses
-    tasks = tasks_of(slow, SIZES, split)
+    tasks = tasks_of(slow, sizes)
     found = simulate(slow, replace(SMALL, kills=kills, attempts=99), tasks, cores, 1)
-    found = found.stretched(traffic(slow, SMALL, SIZES, split).least(SMALL))
-    limits = bounds(slow, SMALL, SIZES, tasks, cores, split)
+    found = found.stretched(traffic(slow, SMALL, sizes).least(SMALL))
+    limits = bounds(slow, SMALL, sizes, tasks, cores)
     del limits["local disks"]
     assert found.given_up == 0
     assert found.seconds >= max(limits.values())
@@ -52,7 +53,7 @@ def test_nothing_is_faster_than_its_bounds(cores, split, kills):
 
 
 def test_a_task_that_is_always_lost_is_given_up():
-    tasks = tasks_of(Measured(), SIZES, split=False)
+    tasks = tasks_of(Measured(), SIZES)
     found = simulate(Measured(), replace(SMALL, kills=1e6), tasks, 10, 1)
     assert found.given_up == found.tasks == len(SIZES)
     assert found.killed == SMALL.attempts * found.tasks
@@ -61,7 +62,7 @@ def test_a_task_that_is_always_lost_is_given_up():
 def test_a_machine_is_lost_with_all_its_cores_once():
     """Its tasks are done again when it is lost, not before, and never twice for one loss."""
     one = np.full(16, 1000 * Measured().speed)
-    tasks = tasks_of(Measured(), one, split=False)
+    tasks = tasks_of(Measured(), one)
     given = replace(SMALL, kills=3.6, back=0.0, attempts=99)  # a loss in 1,000 s
     found = [simulate(Measured(), given, tasks, 16, seed) for seed in range(20)]
     assert all(run.killed % 16 == 0 for run in found)
@@ -84,5 +85,5 @@ def test_the_page_in_the_repository_is_what_the_simulation_writes(tmp_path):
     assert (docs / "scale.md").read_text("utf-8") == text, "run python -m benchmarks.simulation"
     measured, assumed = Measured(**found["measured"]), Assumed(**found["assumed"])
     sizes = file_sizes(measured, assumed, 20)
-    run = simulate(measured, assumed, tasks_of(measured, sizes, split=True), 1000, 20)
-    assert found["lines"]["chunks of 64 MB"]["1000"][19] == pytest.approx(list(run))
+    run = simulate(measured, assumed, tasks_of(measured, cut_to_pieces(measured, sizes)), 1000, 20)
+    assert found["lines"]["at most 64 MB"]["1000"][19] == pytest.approx(list(run))

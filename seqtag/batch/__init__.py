@@ -1,4 +1,4 @@
-"""Many files and shards: files tagged once, split files, parameter mixing, drivers for Ray."""
+"""Many files and shards: files tagged once, parameter mixing, drivers for Ray."""
 
 from __future__ import annotations
 

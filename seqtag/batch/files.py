@@ -7,10 +7,9 @@ import hashlib
 import json
 import os
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from seqtag.batch.ledger import FileResult
 from seqtag.batch.storage import (
@@ -22,10 +21,6 @@ from seqtag.batch.storage import (
     open_file,
     open_output,
 )
-from seqtag.corpus import SentenceStream
-from seqtag.corpus.layout import Layout
-from seqtag.corpus.stream import ByteStream
-from seqtag.errors import CorpusError
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model, no_such_model
 from seqtag.storage.output import check_output
@@ -34,7 +29,7 @@ from seqtag.tagging.streams import TagCounts, TagOptions
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     from seqtag.batch.ledger import Reason
@@ -47,35 +42,6 @@ AnyModel: TypeAlias = "str | PathLike[str] | Loaded | Models"
 _RECIPE: Final[tuple[Reason, ...]] = ("version", "model", "options")
 
 _MAX_KEPT = 16  # models that a process keeps loaded
-
-
-class Head(NamedTuple):
-    """Properties of a complete file that its head determines.
-
-    Attributes
-    ----------
-    format
-        Its format.
-    columns
-        Names of its columns.
-    separator
-        The separator of columns; empty if there are none.
-    paragraphs
-        The paragraph mode, for text that a model segments; empty otherwise.
-    """
-
-    format: str
-    columns: tuple[str, ...] = ()
-    separator: str = ""
-    paragraphs: str = ""
-
-
-class Range(NamedTuple):
-    """A range of the bytes of a file, with the properties that the head of the file determines."""
-
-    start: int
-    end: int
-    head: Head
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +116,6 @@ def tag_file(
     options: TagOptions | None = None,
     *,
     threads: int = 1,
-    part: Range | None = None,
     before: FileResult | None = None,
     verify: bool = False,
     tidy: bool = True,
@@ -176,9 +141,6 @@ def tag_file(
         How to read, tag and write; None for the defaults.
     threads
         Threads to decode on.
-    part
-        The range of the file to tag, into a separate file; None for the complete file. See
-        `seqtag.batch.split`.
     before
         The result of an earlier call. If the models, the options, the version of seqtag, the input
         and the size of the output are unchanged, nothing is done. An input with the same size and
@@ -218,13 +180,14 @@ def tag_file(
     models, options = Models.of(model), options or TagOptions()
     source, target = os.fspath(source), os.fspath(target)
     check_output(local_path(target) or target, [local_path(source) or source])
-    facts = range_facts(source, part)
-    recipe = recipe_of(models.digests, options, part)
+    facts = facts_of(source)
+    if facts is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
+    recipe = recipe_of(models.digests, options)
     reason = find_change(before, recipe, facts, facts_of(target) if before else None)
     if before is not None:
         if reason is None:
-            span = (part.start, part.end) if part else ()
-            reason = "" if digest_of(source, *span) == before.sha256_read else "input"
+            reason = "" if digest_of(source) == before.sha256_read else "input"
         if not reason and verify and digest_of(target) != before.sha256_written:
             reason = "output"
     if before is not None and not reason:
@@ -232,7 +195,7 @@ def tag_file(
     else:
         chain = models.chain(options.only)
         with open_output(target, tidy=tidy) as (out, stored):
-            format, counts, digest = _write(source, out, chain, options, part, threads)
+            format, counts, digest = _write(source, out, chain, options, threads)
         result = FileResult(
             source=source,
             target=target,
@@ -253,29 +216,9 @@ def tag_file(
     return replace(result, source=source, target=target, stamp=facts.stamp, seconds=seconds)
 
 
-def range_facts(source: str, part: Range | None = None) -> Facts:
-    """Return the facts of a file, with the size of the range if there is one.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    """
-    facts = facts_of(source)
-    if facts is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
-    if part is None:
-        return facts
-    return facts._replace(bytes=max(0, min(part.end, facts.bytes) - part.start))
-
-
-def recipe_of(digests: Sequence[str], options: TagOptions, part: Range | None = None) -> str:
+def recipe_of(digests: Sequence[str], options: TagOptions) -> str:
     """Return what a result depends on besides its input: version, models and options."""
-    recorded = options.as_json()
-    if part:
-        format, columns, separator, paragraphs = part.head
-        recorded["range"] = [part.start, part.end, format, [*columns], separator, paragraphs]
-    digested = (json.dumps([*digests]), json.dumps(recorded, sort_keys=True))
+    digested = (json.dumps([*digests]), json.dumps(options.as_json(), sort_keys=True))
     short = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in digested]
     return " ".join([__version__, *short])
 
@@ -297,35 +240,12 @@ def find_change(
 
 
 def _write(
-    source: str, out: Any, chain: Chain, options: TagOptions, part: Range | None, threads: int
+    source: str, out: Any, chain: Chain, options: TagOptions, threads: int
 ) -> tuple[str, TagCounts, str]:
     """Write the tagged file; return the format, counts and digest of the input."""
     counts = TagCounts()
-    begin, end = (part.start, part.end) if part else (0, None)
-    with digesting(source, begin, end) as digested, _lines_of_file(source, begin):
-        file = cast("Any", digested)
-        reading = chain.reading(options.reading)
-        if part is None:
-            stream = reading.open(file)
-        else:
-            head = part.head
-            layout = Layout(head.format, head.columns, head.separator)
-            stream = SentenceStream(ByteStream(file, reading.limits, begin), layout)
-            options = replace(options, paragraphs=head.paragraphs or options.paragraphs)
-        for piece in chain.tagged([stream], options, threads, counts=counts, continues=begin > 0):
+    with digesting(source) as digested:
+        stream = chain.reading(options.reading).open(cast("Any", digested))
+        for piece in chain.tagged([stream], options, threads, counts=counts):
             out.write(piece)
         return stream.format, counts, digested.digest()
-
-
-@contextmanager
-def _lines_of_file(source: str, start: int) -> Iterator[None]:
-    """Correct the line numbers of errors in a range, which count from its start."""
-    try:
-        yield
-    except CorpusError as error:
-        if not start or error.line is None:
-            raise
-        with digesting(source, 0, start) as file:
-            lines = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
-        place = error.line + lines
-        raise type(error)(error.message, source=error.source, line=place) from error

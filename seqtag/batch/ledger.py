@@ -27,9 +27,8 @@ LEDGER = "ledger.jsonl"
 
 Entry: TypeAlias = "dict[str, Any]"
 """A line of a ledger. Its ``status`` says what it is: ``run`` begins a run, ``tagged`` and
-``skipped`` finish a file, ``cut`` is a large file that is split, ``part`` finishes a part of it,
-``uncut`` is one that is not split, ``lost`` is an attempt that is followed by another, ``failed`` a
-file that is given up, and ``end`` ends a run."""
+``skipped`` finish a file, ``lost`` is an attempt that is followed by another, ``failed`` a file
+that is given up, and ``end`` ends a run."""
 
 Reason: TypeAlias = Literal["", "new", "input", "output", "model", "options", "version"]
 
@@ -81,8 +80,8 @@ class FileResult:
 
 
 _START = b'{"status": "'
-_RESULTS = ("tagged", "skipped", "part")
-_STATUSES = frozenset({*_RESULTS, "run", "cut", "uncut", "lost", "failed", "end"})
+_RESULTS = ("tagged", "skipped")
+_STATUSES = frozenset({*_RESULTS, "run", "lost", "failed", "end"})
 _FIELDS = [each.name for each in fields(FileResult)]
 
 
@@ -103,11 +102,7 @@ class BatchReport:
     files, tagged, skipped
         Number of files of the run, of those that were tagged, and that had been tagged before.
     sentences, tokens, bytes_read
-        Sums over files that were tagged, and parts of files.
-    parts
-        Number of parts of large files.
-    uncut
-        Reasons why large files were not cut, with their counts.
+        Sums over files that were tagged.
     formats
         Formats of the files that were tagged, with their counts.
     failures
@@ -130,8 +125,6 @@ class BatchReport:
     sentences: int = 0
     tokens: int = 0
     bytes_read: int = 0
-    parts: int = 0
-    uncut: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     attempts_lost: int = 0
@@ -154,22 +147,17 @@ class BatchReport:
         elif status == "tagged":
             self.tagged += 1
             self.formats[entry["format"]] += 1
+            self.sentences += entry["sentences"]
+            self.tokens += entry["tokens"]
+            self.bytes_read += entry["bytes_read"]
         elif status == "skipped":
             self.skipped += 1
-        elif status == "part":
-            self.parts += 1
-        elif status == "uncut":
-            self.uncut[entry["error"]] += 1
         elif status == "lost":
             self.attempts_lost += 1
         elif status == "failed":
             self.failures.append(Failure(entry["source"], entry["attempts"], entry["error"]))
         elif status == "end":
             self.seconds, self.workers, self.ended = entry["seconds"], entry["workers"], True
-        if entry.get("reason") and not entry.get("joined"):  # else it was counted before
-            self.sentences += entry["sentences"]
-            self.tokens += entry["tokens"]
-            self.bytes_read += entry["bytes_read"]
 
     def progress(self) -> str:
         """Return a line about the files that are finished, and the speed."""
@@ -196,8 +184,6 @@ class Ledger:
 
     Attributes
     ----------
-    cut : set of str
-        Outputs of files that were split, in this run or before.
     is_new : bool
         Whether it had no line when it was opened: no run wrote into the folder before.
 
@@ -229,7 +215,6 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str], folder: str = ""):
         self.path, self._folder = os.fspath(path), folder
         self._results: dict[str, FileResult] = {}
-        self.cut: set[str] = set()
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
             msg = "expected a file for the ledger, found a device or a pipe; name another"
@@ -243,10 +228,8 @@ class Ledger:
             end = 0
             for _, line, entry in _entries(self._file, self.path):
                 end += len(line)
-                target = f"{folder}{entry.get('target')}"
-                if entry["status"] == "cut":
-                    self.cut.add(target)
-                elif entry["status"] in _RESULTS:
+                if entry["status"] in _RESULTS:
+                    target = f"{folder}{entry['target']}"
                     result = {name: entry[name] for name in _FIELDS}
                     result |= {"target": target, "status": "tagged"}
                     self._results[target] = FileResult(**result)
@@ -272,17 +255,11 @@ class Ledger:
         """Return the last result for an output; None if there is none."""
         return self._results.get(target)
 
-    def add(self, result: FileResult, *, part: bool = False, **more: Any) -> Entry:
-        """Append a finished file, or a part of one; return its line."""
+    def add(self, result: FileResult, **more: Any) -> Entry:
+        """Append a finished file; return its line."""
         entry = asdict(result) | {"target": result.target.removeprefix(self._folder)}
         self._results[result.target] = result
-        return self.append(entry | ({"status": "part"} if part else {"joined": False}) | more)
-
-    def add_cut(self, source: str, target: str, parts: int) -> Entry:
-        """Append that a file is split, before there are parts; return the line."""
-        self.cut.add(target)
-        name = target.removeprefix(self._folder)
-        return self.append({"status": "cut", "source": source, "target": name, "parts": parts})
+        return self.append(entry | more)
 
     def append(self, entry: Entry) -> Entry:
         """Append a line, and return it."""

@@ -1,4 +1,4 @@
-"""Tagging many files on a Ray cluster: small files together, large ones in parts.
+"""Tagging many files on a Ray cluster, small files together.
 
 The driver alone writes the ledger and counts attempts. Ray's own `max_retries` would repeat a task
 of many files as often as one of them kills its worker, and without end if memory is short.
@@ -11,13 +11,13 @@ import os
 import time
 from collections import deque
 from dataclasses import KW_ONLY, dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from seqtag.batch.files import find_change, recipe_of, tag_file
 from seqtag.batch.ledger import BatchReport, FileResult
 from seqtag.batch.ray_cluster import ATTEMPTS, require_ray
-from seqtag.batch.split import PARTS, cut_file, join_parts, part_of
-from seqtag.batch.storage import absolute, facts_of_all, local_path, remove
+from seqtag.batch.storage import absolute, facts_of_all, local_path
 from seqtag.errors import ClusterError, SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
@@ -25,13 +25,10 @@ from seqtag.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from seqtag.batch.files import Models, Range
+    from seqtag.batch.files import Models
     from seqtag.batch.jobs import Job
     from seqtag.batch.ledger import Entry, Ledger
     from seqtag.tagging.streams import TagOptions
-
-SPLIT = 64 * 10**6
-"""Size in bytes above which a file is split."""
 
 _AHEAD = 2  # tasks in flight for each worker: one runs, one waits
 _LOOK = 5.0  # seconds between two counts of the workers
@@ -42,12 +39,9 @@ _PATIENCE, _SLOWEST = 3600, 10_000  # a step may take an hour, and a second for 
 Listener: TypeAlias = "Callable[[Entry | None, BatchReport], object]"
 """Function called with each line of the ledger, and with None now and then, and the report."""
 
-Parts: TypeAlias = "dict[Range, FileResult | None]"
-"""The parts of a file in their order, with their results."""
-
 
 class Step(NamedTuple):
-    """A step of a file: tag it, tag a part of it, or join all its parts.
+    """An attempt at a file.
 
     Attributes
     ----------
@@ -55,19 +49,12 @@ class Step(NamedTuple):
         The file to tag, and the file to write.
     bytes
         Number of bytes to read.
-    is_large
-        Whether to cut it first.
-    part, parts
-        The part to tag, or the parts to join.
     attempt
         Number of the attempt, from 1.
     """
 
     job: Job
     bytes: int
-    is_large: bool = False
-    part: Range | None = None
-    parts: Parts | None = None
     attempt: int = 1
 
 
@@ -101,18 +88,18 @@ def attempt(
     limit: float,
     how: Mapping[str, Any],
 ) -> list[FileResult | AttemptError]:
-    """Do one attempt at steps of files, on a worker.
+    """Do attempts at some files, on a worker.
 
     Parameters
     ----------
     items
-        The steps, each with the last result for its output.
+        The files, each with the last result for its output.
     digests, box
         The digests of the models, and a reference to the models, which is fetched once.
     limit
-        Seconds that a step may take; 0 to tell by its size.
+        Seconds that a file may take; 0 to tell by its size.
     how
-        Arguments of `seqtag.tag_file` that all steps have in common.
+        Arguments of `seqtag.tag_file` that all files have in common.
     """
     results: list[FileResult | AttemptError] = []
     for step, before in items:
@@ -122,28 +109,13 @@ def attempt(
         try:
             if digests not in _models:  # inside a list a reference stays one until here
                 _models[digests] = require_ray().get(box[0])
-            results.append(_do(step, before, {"model": _models[digests], **how}))
+            model = _models[digests]
+            results.append(tag_file(*step.job, model, before=before, tidy=False, **how))
         except Exception as error:
             results.append(AttemptError.of(error))
         finally:
             faulthandler.cancel_dump_traceback_later()
     return results
-
-
-def _do(step: Step, before: FileResult | None, how: Mapping[str, Any]) -> FileResult:
-    """Do a step of a file."""
-    (source, target), part = step.job, step.part
-    if step.parts is None:
-        name = part_of(target, part) if part else target
-        return tag_file(source, name, part=part, before=before, tidy=False, **how)
-    done = [  # an attempt that was lost may have removed parts
-        tag_file(source, part_of(target, part), part=part, before=result, tidy=False, **how)
-        for part, result in step.parts.items()
-    ]
-    common = {name: how[name] for name in ("model", "options")}
-    return join_parts(
-        source, target, parts=[*step.parts], results=done, before=before, tidy=False, **common
-    )
 
 
 # --------------------------------------------------------------------------- on the driver
@@ -169,12 +141,8 @@ class TagRun:
     attempts
         Number of attempts for a file whose worker is lost, or that the system cannot read or write.
         An error of the content is final at once.
-    split
-        Files larger than this many bytes are cut into parts of about this size, each a task, and
-        joined by one more; 0 to cut none.
     time_limit
-        Seconds that an attempt at a file, or a part, may take; 0 for an hour and a second for each
-        10 kB.
+        Seconds that an attempt at a file may take; 0 for an hour and a second for each 10 kB.
     max_failures
         Number of files that may be given up; None for any number.
     verify
@@ -190,7 +158,6 @@ class TagRun:
     _: KW_ONLY
     threads: int = 1
     attempts: int = ATTEMPTS
-    split: int = SPLIT
     time_limit: float = 0.0
     max_failures: int | None = None
     verify: bool = False
@@ -200,8 +167,6 @@ class TagRun:
         self._begun, self._report = time.perf_counter(), BatchReport()
         self._queue: deque[list[Step]] = deque()
         self._pending: dict[Any, list[Step]] = {}
-        self._cut_files: dict[Job, Parts] = {}
-        self._given_up: set[Job] = set()
         memory = min(_MEMORY, *(int(node.get("memory", 0)) for node in _nodes(self.ray)))
         task = self.ray.remote(attempt)
         self._task = task.options(num_cpus=self.threads, memory=memory, max_retries=0)
@@ -250,7 +215,6 @@ class TagRun:
             raise
         finally:  # remove what killed workers have left next to the files of these jobs
             targets = {os.path.dirname(job.target) for job in jobs}  # noqa: PTH120  also of addresses
-            targets |= {job.target + PARTS for job in self._cut_files}
             for folder in filter(None, map(local_path, targets)):
                 remove_leftovers(folder)
         seconds = round(time.perf_counter() - self._begun, 3)
@@ -259,7 +223,7 @@ class TagRun:
         return report
 
     def _steps(self, jobs: Sequence[Job], recipe: str) -> list[Step]:
-        """Return the first step of each file that is not finished."""
+        """Return the first attempt at each file that is not finished."""
         ledger, steps = self.ledger, []
         known = facts_of_all(
             {name for job in jobs for name in job if name == job.source or name in ledger}
@@ -269,12 +233,11 @@ class TagRun:
             before = ledger.get(job.target)
             change = find_change(before, recipe, facts, written) if facts else "new"
             if change != "" or self.verify:
-                size = facts.bytes if facts else 0
-                steps.append(Step(job, size, is_large=bool(change) and 0 < self.split < size))
+                steps.append(Step(job, facts.bytes if facts else 0))
         return steps
 
     def _loop(self) -> None:
-        """Keep tasks in progress until all steps are done."""
+        """Keep tasks in progress until all files are done."""
         ray, report, queue, pending = self.ray, self._report, self._queue, self._pending
         counted = time.monotonic()
         while queue or pending:
@@ -282,13 +245,7 @@ class TagRun:
                 counted = time.monotonic()
                 report.workers = max(report.workers, _count_workers(ray, self.threads))
             while queue and len(pending) < _AHEAD * report.workers:
-                taken = [step for step in queue.popleft() if step.job not in self._given_up]
-                if taken and taken[0].is_large:
-                    taken = self._cut(taken[0])
-                if taken:
-                    self._submit(taken)
-            if not pending:
-                continue
+                self._submit(queue.popleft())
             ready, rest = ray.wait(list(pending), timeout=_LOOK, fetch_local=False)
             if ready and rest:
                 ready += ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)[0]
@@ -315,62 +272,29 @@ class TagRun:
         self._report.count(entry)
         self.listener(entry, self._report)
 
-    def _cut(self, step: Step) -> list[Step]:
-        """Put the parts of a large file in front of the queue; return it if it has none."""
-        job = step.job
-        try:
-            found = cut_file(job.source, self.models, self.options, size=self.split)
-        except Exception as error:
-            self._finish(step, AttemptError.of(error))
-            return []
-        if not found.ranges:
-            uncut = {"status": "uncut", "source": job.source, "error": found.reason}
-            self._record(self.ledger.append(uncut))
-            return [step]
-        self._record(self.ledger.add_cut(*job, len(found.ranges)))
-        self._cut_files[job] = dict.fromkeys(found.ranges)
-        self._queue.extendleft(
-            [Step(job, part.end - part.start, part=part)] for part in reversed(found.ranges)
-        )
-        return []
-
     def _submit(self, steps: list[Step]) -> None:
         items = []
         for step in steps:
             source, target = step.job
-            before = self.ledger.get(part_of(target, step.part) if step.part else target)
             job = step.job._replace(source=absolute(source), target=absolute(target))
-            items.append((step._replace(job=job), before))
+            items.append((step._replace(job=job), self.ledger.get(target)))
         how = {"options": self.options, "threads": self.threads, "verify": self.verify}
         ref = self._task.remote(items, self.models.digests, self._box, self.time_limit, how)
         self._pending[ref] = steps
 
     def _finish(self, step: Step, outcome: FileResult | AttemptError) -> None:
-        """Record the outcome of an attempt; queue what follows from it."""
-        job, _, _, part, parts, number = step
+        """Record the outcome of an attempt; queue another one if that is worthwhile."""
+        (source, target), _, number = step
         if isinstance(outcome, FileResult):
-            target = part_of(job.target, part) if part else job.target
-            result = replace(outcome, source=job.source, target=target)
-            if part:
-                self._record(self.ledger.add(result, part=True, attempts=number))
-                found = self._cut_files[job]
-                found[part] = result
-                if all(found.values()):
-                    self._queue.appendleft([Step(job, part.end, parts=found)])
-                return
-            if job.target in self.ledger.cut and not parts:
-                remove(job.target + PARTS)
-            self._record(self.ledger.add(result, joined=bool(parts), attempts=number))
-        elif job not in self._given_up:  # a file fails once, whatever happens to its other parts
-            retry = outcome.retry and number < self.attempts
-            where = f"bytes {part.start:,} to {part.end:,}: " if part else ""
-            status, error = "lost" if retry else "failed", where + outcome.message
-            entry = {"status": status, "source": job.source, "attempts": number, "error": error}
-            self._record(self.ledger.append(entry))
-            if retry:
-                self._queue.appendleft([step._replace(attempt=number + 1)])
-            else:
-                self._given_up.add(job)
+            result = replace(outcome, source=source, target=target)
+            self._record(self.ledger.add(result, attempts=number))
+            return
+        retry = outcome.retry and number < self.attempts
+        status = "lost" if retry else "failed"
+        entry = {"status": status, "source": source, "attempts": number, "error": outcome.message}
+        self._record(self.ledger.append(entry))
+        if retry:
+            self._queue.appendleft([step._replace(attempt=number + 1)])
 
     def _lose(self, steps: list[Step], error: Exception) -> None:
         """Record that a worker was lost; queue its files, each alone."""
@@ -386,14 +310,13 @@ class TagRun:
 
 
 def _grouped(steps: Sequence[Step], workers: int) -> Iterator[list[Step]]:
-    """Put small files together, so that a task takes some seconds; the last tasks are smaller."""
+    """Put small files together, so that a task takes some seconds; the largest ones come first."""
     left = sum(step.bytes for step in steps)
     group: list[Step] = []
     size = 0
-    for step in steps:
+    for step in sorted(steps, key=attrgetter("bytes"), reverse=True):
         most = min(_TASK_BYTES, left / (2 * _AHEAD * workers))
-        is_full = size + step.bytes > most or len(group) == _TASK_FILES or step.is_large
-        if group and (is_full or group[0].is_large):
+        if group and (size + step.bytes > most or len(group) == _TASK_FILES):
             yield group
             left, group, size = left - size, [], 0
         group.append(step)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import shutil
 import time
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -150,19 +149,6 @@ def _facts_in_store(info: dict[str, Any]) -> Facts:
     return Facts(size, f"{size}-{mark}-{info.get('name')}" if mark else "")
 
 
-def remove(name: str) -> None:
-    """Remove a file, or a folder with all that it contains, if there is one."""
-    path = local_path(name)
-    with suppress(FileNotFoundError):
-        if path is None:
-            system, path = file_system(name)
-            system.rm(path, recursive=True)
-        elif Path(path).is_dir():
-            shutil.rmtree(path)
-        else:
-            Path(path).unlink()
-
-
 # --------------------------------------------------------------------------- reading
 def open_file(name: str) -> BinaryIO:
     """Open a file for reading; it can seek."""
@@ -176,29 +162,14 @@ def open_file(name: str) -> BinaryIO:
 
 
 class DigestingFile:
-    """An open binary file, or a range of it, that computes the digest of the bytes that are read.
+    """An open binary file that computes the digest of the bytes that are read."""
 
-    Parameters
-    ----------
-    file
-        The file, at the start of the range.
-    name
-        Its name.
-    size
-        Bytes of the range; None for all that follow.
-    """
-
-    def __init__(self, file: BinaryIO, name: str, size: int | None = None):
-        self.name = name
-        self._file, self._left, self._sha256 = file, size, hashlib.sha256()
+    def __init__(self, file: BinaryIO, name: str):
+        self.name, self._file, self._sha256 = name, file, hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
         """Read bytes."""
-        if self._left is not None:
-            size = min(size, self._left) if size >= 0 else self._left
         data = self._file.read(size)
-        if self._left is not None:
-            self._left -= len(data)
         self._sha256.update(data)
         return data
 
@@ -214,17 +185,15 @@ class DigestingFile:
 
 
 @contextmanager
-def digesting(name: str, start: int = 0, end: int | None = None) -> Iterator[DigestingFile]:
-    """Open a range of a file for the block."""
+def digesting(name: str) -> Iterator[DigestingFile]:
+    """Open a file for the block."""
     with open_file(name) as file:
-        if start:
-            file.seek(start)
-        yield DigestingFile(file, name, None if end is None else end - start)
+        yield DigestingFile(file, name)
 
 
-def digest_of(name: str, start: int = 0, end: int | None = None) -> str:
-    """Return the SHA-256 of a file, or of a range of it."""
-    with digesting(name, start, end) as file:
+def digest_of(name: str) -> str:
+    """Return the SHA-256 of a file."""
+    with digesting(name) as file:
         return file.digest()
 
 

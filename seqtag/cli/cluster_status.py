@@ -33,10 +33,9 @@ def command(ledger: str, as_json: bool) -> int:
     lines = [
         f"{state}: {report.progress()}",
         f"{report.tagged:,} tagged, {report.skipped:,} skipped, {len(report.failures):,} failed; "
-        f"{report.tokens:,} tokens in {report.seconds:,.0f} s; {report.parts:,} chunks; "
+        f"{report.tokens:,} tokens in {report.seconds:,.0f} s; "
         f"{report.attempts_lost:,} attempts lost",
     ]
-    lines += [f"large files not split: {count:,} ({why})" for why, count in report.uncut.items()]
     lines += [
         f"{source} failed (attempts: {attempts}): {error}"
         for source, attempts, error in report.failures

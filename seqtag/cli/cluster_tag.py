@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +28,6 @@ if TYPE_CHECKING:
     from seqtag.corpus import ReadLimits
 
 _EVERY = 30.0  # seconds between two lines about the progress
-_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-
-
-def _parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int:
-    """Return a number of bytes, from text such as 64MB."""
-    if value is None:
-        return 64 * _UNITS["MB"]
-    found = re.fullmatch(r"([0-9]{1,15}) ?(KB|MB|GB|)", value, re.IGNORECASE | re.ASCII)
-    if not found:
-        msg = f"expected a size such as 64MB (or KB, GB, or bytes; 0 for none), found {value!r}"
-        raise click.BadParameter(msg, context, parameter)
-    return int(found[1]) * _UNITS[found[2].upper()]
 
 
 @click.command("tag", cls=Command)
@@ -73,14 +60,6 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
 )
 @attempts_option
 @in_cluster(
-    "--split",
-    metavar="SIZE",
-    callback=_parse_size,
-    help="Split files above this size into chunks of about that size, which are tagged separately "
-    "and joined to the same bytes; 0 to split none.",
-    shown="64MB",
-)
-@in_cluster(
     "--max-failures",
     type=click.IntRange(0),
     help="Stop if more files than this fail.",
@@ -95,7 +74,7 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
 @in_advanced(
     "--time-limit",
     type=Real(min_open=True),
-    help="Real that an attempt at a file or a chunk may take.",
+    help="Time that an attempt at a file may take.",
     shown="an hour, and a second for each 10 kB",
     metavar="SECONDS",
 )
@@ -119,7 +98,6 @@ def command(
     base: str | None,
     suffix: str | None,
     attempts: int,
-    split: int,
     max_failures: int | None,
     verify: bool,
     time_limit: float | None,
@@ -186,7 +164,6 @@ def command(
             record,
             threads=threads,
             attempts=attempts,
-            split=split,
             time_limit=time_limit or 0.0,
             max_failures=max_failures,
             verify=verify,
@@ -202,6 +179,4 @@ def command(
             f"note: files of raw text that became CoNLL-U with unchanged names: "
             f"{report.formats['text']:,}; --format text adds .conllu"
         )
-    for reason, count in report.uncut.items():
-        notes(f"note: large files not split: {count:,} ({reason})")
     return 1 if report.failures else 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from seqtag.corpus import conllu, json_lines, table, text, write
@@ -36,9 +35,6 @@ Frame: TypeAlias = Callable[[str, Sentence], str]
 _LINE = "\t\r\n"
 _WORD = " \t\r\n"
 _ITEM = f"{_WORD}\ufeff"  # of a line: byte order marks separate these, too
-_LINE_END = re.compile(rb"\n")
-_BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
-_BEFORE_TREE = re.compile(rb"\n(?=\()")
 
 
 class Format(NamedTuple):
@@ -76,8 +72,6 @@ class Format(NamedTuple):
         Whether comments can precede a sentence.
     extensible
         Whether another column can be added to a sentence.
-    border
-        Pattern after which a file can be split.
     number
         The bytes around the number of a sentence, if the written sentences have any.
     frame
@@ -101,7 +95,6 @@ class Format(NamedTuple):
     has_room: bool = False
     has_comments: bool = False
     extensible: bool = False
-    border: re.Pattern[bytes] = _LINE_END
     number: tuple[bytes, bytes] | None = None
     frame: Frame | None = None
     join: Callable[[Iterable[bytes]], Iterator[bytes]] | None = None
@@ -138,14 +131,12 @@ FORMATS = {
             excludes=_LINE,
             has_room=True,
             has_comments=True,
-            border=_BLANK_LINE,
             number=(b"\n# sent_id = ", b"\n"),
         ),
         Format(
             "conllu-plus",
             "CoNLL-U Plus: columns named by # global.columns in the first line",
             rows=conllu.ConlluReader,
-            border=_BLANK_LINE,
         ),
         Format(
             "columns",
@@ -156,7 +147,6 @@ FORMATS = {
             excludes=_LINE,
             drops=("id", "misc"),
             has_room=True,
-            border=_BLANK_LINE,
         ),
         Format(
             "conll2000",
@@ -166,7 +156,6 @@ FORMATS = {
             extensible=True,
             write=write.write_conll2000,
             needs=("form", "pos|xpos", "chunk"),
-            border=_BLANK_LINE,
         ),
         Format(
             "conll2002",
@@ -174,7 +163,6 @@ FORMATS = {
             _names("form ner", "form pos ner"),
             rows=table.ColumnReader,
             extensible=True,
-            border=_BLANK_LINE,
         ),
         Format(
             "conll2003",
@@ -184,7 +172,6 @@ FORMATS = {
             extensible=True,
             write=write.write_conll2003,
             needs=("form", "pos|xpos|upos", "chunk", "ner"),
-            border=_BLANK_LINE,
             frame=write.with_docstart,
         ),
         Format(
@@ -237,7 +224,6 @@ FORMATS = {
             "Penn Treebank .pos: word/TAG, base noun phrases in brackets",
             _names("form pos chunk"),
             read=text.read_pos,
-            border=_BLANK_LINE,
         ),
         Format(
             "mrg",
@@ -245,7 +231,6 @@ FORMATS = {
             _names("form pos"),
             read=text.read_mrg,
             in_place=False,
-            border=_BEFORE_TREE,
         ),
     )
 }
@@ -265,30 +250,6 @@ def joined(pieces: Iterator[bytes], format: str | None) -> Iterator[bytes]:
     """Join the bytes of several files of a format, or of the input's format if that is None."""
     join = FORMATS[format].join if format else None
     return join(pieces) if join else pieces
-
-
-def renumbered(
-    chunks: Iterable[bytes], number: int, before: bytes, after: bytes
-) -> Iterator[bytes]:
-    r"""Yield lines with their numbers replaced by those from `number` + 1 on.
-
-    >>> lines = [b"# sent_id = 1\n\n# sen", b"t_id = 2\n"]
-    >>> b"".join(renumbered(lines, 8, b"\n# sent_id = ", b"\n"))
-    b'# sent_id = 9\n\n# sent_id = 10\n'
-    """
-    rest, begun = b"\n", False  # as if a line had ended before
-    for chunk in chain(chunks, [b""]):
-        data = rest + chunk
-        end = data.rfind(b"\n") if chunk else len(data)
-        first, *others = data[:end].split(before)
-        done = [first]
-        for other in others:
-            number += 1
-            at = other.find(after)
-            done += (before, b"%d" % number, other[at:] if at >= 0 else b"")
-        piece = b"".join(done)
-        yield piece if begun else piece[1:]
-        begun, rest = begun or bool(piece), data[end:]
 
 
 def render(columns: Mapping[str, Sequence[str]], format: str) -> str:

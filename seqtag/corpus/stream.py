@@ -198,9 +198,6 @@ class ByteStream:
         Path, ``"-"``, or an object with ``read`` that returns bytes.
     limits
         Input limits.
-    offset
-        Number of bytes of the file before `source`, if that is a part of it, for positions in
-        messages.
 
     Examples
     --------
@@ -214,10 +211,8 @@ class ByteStream:
         self,
         source: str | os.PathLike[str] | BinaryIO,
         limits: ReadLimits = LIMITS,
-        offset: int = 0,
     ):
         self.limits = limits
-        self._offset = offset
         self._owned = False
         if isinstance(source, str | os.PathLike) and os.fspath(source) != "-":
             self.name = os.fspath(source)
@@ -317,7 +312,7 @@ class ByteStream:
             If a line is longer than the limit, unless lines are cut, or a sentence has too many
             bytes, or too many rows in a table, or a carriage return has no line feed.
         """
-        data, line, offset, begun, breaks = bytearray(), 1, self._offset, 0, 0
+        data, line, offset, begun, breaks = bytearray(), 1, 0, 0, 0
         due = most = self.limits.sentence  # line breaks at which to look for a long sentence
         chunks, self._seen = chain(self._seen, self._chunks), []  # what `head` has read first
         for chunk in _with_few_words(chunks, cut):

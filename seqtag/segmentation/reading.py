@@ -207,8 +207,6 @@ class SegmentedText(_Conllu):
         Whether sentences are yielded one by one, and not in large blocks.
     writer
         Writes the sentences; those of several texts with one writer are numbered through.
-    continues
-        Whether the text continues a document after a paragraph, so that no new one begins.
     threads
         Threads to segment on; the result is the same.
     presegmented
@@ -230,12 +228,11 @@ class SegmentedText(_Conllu):
         paragraphs: str = "auto",
         flush: bool | None = None,
         writer: ConlluWriter | None = None,
-        continues: bool = False,
         threads: int = 1,
         presegmented: bool = False,
     ):
         super().__init__(stream._stream)
-        self._opening = _PARAGRAPH if continues else _OPENING
+        self._opening = _OPENING
         self._segmenter, self._splitter = segmenter, splitter
         self._mode, self._threads = "line" if presegmented else check_mode(paragraphs), threads
         self._presegmented = presegmented

@@ -557,13 +557,12 @@ class Chain:
         threads: int = 1,
         *,
         flush: bool | None = None,
-        continues: bool = False,
     ) -> list[SentenceStream]:
         """Return the streams, with raw text cut by a model if one can.
 
         Parameters
         ----------
-        streams, options, threads, flush, continues
+        streams, options, threads, flush
             As for `tagged`.
 
         Raises
@@ -588,7 +587,6 @@ class Chain:
                 paragraphs=options.paragraphs,
                 flush=flush,
                 writer=writer,
-                continues=continues,
                 threads=threads,
             )
             if stream.is_raw
@@ -604,7 +602,6 @@ class Chain:
         *,
         flush: bool | None = None,
         counts: TagCounts | None = None,
-        continues: bool = False,
     ) -> Iterator[bytes]:
         r"""Yield the output of some open files, piece by piece, one file after another.
 
@@ -618,8 +615,6 @@ class Chain:
             As for `seqtag.tagging.streams.tag_text`.
         counts
             Counts to add to.
-        continues
-            True if raw text continues after a paragraph of the same document.
 
         Raises
         ------
@@ -638,7 +633,7 @@ class Chain:
         """
         for stream in streams:
             check_words(stream)
-        sources = self.cut(streams, options, threads, flush=flush, continues=continues)
+        sources = self.cut(streams, options, threads, flush=flush)
         to = options.to or _format_of(sources, self.columns)
         if options.has_columns and to is None and sources[0].columns == CONLLU:
             to = "conllu"  # with the new columns in MISC

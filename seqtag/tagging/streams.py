@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
-from seqtag.corpus.formats import renumbered
 from seqtag.corpus.layout import LAYOUT_OPTIONS, LayoutOptions
 from seqtag.corpus.sentence import find_column, has_column, places, split_key
 from seqtag.engine import backend
@@ -496,7 +495,14 @@ def _note_places(taggers: Sequence[Tagger], stream: SentenceStream, to: str | No
 
 def _renumbered(text: bytes, number: tuple[bytes, bytes] | None, before: int) -> bytes:
     """Return text with its sentences numbered from those before it, if they have a number."""
-    return b"".join(renumbered([text], before, *number)) if number and before else text
+    if not number or not before:
+        return text
+    begin, end = number
+    first, *others = (b"\n" + text).split(begin)  # as if a line had ended before
+    parts = [first]
+    for sentence, other in enumerate(others, before + 1):
+        parts += (begin, b"%d" % sentence, other[other.index(end) :])
+    return b"".join(parts)[1:]
 
 
 def _size(batch: Sequence[FilledSentence]) -> tuple[int, int]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = [on_ray, pytest.mark.nightly]
 
-FILES, PART = 2000, 100_000
+FILES = 2000
 KILLS = 3  # of each kind, each some finished files after the last
 
 
@@ -58,12 +58,12 @@ def test_nodes_workers_and_drivers_are_killed(tmp_path, monkeypatch, home, clust
     draw = random.Random(1)
     Path("in").mkdir()
     for number in range(FILES):
-        count = draw.choice([1, 20, 100, 200]) if number % 100 else 1500  # some are split
+        count = draw.choice([1, 20, 100, 200]) if number % 100 else 1500
         sentences = [draw.choice(SENTENCES) for _ in range(count)]
         Path("in", f"{number}.conllu").write_text(conllu(sentences, labels=False))
     Path("names").write_text("".join(f"in/{number}.conllu\n" for number in range(FILES)))
     command = [sys.executable, "-m", "seqtag", "cluster", "tag", "-m", "my.seqtag", "@names"]
-    command += ["--split", str(PART), "--address", cluster.address, "-o"]
+    command += ["--address", cluster.address, "-o"]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     assert subprocess.run([*command, "whole"], env=env).returncode == 0
     log = Path("log").open("wb")  # noqa: SIM115  closed below

@@ -166,33 +166,6 @@ def test_a_file_that_kills_its_worker_each_time_fails_alone(place, ray, call):
     assert totals(call)["failures"] == []
 
 
-def test_a_large_file_in_parts_and_a_worker_that_is_killed(place, ray, call):
-    for number in range(5):
-        Path("in", f"{number}.conllu").write_text(conllu(labels=False) * 400)
-    assert call(*TAG[:-4], "-o", "whole", "in/0.conllu").code == 0
-    killed = []
-
-    def kill():
-        folder = str(Path("out/2.conllu.seqtag-parts").resolve())
-        while not killed:
-            for path in Path("/proc").glob("[0-9]*/fd/*"):
-                with suppress(OSError):
-                    if str(path.readlink()).startswith(folder):
-                        os.kill(int(path.parts[2]), signal.SIGKILL)
-                        killed.append(path)
-                        return
-
-    with meanwhile(kill):
-        done = call(*TAG, "in/*.conllu", "--split", "100KB")
-    assert (done.code, done.out) == (0, b"")
-    assert_all_done(5)
-    assert Path("out/2.conllu").read_bytes() == Path("whole/0.conllu").read_bytes()
-    found = totals(call)
-    assert (found["tagged"], found["failures"], found["attempts_lost"]) == (5, [], 1)
-    assert found["parts"] > 10
-    assert not [*Path("out").glob("*.seqtag-parts")]
-
-
 def test_an_error_in_a_file_and_a_full_disk_fail_alone(place, ray, call):
     Path("in/1.conllu").write_text(BROKEN)
     Path("out").mkdir()

@@ -16,16 +16,15 @@ from pathlib import Path
 import pytest
 
 from seqtag.batch import ray_tagging as tagging
-from seqtag.batch import split
 from seqtag.batch.files import Models, tag_file
 from seqtag.batch.jobs import Job
 from seqtag.batch.ledger import BatchReport, Failure, Ledger, read_report
 from seqtag.batch.ray_tagging import AttemptError, Step, TagRun, attempt
-from seqtag.batch.storage import facts_of_all, remove
+from seqtag.batch.storage import facts_of_all
 from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
-from tests.batch.engines import FakeRay, RayError, fake
+from tests.batch.engines import FakeRay, RayError, fake  # noqa: TC001
 from tests.command_line import SENTENCES, call, conllu, home, linux
 from tests.conftest import ROOT
 
@@ -122,13 +121,12 @@ def test_the_ledger_says_what_is_there(place, fake):
     assert found.as_json() == report.as_json() | {"seconds": found.as_json()["seconds"]}
 
 
-@pytest.mark.parametrize("split", [0, 500])
-def test_a_damaged_output_of_the_same_size_is_noticed_when_asked(place, fake, split):
-    run(fake, split=split)
+def test_a_damaged_output_of_the_same_size_is_noticed_when_asked(place, fake):
+    run(fake)
     data = Path("out/2.conllu").read_bytes()
     Path("out/2.conllu").write_bytes(data.replace(b"NOUN", b"VERB"))
     assert run(fake).skipped == 5
-    report = run(fake, split=split, verify=True)
+    report = run(fake, verify=True)
     assert (report.tagged, report.skipped) == (1, 4)
     assert lines("tagged")[-1]["reason"] == "output"
     assert Path("out/2.conllu").read_bytes() == data
@@ -256,133 +254,6 @@ def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, monkeypat
     assert (report.tagged, report.skipped) == (3, 2)
 
 
-# ----------------------------------------------------------------- files in parts
-def in_parts(ray: FakeRay, **more) -> BatchReport:
-    return run(ray, split=500, **more)
-
-
-def lone(number: int) -> bytes:
-    """What a file becomes that is tagged by itself."""
-    tag_file(f"in/{number}.conllu", f"lone/{number}.conllu", "my.seqtag")
-    return Path("lone", f"{number}.conllu").read_bytes()
-
-
-def test_large_files_are_tagged_in_parts_and_joined(place, fake):
-    Path("in/2.conllu").write_text(conllu(SENTENCES[:2], labels=False))
-    heard = []
-    report = in_parts(fake, listener=lambda done, _: heard.append(done))
-    assert (report.tagged, report.failures) == (5, [])
-    statuses = [done["status"] for done in heard if done]
-    assert report.parts == statuses.count("part") > 8
-    assert statuses.count("tagged") == 5
-    few = sum(len(sentence.split()) for sentence in SENTENCES[:2])
-    assert (report.tokens, report.sentences) == (4 * WORDS + few, 4 * len(SENTENCES) + 2)
-    assert report.bytes_read == sum(path.stat().st_size for path in Path("in").iterdir())
-    assert all(Path(f"out/{n}.conllu").read_bytes() == lone(n) for n in range(5))
-    assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
-    again = in_parts(fake)
-    assert (again.skipped, again.parts, again.tokens) == (5, 0, 0)
-    assert run(fake).skipped == 5  # cut or not, they are the same
-
-
-def test_a_part_that_costs_every_worker_fails_its_file_alone(place, fake):
-    fake.lose = lambda items, *_: (
-        sources(items) == ["3.conllu"]
-        and items[0][0].part is not None
-        and items[0][0].part.start > 400
-    )
-    report = in_parts(fake, attempts=2)
-    [failure] = report.failures
-    assert (failure.source, failure.attempts) == ("in/3.conllu", 2)
-    assert failure.error.startswith("bytes ")
-    assert failure.error.endswith(": the worker was lost: The worker died unexpectedly")
-    assert report.tagged == 4
-    done = {path.name for path in Path("out/3.conllu.seqtag-parts").iterdir()}
-    assert any(name.startswith("0-") for name in done)
-    left = _temporary_name(Path("out/3.conllu.seqtag-parts/0-1").absolute())
-    left.touch()
-    fake.lose = lambda *_: False
-    report = in_parts(fake)
-    assert (report.tagged, report.skipped) == (1, 4)
-    assert 0 < report.tokens < WORDS  # the part that was done stays done
-    assert Path("out/3.conllu").read_bytes() == lone(3)
-    assert not Path("out/3.conllu.seqtag-parts").exists()
-
-
-@pytest.mark.parametrize("failure", [RayError("The worker died"), OSError(5, "Input/output error")])
-def test_a_joined_file_whose_parts_were_half_removed_is_finished(place, fake, monkeypatch, failure):
-    removed = []
-
-    def half_remove(name):
-        removed.append(name)
-        if len(removed) == 1:  # the file is there
-            Path(name, names(name)[0]).unlink()
-            raise failure
-        remove(name)
-
-    monkeypatch.setattr(split, "remove", half_remove)
-    report = in_parts(fake)
-    assert (report.tagged, report.attempts_lost, report.failures) == (5, 1, [])
-    assert report.bytes_read == sum(path.stat().st_size for path in Path("in").iterdir())
-    assert all(Path(f"out/{n}.conllu").read_bytes() == lone(n) for n in range(5))
-    assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
-
-
-def test_joining_that_always_fails_fails_the_file(place, fake, monkeypatch):
-    def fail(*_, **__):
-        raise OSError(28, "No space left on device", "out")
-
-    monkeypatch.setattr(tagging, "join_parts", fail)
-    report = in_parts(fake)
-    assert {each[1:] for each in report.failures} == {(3, "out: No space left on device")}
-    assert (report.tagged, len(report.failures), report.attempts_lost) == (0, 5, 10)
-
-
-def test_a_damaged_part_is_tagged_again(place, fake):
-    fake.lose = lambda items, *_: bool(items[0][0].parts)
-    in_parts(fake, attempts=1)
-    for number in range(5):
-        part = Path(
-            f"out/{number}.conllu.seqtag-parts", names(f"out/{number}.conllu.seqtag-parts")[0]
-        )
-        part.write_bytes(part.read_bytes().replace(b"NOUN", b"VERB"))
-    fake.lose = lambda *_: False
-    report = in_parts(fake)
-    assert (report.tagged, report.attempts_lost, report.failures) == (5, 5, [])
-    assert all(Path(f"out/{n}.conllu").read_bytes() == lone(n) for n in range(5))
-    assert run(fake, verify=True).skipped == 5
-
-
-def test_parts_that_are_not_in_the_ledger_go_too(place, fake):
-    def interrupt(items, *more):
-        if items[0][0].part:
-            attempt(items, *more)
-            raise KeyboardInterrupt
-        return False
-
-    fake.lose = interrupt
-    with pytest.raises(KeyboardInterrupt):
-        in_parts(fake)
-    [folder] = [name for name in names("out") if name.endswith(".seqtag-parts")]
-    assert names(f"out/{folder}") and not lines("part")
-    assert lines("cut")[0]["target"] in {f"{n}.conllu" for n in range(5)}
-    fake.lose = lambda *_: False
-    assert run(fake).tagged == 5
-    assert names("out") == [*(f"{n}.conllu" for n in range(5)), "ledger.jsonl"]
-
-
-def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
-    with gzip.open("in/4.conllu", "wt") as file:
-        file.write("".join(conllu([f"{n} . ! ?"], labels=False) for n in range(1000)))
-    done = call(*TAG, "in/*.conllu", "--split", "1 kb")
-    assert done.code == 0
-    assert "note: large files not split: 1 (compressed)" in done.err
-    found = json.loads(call("cluster", "status", "out/ledger.jsonl", "--json").out)
-    assert (found["tagged"], found["uncut"]) == (5, {"compressed": 1})
-    assert found["parts"] == 8
-    assert "large files not split: 1 (compressed)" in status(call)
-
-
 def test_folders_are_looked_through_once(place, fake, monkeypatch):
     seen = []
     monkeypatch.setattr(tagging, "remove_leftovers", seen.append)
@@ -466,7 +337,7 @@ def test_names_that_are_no_utf_8(place, fake, call):
     assert line["source"] == f"in/1{odd}"
     assert call("cluster", "status", "out/ledger.jsonl").code == 1
     assert "3 skipped" in call(*TAG, "in/*.conllu").err.replace("4 skipped", "3 skipped")
-    assert Path(f"out/{odd}").read_bytes() == lone(2)
+    assert Path(f"out/{odd}").read_bytes() == Path("out/2.conllu").read_bytes()
 
 
 def test_raw_text_and_names(place, fake, call):

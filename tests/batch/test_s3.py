@@ -108,7 +108,7 @@ def place(bucket, tmp_path, monkeypatch, home) -> Path:
     return tmp_path
 
 
-TAG = ("cluster", "tag", "-m", "my.seqtag", "--split", "200KB")
+TAG = ("cluster", "tag", "-m", "my.seqtag")
 STORE = ("s3://crawl/in/*.conllu", "-o", "s3://crawl/out", "--ledger", "ledger.jsonl")
 
 

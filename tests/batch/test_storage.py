@@ -20,7 +20,6 @@ from seqtag.batch.storage import (
     file_system,
     open_file,
     open_output,
-    remove,
 )
 from seqtag.errors import CorpusError, install_hint
 from tests.command_line import conllu, home
@@ -57,7 +56,6 @@ def test_an_error_sends_nothing(memory):
         out.write(b"half")
         raise KeyError
     assert facts_of(place) is None
-    remove(place)  # which is no error
 
 
 @pytest.mark.parametrize("kind", ["arrow", "folder"])
@@ -122,8 +120,6 @@ def test_addresses_of_files_here(tmp_path):
     os.utime(tmp_path / "a" / "b.txt", (1, 1))
     assert facts_of(place).stamp
     assert digest_of(place).startswith("982d9e3eb996f559")
-    remove(place)
-    assert facts_of(place) is None
 
 
 def test_addresses_that_lead_nowhere(memory):

@@ -118,10 +118,6 @@ USAGE = [
         "expected texts of the same words for --confusion, --errors and --conlleval, found "
         "--raw; leave one out",
     ),
-    (
-        "cluster tag t -m en -o n --split 1.5GB",
-        "expected a size such as 64MB (or KB, GB, or bytes;",
-    ),
     ("compare a - -", 'expected "-" (standard input) once, found it again'),
     # explain, info, report
     ("explain -m upos.seqtag 'the dog' --input a", "a text or --input, found both, 'the dog' and"),

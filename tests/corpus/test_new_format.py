@@ -1,4 +1,4 @@
-"""A corpus format is one record: what reads, writes, splits and joins asks it."""
+"""A corpus format is one record: what reads, writes and joins asks it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import sys
 import pytest
 
 import seqtag
-from seqtag.batch.files import tag_file
-from seqtag.batch.split import cut_file, join_parts, part_of
 from seqtag.corpus import formats, read
 from seqtag.corpus.formats import Format
 from seqtag.corpus.sentence import SpanSentence
@@ -72,16 +70,3 @@ def test_it_is_read_and_tagged(own):
 def test_it_is_written_with_its_frame_and_joined(own):
     done = tagged(b"It works\n\nSo it does\n", "tokens", "own")
     assert done == b"; tagged\n[2] 1=It 2=works \n[0] [3] 1=So 2=it 3=does \n"
-
-
-def test_its_files_are_split_and_joined(own, tmp_path):
-    source, whole, target = tmp_path / "a.own", tmp_path / "whole", tmp_path / "target"
-    source.write_bytes(b"1=It 2=works\n" * 50)
-    options, model = TagOptions(format="own", to="own"), seqtag.load("en").tagger("upos")
-    found = cut_file(source, model, options, size=200).ranges
-    assert len(found) > 2
-    assert all(each.end % 13 == 0 for each in found)
-    done = [tag_file(source, part_of(target, each), model, options, part=each) for each in found]
-    join_parts(source, target, model, options, found, done)
-    tag_file(source, whole, model, options)
-    assert target.read_bytes() == whole.read_bytes()

@@ -12,7 +12,6 @@ import pytest
 from benchmarks import howto
 from seqtag import settings
 from seqtag.cli import cli, main
-from seqtag.corpus import stream
 from seqtag.segmentation import reading
 from seqtag.training import choose, loop
 from tests.conftest import ROOT
@@ -62,7 +61,6 @@ def limits() -> dict[str, tuple[object, ...]]:
     from seqtag.engine.arrays import MAX_LABELS, MAX_TRIGRAM_LABELS, MOST_WITH_BIGRAMS
     from seqtag.features import language, templates
     from seqtag.model import bundle, calibration, container
-    from seqtag.segmentation import reading
     from seqtag.serve import connections, server
     from seqtag.tables import model_io, table
 
@@ -220,9 +218,3 @@ def test_defaults_in_how_to_pages_are_those_of_the_options(page, command, option
         found = found.get_command(click.Context(found), name)
     [default] = [each.default for each in found.params if option in each.opts]
     assert phrase.format(default) in how_to(page)
-
-
-def test_sizes_in_the_page_on_clusters_are_those_of_the_code():
-    text = how_to("cluster")
-    assert f"no token ends within {reading._LONGEST:,} characters" in text
-    assert f"only white space in its first {stream.HEAD >> 10} kB" in text
