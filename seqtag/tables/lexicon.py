@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from seqtag.labels.column import LabelColumn
 
     TableSource = WordTable | str | PathLike[str]
+
+_log = logging.getLogger("seqtag")
 
 
 def read_table(
@@ -182,6 +185,19 @@ def check_phrases(tables: Sequence[WordTable], columns: Iterable[Column]) -> Non
                 f"{first!r:.30} is the begin and {last!r:.30} the end of one"
             )
             raise TemplateError(msg)
+
+
+def note_useless(tables: Sequence[WordTable], columns: Sequence[Column]) -> None:
+    """Warn about tables that have no word of the training data."""
+    for table in tables:
+        found = [table.slots(table.hashes_of(normal_forms(column.types))) for column in columns]
+        if not any((slots < len(table.values)).any() for slots in found):
+            _log.warning(
+                "none of the %s words of the table %s is in the training data, so that it has no "
+                "effect; compare their spelling, case (--words lower) and quotation marks",
+                f"{len(table):,}",
+                table.name,
+            )
 
 
 class AnnotatedCorpus(Protocol):

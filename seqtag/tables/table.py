@@ -238,9 +238,12 @@ class WordTable:
 
     def of_words(self, words: Sequence[str]) -> list[str | None]:
         """Return the values of words in normal form; None if they have none."""
-        hashes = backend.hash_strings([str(form) for form in self.by.many(words)])
         values = [*self.values, self.absent]
-        return [values[slot] for slot in self.slots(hashes).tolist()]
+        return [values[slot] for slot in self.slots(self.hashes_of(words)).tolist()]
+
+    def hashes_of(self, words: Sequence[str]) -> NDArray[np.uint64]:
+        """Return the hashes of the lookup forms of words in normal form: (words,) uint64."""
+        return backend.hash_strings([str(form) for form in self.by.many(words)])
 
 
 def has_space(word: str) -> bool:

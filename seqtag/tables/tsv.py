@@ -15,6 +15,7 @@ tab is always a row: ``#`` is a word, too.
 
 from __future__ import annotations
 
+import logging
 import re
 from contextlib import closing
 from itertools import islice
@@ -52,7 +53,12 @@ MOST_FACTS = 100
 _LINE = "\t\r\n"
 _CONLLU = 10  # columns
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
+_BLANKS = re.compile(r" *\t *")
 _ROWS = 10_000  # written at a time
+_ABOVE_WORDS = "entity", "entry", "form", "name", "phrase", "term", "text", "token", "word"
+_ABOVE_VALUES = "category", "class", "entity", "kind", "label", "ner", "pos", "tag", "type", "upos"
+
+_log = logging.getLogger("seqtag")
 
 
 def write_word_table(
@@ -173,6 +179,8 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                             msg = f"expected {FIRST_LINE!r}, found {text!r:.60}; upgrade seqtag"
                             raise CorpusError(msg)
                     if "\t" in text:
+                        if not has_header:  # as people have written it
+                            text = _BLANKS.sub("\t", text.strip(" "))
                         rows.append(_row(text))
                     elif has_header and not rows and number > 1:
                         _add_fact(text, header)
@@ -187,6 +195,15 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                         raise CorpusError(msg)
                 except CorpusError as error:
                     raise CorpusError(error.message, source=stream.name, line=number) from None
+    if rows and not has_header and _names_columns(*rows[0]):
+        word, values = rows.pop(0)
+        _log.warning(
+            "%s: the first line, %r, names the columns and is no entry; if it is one, begin the "
+            "file with the line %r",
+            stream.name,
+            "\t".join((word, *values)),
+            FIRST_LINE,
+        )
     if not rows:
         msg = "expected a table of words, with a tab between word and value, found no word"
         raise CorpusError(msg, source=stream.name)
@@ -199,6 +216,11 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
         )
         raise CorpusError(msg, source=stream.name)
     return WordRows(header, rows)
+
+
+def _names_columns(word: str, values: Sequence[str]) -> bool:
+    """Return whether a row is the line above a table: ``name``, ``type``."""
+    return word.lower() in _ABOVE_WORDS and all(each.lower() in _ABOVE_VALUES for each in values)
 
 
 def _row(line: str) -> tuple[str, list[str]]:

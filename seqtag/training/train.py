@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 from seqtag.corpus import ReadOptions
 from seqtag.errors import CorpusError
 from seqtag.model.bundle import digest
-from seqtag.tables.lexicon import check_phrases, check_used, tables_of
+from seqtag.tables.lexicon import check_phrases, check_used, note_useless, tables_of
 from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import Stage, checkpoints_in
@@ -296,8 +296,9 @@ def train(
         # Segmenters look up parts of a text, not tokens.
         segmenters = [task for each in prepared.components for task in each if task.reads_text]
         of_text = {name for task in segmenters for name in task.templates.table_names}
-        phrases = [table for table in tables if table.name not in of_text]
-        check_phrases(phrases, prepared.treebank.words.columns.values())
+        of_tokens = [table for table in tables if table.name not in of_text]
+        check_phrases(of_tokens, prepared.treebank.words.columns.values())
+        note_useless(of_tokens, [*prepared.treebank.words.columns.values()])
         learned = [str(candidates[0].column) for candidates in prepared.components]
         note_left_out(begin, learned)
         if folder:

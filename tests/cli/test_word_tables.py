@@ -167,6 +167,20 @@ def test_tables_that_do_not_fit(folder, call, options, message):
     assert message in done.err
 
 
+@pytest.mark.parametrize(
+    ("word", "options", "is_useless"),
+    [("Dog", (), True), ("Dog", ("--words", "lower"), False), ("'dog'", (), True)],
+)
+def test_a_table_without_a_word_of_the_data_is_named(folder, call, word, options, is_useless):
+    (folder / "mine.tsv").write_text(f"{word}\tanimal\nunicorn\tanimal\n")
+    (folder / "train.conllu").write_text(conllu())
+    table = ("--lexicon", "mine.tsv", *options)
+    done = call("train", "train.conllu", *table, *SHORT, "-o", "m.seqtag", "--force")
+    assert done.code == 0
+    note = "none of the 2 words of the table mine is in the training data, so that it has no effect"
+    assert (note in done.err) == is_useless
+
+
 def test_templates_that_ask_for_a_table(folder, call):
     (folder / "mine.txt").write_text("form[0]\nclass(en)[0]\n")
     options = ("train.conllu", "--templates", "mine.txt", *SHORT, "-o", "m.seqtag", "-q")

@@ -38,6 +38,19 @@ def test_a_list_of_ones_own(file):
     assert found == WordRows({}, [("Paris", ["city"]), ("Nice", ["city", "word"])])
 
 
+def test_a_list_as_a_spreadsheet_writes_it(file, caplog):
+    """The names of its columns are no entry, and blanks around words no part of them."""
+    found = read_word_table(file("Name\tType\n Paris\tcity \nNew York \t city\nname\ttype\n"))
+    assert found.rows == [("Paris", ["city"]), ("New York", ["city"]), ("name", ["type"])]
+    [note] = caplog.messages
+    assert note.endswith(
+        "t: the first line, 'Name\\tType', names the columns and is no entry; if "
+        f"it is one, begin the file with the line {FIRST_LINE!r}"
+    )
+    kept = read_word_table(file(f"{FIRST_LINE}\nname\ttype\nParis \tcity\n"))
+    assert kept.rows == [("name", ["type"]), ("Paris ", ["city"])]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
