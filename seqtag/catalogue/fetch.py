@@ -271,8 +271,10 @@ def _request(address: str, *, secure: bool, progress: bool) -> Iterator[bytes]:
                         done += len(chunk[skip:])
                         skip = max(0, skip - len(chunk))
                 return
-        except requests.RequestException as error:
-            is_missing = error.response is not None and error.response.status_code == 404
+        except CatalogueError:
+            raise
+        except (requests.RequestException, ValueError) as error:  # an address that is none, too
+            is_missing = getattr(getattr(error, "response", None), "status_code", 0) == 404
             if is_last or is_missing:
                 msg = (
                     f"cannot be downloaded ({str(error)[:400]}); nothing was kept; check the "

@@ -131,6 +131,10 @@ def elsewhere(server):
     server.redirects = {PATH: "ftp://127.0.0.1:1/x"}
 
 
+def nowhere(server):
+    server.redirects = {PATH: "http://[::1"}
+
+
 @pytest.mark.parametrize(
     ("trouble", "message"),
     [
@@ -140,6 +144,7 @@ def elsewhere(server):
         (cut, "cannot be downloaded ("),
         (endless, "cannot be downloaded (Exceeded 30 redirects.); nothing was kept; check the "),
         (elsewhere, "cannot be downloaded (No connection adapters were found for 'ftp://127."),
+        (nowhere, "cannot be downloaded (Invalid IPv6 URL); nothing was kept; check the network"),
     ],
 )
 def test_nothing_is_kept_of_what_goes_wrong(server, tmp_path, trouble, message):
