@@ -155,6 +155,16 @@ def test_other_formats_are_refused_by_name(start, name):
         seqtag.sniff(io.BytesIO(start.encode()))
 
 
+@pytest.mark.parametrize("joint", "|/")
+def test_words_with_several_tags_are_refused(joint):
+    """As in spaCy's format iob; a few such words have the mark themselves."""
+    many, few = f"Ada{joint}NNP{joint}B-PER ", f"Ada{joint}B-PER "
+    assert sniff([few * 5 + many] * 20).format == "tagged"
+    with pytest.raises(CorpusError, match="expected items of a word and a tag, found several") as e:
+        sniff([many * 5] * 20)
+    assert str(e.value).endswith(f"| tr ' {joint}' '\\n\\t'")
+
+
 @pytest.mark.parametrize(
     "start", [b"%PDF-1.4\n%\xe2\xe3\n", b"PK\x03\x04\x14\0", b"PAR1\x15", b"{\\rtf1"]
 )
