@@ -242,12 +242,12 @@ def _find_tagged(lines: Sequence[str]) -> Layout | None:
     tagged = sum(_TAGGED[joint].fullmatch(word) is not None for word in words)
     if 2 * tagged <= len(words) or (len(items) == len(lines) > 2):  # one on a line: columns
         return None
-    several = [word for word in words if word.count(joint) > 1]
-    if 10 * len(several) >= 9 * len(words):  # as spaCy's format iob has them
+    several = [word for word in words if word.count(joint) == 2 and all(word.split(joint))]
+    if len(words) >= MANY and 10 * len(several) >= 9 * len(words):  # as in spaCy's format iob
         msg = (
             f"expected items of a word and a tag, found several tags in most, such as "
             f"{several[0]!r:.60}; write one word a line, for example with sed 's/$/\\n/' FILE | "
-            f"tr ' {joint}' '\\n\\t'"
+            f"tr ' {joint}' '\\n\\t', or name it with --format"
         )
         raise CorpusError(msg)
     evidence = f"word{joint}TAG in {tagged} of {counted(len(words), 'item')}"

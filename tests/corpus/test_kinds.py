@@ -162,7 +162,7 @@ def test_words_with_several_tags_are_refused(joint):
     assert sniff([few * 5 + many] * 20).format == "tagged"
     with pytest.raises(CorpusError, match="expected items of a word and a tag, found several") as e:
         sniff([many * 5] * 20)
-    assert str(e.value).endswith(f"| tr ' {joint}' '\\n\\t'")
+    assert str(e.value).endswith(f"| tr ' {joint}' '\\n\\t', or name it with --format")
 
 
 @pytest.mark.parametrize(
