@@ -231,8 +231,13 @@ def _fitting(lines: Sequence[str], columns: Sequence[str] | None) -> str:
 
 
 def _has_tabs(lines: Sequence[str]) -> bool:
-    """Return whether most lines have a tab between words; in ties the first decides."""
+    """Return whether most lines have a tab between words; in ties the first decides.
+
+    Where all lines have as many tabs, the last fields may be empty in most.
+    """
     tabbed = ["\t" in line.strip(" \t") for line in lines]  # a first line may be indented
+    if any(tabbed) and len({line.count("\t") for line in lines}) == 1:
+        return True
     return 2 * sum(tabbed) > len(lines) - (True in tabbed[:1])
 
 

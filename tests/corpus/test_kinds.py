@@ -155,6 +155,19 @@ def test_other_formats_are_refused_by_name(start, name):
         seqtag.sniff(io.BytesIO(start.encode()))
 
 
+def test_labels_may_be_empty_in_most_rows():
+    """``Ada<TAB>B-PER``, ``ran<TAB>``: no raw text."""
+    text = "Ada\tB-PER\nran\t\nand\t\nran\t\n.\t\n\n" * 10
+    sentence = next(iter(seqtag.read(io.BytesIO(text.encode()))))
+    assert sentence.columns == ("form", "ner")
+    assert sentence.column("ner") == ["B-PER", "O", "O", "O", "O"]
+    assert sentence.replace({"ner": ["O", "O", "B-LOC", "O", "O"]}).splitlines()[:3] == [
+        "Ada\t_",
+        "ran\t",
+        "and\tB-LOC",
+    ]
+
+
 @pytest.mark.parametrize("joint", "|/")
 def test_words_with_several_tags_are_refused(joint):
     """As in spaCy's format iob; a few such words have the mark themselves."""
