@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
 from seqtag.corpus.layout import NO_ROWS, Layout, LayoutOptions, Learned, Misfit
-from seqtag.corpus.rows import JOINTS, NO_WORD, field_value, split_row
+from seqtag.corpus.rows import JOINTS, NO_WORD, field_value, is_empty, split_row
 from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
 from seqtag.labels.spelling import (
@@ -37,7 +37,8 @@ SENTENCE_LINE = re.compile(r"EOS\b|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]|
 _CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
 MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
 _PADDED = re.compile("(?:^|\t)[ \u00a0]+[^\t \u00a0]|[^\t \u00a0][ \u00a0]+(?:\t|$)")
-_SPECIAL = frozenset(["", *"#;/%<!@*E-[=_ \t"])  # first characters of lines that may be no rows
+_SPECIAL = frozenset(["", *"#;/%<!@*E-[=_s \t"])  # first characters of lines that may be no rows
+_FRACTION = re.compile(r"[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?")
 _COUNTED = re.compile(r"[^\W\d]*[0-9]+(?:[-._:][0-9]+)+")  # as sentence and word: s1_2
 _NUMBERED = re.compile(r"(?:[^\W\d]+[:\s_.#-]*)?([0-9]+)")
 _NAMES = {
@@ -93,8 +94,9 @@ def sniff_rows(
         ragged = _CONLL2009 if is_2009 and len({*map(len, cells)}) > 1 else ()
     width = len(ragged) or width
     every = [
-        _Row(number, line, kind, row_cells(line, separator, width))
+        _Row(number, line, "blank" if is_empty(line, separator) else kind, cells)
         for (number, line), kind in zip(lines, kinds, strict=True)
+        for cells in [row_cells(line, separator, width)]
     ]
     comment, labels, misfits = _comment(every, width, given.comment)
     between = _sentence_line(every, width)
@@ -424,8 +426,10 @@ def _runs(column: Sequence[str]) -> int:
 def _are_numbers(column: Sequence[str]) -> bool:
     """Return whether a column has offsets or numbered ids, which are no words: ``17``, ``2-1``.
 
-    A few different numbers may be labels.
+    A few different numbers may be labels, but not decimal fractions, which are scores.
     """
+    if all(map(_FRACTION.fullmatch, column)):
+        return True
     if len(column) < MANY or 1 < len({*column}) < MANY:
         return False
     return all(map(str.isdecimal, column)) or (

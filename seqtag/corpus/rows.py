@@ -94,6 +94,11 @@ class RowSentence(SpanSentence):
         return self._edited(edits)
 
 
+def is_empty(line: str, separator: str) -> bool:
+    """Return whether a line has separators only, as spreadsheets write empty rows: ``,,``."""
+    return separator in (",", ";", "|") and not line.strip(_BLANK + separator)
+
+
 def field_value(cell: str, separator: str) -> str:
     """Return the value of a field, without quotation marks; ``_`` if it is empty."""
     if separator[:1] not in "\t " and cell[:1] == '"' == cell[-1:] and len(cell) > 1:
@@ -232,7 +237,7 @@ class _Rows:
         layout, start = self._layout, start_of(text)
         line = text[start:]
         has_rows = bool(self._rows) or self._error is not None
-        is_blank = not line.strip(_BLANK)
+        is_blank = not line.strip(_BLANK) or is_empty(line, layout.separator)
         if is_blank or self._is_mark(line):
             closes = is_blank or line.startswith("</") or self._line_mark[:1] not in "<#;/%"
             if has_rows and not closes:

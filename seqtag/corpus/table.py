@@ -18,7 +18,8 @@ DOCSTART = "-DOCSTART-"
 MARK = "\ufeff"
 """Byte order mark: no part of a word at the start of any line."""
 _COMMENT = re.compile(
-    r"# [^ \t]+(?: [^ \t]+)? =(?: |$)|# new(?:doc|par)$|#(?:begin|end) document|###[^ \t]+$"
+    r"# [^ \t]+(?: [^ \t]+)? =(?: |$)|# new(?:doc|par)$|#(?:begin|end) document|###[^ \t]+$|"
+    r"sep=[,;|]$"
 )
 _SENTENCE_END = re.compile(r"\n[ \t]*\r?\n")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
@@ -324,10 +325,12 @@ class ColumnReader:
 
     def _wrong_count(self, text: str, fields: list[str]) -> str:
         """Return the message for a line with too few or too many fields."""
+        advice = "name the columns with --columns"
+        if text.startswith(("#", ";", "%", "//")):
+            advice = "name its mark with --comment if it is a comment"
         return (
             f"expected {len(self.columns)} columns, found {len(fields)} "
-            f"({shorten(fields[0] if fields else text)}); complete the line, or name the "
-            "columns with --columns"
+            f"({shorten(fields[0] if fields else text)}); complete the line, or {advice}"
         )
 
 
@@ -347,7 +350,7 @@ def is_comment(line: str) -> bool:
 
     ``# key = value``, where the key is one or two words, ``# newdoc`` and ``# newpar`` (Universal
     NER, STREUSLE), ``#begin document`` and ``#end document`` (CoNLL-2012), and ``###MEDLINE:1``
-    (JNLPBA) are comments. Any other line is a row.
+    (JNLPBA) are comments, and so is ``sep=;``, which Excel reads. Any other line is a row.
 
     Examples
     --------

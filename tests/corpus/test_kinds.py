@@ -155,6 +155,30 @@ def test_other_formats_are_refused_by_name(start, name):
         seqtag.sniff(io.BytesIO(start.encode()))
 
 
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("head", ["", "sep={}\n"])
+def test_rows_of_a_spreadsheet_that_are_empty_end_sentences(separator, head):
+    rows = ["word,pos,tag", *["Ada,NNP,B-PER", "ran,VBD,O", ".,.,O", ",,"] * 5]
+    text = head.format(separator) + "".join(f"{row}\n" for row in rows).replace(",", separator)
+    sentences = list(seqtag.read(io.BytesIO(text.encode())))
+    assert [each.words for each in sentences if len(each)] == [["Ada", "ran", "."]] * 5
+    assert sentences[0].columns == ("form", "pos", "ner")
+    assert "".join(each.raw for each in sentences) == text
+
+
+def test_scores_are_no_parts_of_speech():
+    rows = ["Ada\tB-PER\t.93", "ran\tO\t0.5", ".\tO\t1.0", ""]
+    assert sniff(rows * 5).columns == ("form", "ner", "3")
+
+
+def test_a_comment_within_a_sentence_is_named():
+    rows = "Ada\tB-PER\nran\tO\n.\tO\n# end\n\n" * 5
+    with pytest.raises(CorpusError, match=r":4: .*or name its mark with --comment if it is a com"):
+        list(seqtag.read(io.BytesIO(rows.encode())))
+    given = seqtag.read(io.BytesIO(rows.encode()), comment="#")
+    assert [len(each) for each in given] == [3] * 5
+
+
 def test_labels_may_be_empty_in_most_rows():
     """``Ada<TAB>B-PER``, ``ran<TAB>``: no raw text."""
     text = "Ada\tB-PER\nran\t\nand\t\nran\t\n.\t\n\n" * 10
