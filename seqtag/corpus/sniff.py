@@ -144,6 +144,8 @@ def complete_lines(head: bytes) -> list[str]:
     return [line.lstrip("\ufeff").removesuffix("\r") for line in lines]
 
 
+_TEXT_WORDS = 3  # of cells on average; those of languages with spaces in words have fewer
+
 _FOREIGN = {
     "XML": (
         re.compile(r"<\?xml|<!DOCTYPE (?!html)|<(?:TEI|corpus|text|root|document)[ >]", re.I),
@@ -311,6 +313,8 @@ def _find_columns(
         spelled = (in_blocks or len(typical) >= MANY) and chunked and bool(layout.spellings)
         found = found or (most and (certain or spelled))
     if found:
+        if "form" in layout.columns:
+            _refuse_texts([row[layout.columns.index("form")] for row in typical])
         return layout
     if not possible or (in_sentences and "\t" not in layout.separator and width > 1):
         return None
@@ -320,6 +324,17 @@ def _find_columns(
         "--format columns, --format text or --format tokens"
     )
     raise CorpusError(msg)
+
+
+def _refuse_texts(cells: Sequence[str]) -> None:
+    """Refuse a table with a text in each row, in which no cell is a word."""
+    if _TEXT_WORDS * len(cells) <= sum(len(cell.split(" ")) for cell in cells) and cells:
+        msg = (
+            f"expected one word in each row, found texts such as {cells[-1]!r:.60}; tag the texts "
+            "of a table with seqtag.batch.annotate in Python, or write them into a file of their "
+            "own; if they are words, name it with --format columns"
+        )
+        raise CorpusError(msg)
 
 
 def _has_prose(rows: Sequence[Sequence[str]]) -> bool:

@@ -166,6 +166,16 @@ def test_rows_of_a_spreadsheet_that_are_empty_end_sentences(separator, head):
     assert "".join(each.raw for each in sentences) == text
 
 
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [("id,text,stars", '{},"Great food, bad service.",{}'), ("id\ttitle", "{}\tDogs bark in Oslo")],
+)
+def test_tables_of_texts_are_refused(head, row):
+    text = f"{head}\n" + "".join(row.format(i, i % 5) + "\n" for i in range(30))
+    with pytest.raises(CorpusError, match="expected one word in each row, found texts such as '"):
+        seqtag.sniff(io.BytesIO(text.encode()))
+
+
 def test_scores_are_no_parts_of_speech():
     rows = ["Ada\tB-PER\t.93", "ran\tO\t0.5", ".\tO\t1.0", ""]
     assert sniff(rows * 5).columns == ("form", "ner", "3")
