@@ -1,5 +1,6 @@
 """Models by name: trained from a treebank of a mirror, kept with a card."""
 
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
 import hashlib
@@ -22,7 +23,7 @@ from seqtag.errors import CatalogueError, CorpusError
 from seqtag.model.embedded import trained_path
 from seqtag.training import named
 from seqtag.training.named import card_of, train_named
-from tests.command_line import SENTENCES, conllu, posix
+from tests.command_line import SENTENCES, call, conllu, posix
 from tests.serve.served import server
 
 TREEBANK = "UniversalDependencies/UD_Abaza-ATB/r2.18/abq_atb-ud-{}.conllu"
@@ -396,3 +397,12 @@ def test_small_and_incomplete_treebanks(mirror, train, parts):
     assert ([*card["files"]], card["withheld"]) == (["train", "dev"], ["dev"])
     assert (card["measured_on"], card["figures"]) == (None, {})
     assert seqtag.load("abaza").parts == parts
+
+
+def test_the_models_of_a_language_are_listed(call):
+    every = json.loads(call("models", "list", "--json").out)
+    french = json.loads(call("models", "list", "French", "--json").out)
+    assert french == [each for each in every if each["corpus"].startswith("French, ")] != []
+    assert [each["name"] for each in french if each["default"]] == ["fr_sequoia"]
+    assert json.loads(call("models", "list", "fr_gsd", "--json").out) == french
+    assert call("models", "list", "klingon").code == 1
