@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -9,10 +10,13 @@ from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, evaluate
 from seqtag.labels.column import HasColumns, LabelColumn
+from seqtag.labels.schemes import convert, detect_scheme, prefixes_of
 from seqtag.labels.spelling import with_outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+
+_log = logging.getLogger("seqtag")
 
 _DIGITS = 8  # of the digest of training data
 
@@ -82,7 +86,8 @@ def score(
     Returns
     -------
     Report
-        Chunks are scored if the tagger's labels are chunk labels. The signature names the model's
+        Chunks are scored if the tagger's labels are chunk labels; gold labels of a scheme with
+        other prefixes are converted, which is logged. The signature names the model's
         version, training data and seed if the model has them. Without sentences all figures are
         zero. The report of a calibrated tagger includes the reliability of its scores.
 
@@ -129,19 +134,22 @@ def score(
     reliability = None
     name = task or tagger.label
     known = bool((tagger.info.get("training") or {}).get("lacks_outside"))
+    scored: Any = None
     if getattr(tagger, "is_calibrated", False):
-        scored: Any = tagger.tag_many(collect(), threads, scores=True)  # type: ignore[call-arg]
+        scored = tagger.tag_many(collect(), threads, scores=True)  # type: ignore[call-arg]
         predicted = [each.labels for each in scored]
-        labels = with_outside(name, labels, known=known)
+    else:
+        predicted = tagger.tag_many(collect(), threads)
+    labels = with_outside(name, labels, known=known)
+    if tagger.label_scheme:
+        labels = _in_scheme(labels, tagger.label_scheme)
+    if scored is not None:
         right = [
             a == b
             for gold_labels, found in zip(labels, predicted, strict=True)
             for a, b in zip(gold_labels, found, strict=True)
         ]
         reliability = Reliability.of([p for each in scored for p in each.probabilities], right)
-    else:
-        predicted = tagger.tag_many(collect(), threads)
-        labels = with_outside(name, labels, known=known)
     report = evaluate(
         labels,
         predicted,
@@ -153,6 +161,15 @@ def score(
         samples=samples,
     )
     return replace(report, reliability=reliability)
+
+
+def _in_scheme(labels: list[Sequence[str]], scheme: str) -> list[Sequence[str]]:
+    """Return gold labels in the scheme of a tagger, if they are written with other prefixes."""
+    found = detect_scheme(labels)
+    if found is None or prefixes_of(found) == prefixes_of(scheme):
+        return labels
+    _log.warning("the gold labels are %s, and are compared as %s, that of the model", found, scheme)
+    return [convert(each, found, scheme) for each in labels]
 
 
 def origin_of(info: Mapping[str, Any]) -> Origin:
