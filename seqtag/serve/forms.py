@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from seqtag.errors import SeqtagError
+from seqtag.errors import SeqtagError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 _MOST_FIELDS = 100
 _URLENCODED, _MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
@@ -15,6 +19,15 @@ _BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]+)"|([^\s;"]+))', re.I)
 
 class MediaTypeError(SeqtagError):
     """A request body has an unsupported type."""
+
+
+def check_fields(names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse fields of a request that are not known; they may be misspelled."""
+    for name in names:
+        if name not in known:
+            near = did_you_mean(name, known)
+            msg = f"expected some of the fields {', '.join(known)}, found {name[:80]!r}{near}"
+            raise SeqtagError(msg)
 
 
 def fields_of(content_type: str, body: bytes) -> dict[str, str]:

@@ -29,7 +29,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from seqtag.caching import clear_caches, free_memory, held_bytes
-from seqtag.errors import SeqtagError, did_you_mean
+from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import (
     EXPLAIN_FIELDS,
@@ -39,7 +39,7 @@ from seqtag.serve.annotation import (
     explain,
     text_of,
 )
-from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
+from seqtag.serve.forms import MediaTypeError, check_fields, fields_of, query_fields
 from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.udpipe import process
@@ -316,10 +316,7 @@ class _Service:
         if not isinstance(value, dict):
             msg = f"expected a JSON object, found {found}"
             raise SeqtagError(msg)
-        if unknown := [name for name in value if name not in fields]:
-            known, near = ", ".join(fields), did_you_mean(unknown[0], fields)
-            msg = f"expected some of the fields {known}, found {unknown[0]!r:.80}{near}"
-            raise SeqtagError(msg)
+        check_fields(value, fields)
         model = value.get("model")
         if not isinstance(model, str | None):
             msg = "expected a name in the field model, found another value"

@@ -108,6 +108,8 @@ def test_a_text_in_every_way_that_clients_send_it(client, way):
             "expected input conllu, horizontal, vertical, or a tokenizer, found 'epe'",
         ),
         ({"data": "/etc/passwd", "input": "/etc/passwd"}, "expected input conllu"),
+        ({"data": "x", "outptu": "vertical"}, "found 'outptu' (did you mean 'output'?)"),
+        ({"data": "R", "D is expensive": ""}, "found 'D is expensive'"),  # R&D, not encoded
     ],
 )
 def test_bad_requests(client, fields, message):
