@@ -2,7 +2,7 @@
 
 uvicorn has no time limit for the head of a request or for a client that does not read its answer.
 The limits are added around it: an `asyncio.Protocol` that passes the events of a connection on to
-uvicorn's own protocol, and an ASGI application around the server's.
+uvicorn's own protocol; `Front` says when a request begins and when it is answered.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
-from starlette.responses import PlainTextResponse
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Scope
 
 _HEAD_SECONDS = 10.0
 _MOST_HEAD = 1 << 16  # bytes of the headers of a request
 _MOST_REFUSED = 1 << 23  # bytes of a body that come after the answer
 _REFUSED_AT_ONCE = 64  # connections above the limit that are answered; further ones are dropped
 _BYTES_PER_SECOND = 100_000  # clients that take an answer more slowly lose their connection
-_REFUSAL = "expected fewer connections at once, found too many; try again later\n"
 
 
 class ConnectionLimits:
@@ -58,33 +56,21 @@ class ConnectionLimits:
         """Return the number of bytes of answers that no client has taken yet."""
         return sum(each.transport.get_write_buffer_size() for each in self.open.values())
 
-    def around(self, app: ASGIApp, count: Callable[[], None] = lambda: None) -> ASGIApp:
-        """Return an application that answers with `app`, and refuses (and counts) connections.
-
-        Requests are matched with their connections by the address of the client.
-        """
-
-        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
-            connection = self.open.get(tuple(scope.get("client") or ()))
-            if connection is None:
-                await app(scope, receive, send)
-            elif connection.refused:
-                count()
-                headers = {"Retry-After": "1", "Connection": "close"}
-                await PlainTextResponse(_REFUSAL, 503, headers)(scope, receive, send)
-            else:
-                connection.begin()
-                try:
-                    await app(scope, receive, send)
-                finally:
-                    connection.requests -= 1
-                    connection.answered()
-
-        return limited
+    def of(self, scope: Scope) -> _Connection | None:
+        """Return the connection of a request, which is found by the address of its client."""
+        return self.open.get(tuple(scope.get("client") or ()))
 
 
 class _Connection(asyncio.Protocol):
-    """Connection that is closed if its client stalls; all events are passed on to uvicorn."""
+    """Connection that is closed if its client stalls; all events are passed on to uvicorn.
+
+    Attributes
+    ----------
+    refused : bool
+        Whether it is above the limit, so that its request gets status 503.
+    requests : int
+        Number of requests that are being answered.
+    """
 
     limits: ConnectionLimits
     transport: asyncio.Transport
@@ -97,7 +83,7 @@ class _Connection(asyncio.Protocol):
         self._seconds_left = 0.0  # for the client to take its answer
         self._key: Hashable = id(self)
         self.refused = False
-        self.requests = 0  # being answered
+        self.requests = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport = self.transport = cast("asyncio.Transport", transport)
@@ -147,6 +133,7 @@ class _Connection(asyncio.Protocol):
 
     def answered(self) -> None:
         """Give the client time to take the answer and to send its next request."""
+        self.requests -= 1
         unsent = self.transport.get_write_buffer_size()
         self._seconds_left = self.limits.seconds + unsent / _BYTES_PER_SECOND
         if not self.transport.is_closing():

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from seqtag.serve.connections import ConnectionLimits
+
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -141,6 +143,8 @@ class Front:
         Are passed what happens.
     origins
         Other sites whose pages may send requests.
+    connections
+        Limits on the connections that requests come on.
     loopback
         Whether only this machine is served.
     log
@@ -163,13 +167,14 @@ class Front:
         metrics: Metrics,
         errors: ErrorReporter,
         origins: Collection[str],
+        connections: ConnectionLimits,
         *,
         loopback: bool,
         log: Callable[[Mapping[str, object]], None] | None,
     ):
         self._app, self._paths, self._errors, self._loopback = app, {*paths}, errors, loopback
         self._origins = {origin.lower() for origin in origins}
-        self.metrics, self._log = metrics, log
+        self.metrics, self._log, self.connections = metrics, log, connections
         self.draining = self.closing = False
         self.in_progress, self._measured = 0, 0.0
 
@@ -182,6 +187,8 @@ class Front:
         request_id = given if _REQUEST_ID.fullmatch(given) else token_hex(8).encode()
         added = (*_HEADERS, (b"x-request-id", request_id))
         begin, status, size = perf_counter(), GONE, 0
+        connection = self.connections.of(scope)
+        is_surplus = connection is not None and connection.refused
 
         async def send_with_headers(message: Any) -> None:
             nonlocal status, size
@@ -195,11 +202,16 @@ class Front:
 
         self.in_progress += 1
         self.metrics.in_progress.set(self.in_progress)
+        if connection:
+            connection.begin()
         try:
-            await (self._refusal(scope) or self._app)(scope, receive, send_with_headers)
+            app = self._refusal(scope, is_surplus=is_surplus) or self._app
+            await app(scope, receive, send_with_headers)
         except Exception as error:
             self._errors.report(error)
         finally:
+            if connection:
+                connection.answered()
             self.in_progress -= 1
             self.metrics.in_progress.set(self.in_progress)
             path = scope["path"] if scope["path"] in self._paths else "other"
@@ -223,8 +235,12 @@ class Front:
                 }
                 self._log(record)
 
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
+    def _refusal(self, scope: Scope, *, is_surplus: bool) -> ASGIApp | None:
         """Return the answer to a request that is refused."""
+        if is_surplus:
+            self.metrics.rejected.labels("connections").inc()
+            what = "expected fewer connections at once, found too many; try again later\n"
+            return PlainTextResponse(what, 503, {"Retry-After": "1", "Connection": "close"})
         if self.draining and scope["path"] not in PROBES:
             self.metrics.rejected.labels("end").inc()
             what = "expected a server that runs, found one that ends; try again"

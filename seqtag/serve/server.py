@@ -39,6 +39,7 @@ from seqtag.serve.annotation import (
     explain,
     text_of,
 )
+from seqtag.serve.connections import ConnectionLimits
 from seqtag.serve.forms import MediaTypeError, check_fields, fields_of, query_fields
 from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics
 from seqtag.serve.models import UnknownModelError
@@ -134,7 +135,6 @@ def application(
     *,
     loopback: bool = True,
     allow_origins: Collection[str] = (),
-    unsent: Callable[[], int] = lambda: 0,
     complain: Callable[[str], None] = print,
     log: Callable[[Mapping[str, object]], None] | None = None,
     metrics: Metrics | None = None,
@@ -152,9 +152,6 @@ def application(
         by pages of other origins, also of other ports, are then refused.
     allow_origins
         Origins whose pages may send requests and read the answers; ``*`` allows all.
-    unsent
-        Returns the number of bytes of answers not yet taken by clients; while it is above 2^28,
-        work is refused.
     complain
         Is passed a line about each kind of internal error, once.
     log
@@ -176,7 +173,8 @@ def application(
             raise SeqtagError(msg)
     limits = limits or ServerLimits()
     metrics, errors = metrics or Metrics(), ErrorReporter(complain)
-    service = _Service(registry, limits, metrics, unsent)
+    connections = ConnectionLimits(limits.seconds, 8 * (limits.threads + limits.waiting) + 64)
+    service = _Service(registry, limits, metrics, connections)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -224,8 +222,16 @@ def application(
             allow_headers=["Content-Type", "X-Request-ID"],
             expose_headers=["X-Request-ID"],
         )
-    paths = [route.path for route in routes]
-    front = Front(shared, paths, metrics, errors, allow_origins, loopback=loopback, log=log)
+    front = Front(
+        shared,
+        [route.path for route in routes],
+        metrics,
+        errors,
+        allow_origins,
+        connections,
+        loopback=loopback,
+        log=log,
+    )
     return front
 
 
@@ -237,10 +243,10 @@ class _Service:
         registry: ModelRegistry,
         limits: ServerLimits,
         metrics: Metrics,
-        unsent: Callable[[], int],
+        connections: ConnectionLimits,
     ):
-        self._registry, self._limits, self._unsent = registry, limits, unsent
-        self._metrics = metrics
+        self._registry, self._limits = registry, limits
+        self._metrics, self._connections = metrics, connections
         self._queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
         self._batches = Batches(partial(_bounded, _tagged), limits.seconds)
         self._forgetting: asyncio.TimerHandle | None = None
@@ -457,7 +463,7 @@ class _Service:
 
     async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
         """Yield the body, unpacked, in pieces; refuse all if clients leave much unread."""
-        if self._unsent() > MOST_UNSENT:
+        if self._connections.unsent() > MOST_UNSENT:
             msg = (
                 "expected clients that read their responses, found too many unread bytes; try again"
             )

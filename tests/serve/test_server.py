@@ -858,9 +858,9 @@ def test_too_little_memory_for_a_text_is_said_and_the_next_is_answered(registry,
     assert said == []
 
 
-def test_answers_that_wait_for_their_clients_stop_new_ones(registry):
-    waiting = iter([2**28 + 1, 0])
-    app = service.application(registry, unsent=lambda: next(waiting))
+def test_answers_that_wait_for_their_clients_stop_new_ones(registry, monkeypatch):
+    waiting, app = iter([2**28 + 1, 0]), service.application(registry)
+    monkeypatch.setattr(app.connections, "unsent", lambda: next(waiting))
     busy, good = answers(app, [TAG] * 2, json={"text": "the dog"})
     assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
     assert busy.json()["error"] == (
