@@ -26,7 +26,6 @@ from seqtag.cli.workers import Workers
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Mapping, Sequence
 
 _NAME = re.compile(r"[\w.-]+")
@@ -172,22 +171,16 @@ def command(
         log=log,
         metrics=metrics,
     )
-    server = Server(front, caught, registry.read_now)
-
-    def serve_on(listener: socket.socket) -> None:
-        """Serve on a socket, in this process or in a worker."""
-        if server.serve_on(listener):  # do not wait for working threads
-            Interruption.exit_at_once(signal.SIGINT)
-
+    server = Server(front, caught, Interruption.exit_at_once, registry.read_now)
     listeners = [context.with_resource(listening(host, port, shared=workers > 1))]
     where = listeners[0].getsockname()
     while len(listeners) < workers:
         listeners.append(context.with_resource(listening(host, where[1], shared=True)))
     if workers > 1:
-        group = Workers(listeners, serve_on, caught, registry.read_now, report)
+        group = Workers(listeners, server.serve_on, caught, registry.read_now, report)
         read_again, run, many = group.read_again, group.run, f" with {workers} workers"
     else:
-        read_again, run, many = server.read_again, partial(serve_on, *listeners), ""
+        read_again, run, many = server.read_again, partial(server.serve_on, *listeners), ""
     _catch_hangup(context, read_again)
     note(f"{_url(where)} serves {', '.join(registry.models.abilities())}{many}")
     run()
@@ -240,19 +233,19 @@ def _reporters(
     """Return what shows notes and errors, and what logs requests."""
     if log_format == "text":
         return notes, complain, None
-    note = (lambda _: None) if notes.quiet else partial(_log_message, "info")
-    return note, partial(_log_message, "error"), _write_json
+
+    def note(message: str) -> None:
+        if not notes.quiet:
+            _write_json({"level": "info", "message": message})
+
+    return note, lambda message: _write_json({"level": "error", "message": message}), _write_json
 
 
 def _write_json(record: Mapping[str, object]) -> None:
-    """Write a record as a line of JSON."""
-    with suppress(OSError):  # nobody reads it
-        os.write(2, f"{json.dumps(record)}\n".encode())
-
-
-def _log_message(level: str, message: str) -> None:
+    """Write a record and the time as a line of JSON."""
     now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-    _write_json({"time": now, "level": level, "message": message})
+    with suppress(OSError):  # nobody reads it
+        os.write(2, f"{json.dumps({'time': now, **record})}\n".encode())
 
 
 def _catch_hangup(context: click.Context, read_again: Callable[[], object]) -> None:

@@ -6,7 +6,6 @@ import os
 import re
 import traceback
 from contextlib import suppress
-from datetime import datetime, timezone
 from functools import cache
 from multiprocessing import current_process
 from pathlib import Path
@@ -23,11 +22,14 @@ from prometheus_client import (
     values,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from seqtag.serve.connections import ConnectionLimits
@@ -105,6 +107,17 @@ class Metrics:
         return generate_latest(registry)
 
 
+def refusal(
+    path: str, status: int, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the answer to a request that is refused: JSON below /api/, else plain text."""
+    if status == 503:
+        headers = {"Retry-After": "1"}
+    if path.startswith("/api/"):
+        return JSONResponse({"error": message}, status, headers)
+    return PlainTextResponse(f"{message}\n", status, headers)
+
+
 class ErrorReporter:
     """Reports each kind of internal error once, with its location and without request data."""
 
@@ -136,9 +149,7 @@ class Front:
     Parameters
     ----------
     app
-        The application.
-    paths
-        Its paths; metrics count all others together.
+        The application; metrics count all paths together that it does not have.
     metrics, errors
         Are passed what happens.
     origins
@@ -162,8 +173,7 @@ class Front:
 
     def __init__(
         self,
-        app: ASGIApp,
-        paths: Collection[str],
+        app: Starlette,
         metrics: Metrics,
         errors: ErrorReporter,
         origins: Collection[str],
@@ -172,8 +182,18 @@ class Front:
         loopback: bool,
         log: Callable[[Mapping[str, object]], None] | None,
     ):
-        self._app, self._paths, self._errors, self._loopback = app, {*paths}, errors, loopback
+        self._paths = {route.path for route in app.routes if isinstance(route, Route)}
+        self._app: ASGIApp = app
         self._origins = {origin.lower() for origin in origins}
+        if origins:
+            self._app = CORSMiddleware(
+                app,
+                allow_origins=[*self._origins],
+                allow_methods=["GET", "POST"],
+                allow_headers=["Content-Type", "X-Request-ID"],
+                expose_headers=["X-Request-ID"],
+            )
+        self._errors, self._loopback = errors, loopback
         self.metrics, self._log, self.connections = metrics, log, connections
         self.draining = self.closing = False
         self.in_progress, self._measured = 0, 0.0
@@ -194,7 +214,7 @@ class Front:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                last = [(b"connection", b"close")] if self.closing else []
+                last = [(b"connection", b"close")] if self.closing or is_surplus else []
                 message = {**message, "headers": [*message["headers"], *added, *last]}
             else:
                 size += len(message.get("body", b""))
@@ -224,7 +244,6 @@ class Front:
             self.metrics.seconds.labels(path).observe(seconds)
             if self._log:
                 record = {
-                    "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
                     "request_id": request_id.decode(),
                     "client": (scope.get("client") or ("",))[0],
                     "method": scope["method"],
@@ -237,16 +256,14 @@ class Front:
 
     def _refusal(self, scope: Scope, *, is_surplus: bool) -> ASGIApp | None:
         """Return the answer to a request that is refused."""
+        path = scope["path"]
         if is_surplus:
             self.metrics.rejected.labels("connections").inc()
-            what = "expected fewer connections at once, found too many; try again later\n"
-            return PlainTextResponse(what, 503, {"Retry-After": "1", "Connection": "close"})
-        if self.draining and scope["path"] not in PROBES:
+            what = "expected fewer connections at once, found too many; try again later"
+            return refusal(path, 503, what)
+        if self.draining and path not in PROBES:
             self.metrics.rejected.labels("end").inc()
-            what = "expected a server that runs, found one that ends; try again"
-            if scope["path"].startswith("/api/"):
-                return JSONResponse({"error": what}, 503, {"Retry-After": "1"})
-            return PlainTextResponse(f"{what}\n", 503, {"Retry-After": "1"})
+            return refusal(path, 503, "expected a server that runs, found one that ends; try again")
         if not self._loopback:
             return None
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
@@ -258,11 +275,10 @@ class Front:
         followed = site == "same-site" and headers.get(b"sec-fetch-mode") == "navigate"
         link = followed and scope["method"] == "GET"  # from a page of another port
         if not _LOOPBACK.fullmatch(host):
-            return PlainTextResponse("expected a request with a host name of this machine\n", 421)
+            return refusal(path, 421, "expected a request with a host name of this machine")
         if site in _OWN_SITES or link or self._allows(origin):
             return None
-        what = "expected a request from this site, found one from another site\n"
-        return PlainTextResponse(what, 403)
+        return refusal(path, 403, "expected a request from this site, found one from another site")
 
     def _allows(self, origin: str | None) -> bool:
         return origin is not None and not self._origins.isdisjoint(("*", origin.lower()))

@@ -10,7 +10,7 @@ import socket
 import time
 from contextlib import contextmanager, suppress
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import uvicorn
 
@@ -71,11 +71,19 @@ class Server(uvicorn.Server):
         The application.
     caught
         Signals that end the server.
+    exit_at_once
+        Is called at a second SIGINT, without waiting for working threads.
     read_models
         Reads the models again, on a thread.
     """
 
-    def __init__(self, front: Front, caught: Sequence[int], read_models: Callable[[], object]):
+    def __init__(
+        self,
+        front: Front,
+        caught: Sequence[int],
+        exit_at_once: Callable[[int], NoReturn],
+        read_models: Callable[[], object],
+    ):
         config = uvicorn.Config(  # independent of installed packages, and silent
             front,
             http=front.connections.protocol,
@@ -88,18 +96,20 @@ class Server(uvicorn.Server):
             server_header=False,
         )
         super().__init__(config)
-        self._front, self._caught, self._read_models = front, caught, read_models
+        self._front, self._caught = front, caught
+        self._exit_at_once, self._read_models = exit_at_once, read_models
         self._seconds = front.connections.seconds + _ANSWERED
         self._ends_at = inf
         self._parent = os.getpid()
         self._is_outdated = False
         self._reading: asyncio.Future[object] | None = None
 
-    def serve_on(self, listener: socket.socket) -> bool:
-        """Serve until a signal ends it; return whether a second SIGINT cut the end short."""
+    def serve_on(self, listener: socket.socket) -> None:
+        """Serve on a socket, in this process or in a worker, until a signal ends it."""
         self._listener = listener
         self.run(sockets=[listener])
-        return self.force_exit
+        if self.force_exit:
+            self._exit_at_once(signal.SIGINT)
 
     def read_again(self, *_: object) -> None:
         """Have the models read soon; can be called by a signal handler."""

@@ -23,7 +23,6 @@ import orjson
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -37,11 +36,12 @@ from seqtag.serve.annotation import (
     annotate,
     check_columns,
     explain,
+    refuse_field,
     text_of,
 )
 from seqtag.serve.connections import ConnectionLimits
 from seqtag.serve.forms import MediaTypeError, check_fields, fields_of, query_fields
-from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics
+from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics, refusal
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.udpipe import process
 from seqtag.serve.work_queue import Batches, BusyError, Deadline, DeadlineError, WorkQueue
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         Mapping,
     )
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from seqtag.serve.models import ModelRegistry
     from seqtag.tagging.pipeline import Loaded
@@ -182,13 +182,9 @@ def application(
         yield
         await run_in_threadpool(service.close)
 
-    def static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[Response]]:
+    def static(path: str, names: tuple[str, ...], kind: str) -> Route:
         text = "\n".join(map(asset, names)).replace('"{version}"', f'"{__version__}"')
-
-        async def endpoint(_: Request) -> Response:
-            return Response(text, media_type=kind)
-
-        return endpoint
+        return Route(path, Response(text, media_type=kind), methods=["GET"])
 
     async def probe(request: Request) -> Response:
         """Answer a probe: models are loaded before the server listens."""
@@ -199,7 +195,7 @@ def application(
 
     routes = [
         Route("/api/tag", service.api(service.tag, _TAG_FIELDS), methods=["POST"]),  # found first
-        *(Route(path, static(*page)) for path, page in _ASSETS.items()),
+        *(static(path, *page) for path, page in _ASSETS.items()),
         *(Route(f"{at}/models", service.models, methods=["GET", "POST"]) for at in _UDPIPE),
         *(Route(f"{at}/process", service.process, methods=["GET", "POST"]) for at in _UDPIPE),
         Route("/api/models", service.api_models),
@@ -213,25 +209,7 @@ def application(
         exception_handlers=dict.fromkeys(kinds, service.refuse),
     )
     app.router.redirect_slashes = False  # it would redirect to a host named by the request
-    shared: ASGIApp = app
-    if allow_origins:
-        shared = CORSMiddleware(
-            app,
-            allow_origins=[origin.lower() for origin in allow_origins],
-            allow_methods=["GET", "POST"],
-            allow_headers=["Content-Type", "X-Request-ID"],
-            expose_headers=["X-Request-ID"],
-        )
-    front = Front(
-        shared,
-        [route.path for route in routes],
-        metrics,
-        errors,
-        allow_origins,
-        connections,
-        loopback=loopback,
-        log=log,
-    )
+    front = Front(app, metrics, errors, allow_origins, connections, loopback=loopback, log=log)
     return front
 
 
@@ -325,8 +303,7 @@ class _Service:
         check_fields(value, fields)
         model = value.get("model")
         if not isinstance(model, str | None):
-            msg = "expected a name in the field model, found another value"
-            raise SeqtagError(msg)
+            refuse_field("model", "a name")
         return *self._registry.models.find(model), value
 
     async def tag(
@@ -347,11 +324,8 @@ class _Service:
             msg = "expected one of the fields text and texts, found both; leave one out"
             raise SeqtagError(msg)
         if not isinstance(texts, list):
-            msg = (
-                "expected a list in the field texts, found another value; a single text is for the "
-                "field text"
-            )
-            raise SeqtagError(msg)
+            found = "another value; a single text is for the field text"
+            refuse_field("texts", "a list", found)
         each = kind._replace(start=b"{")
         several = await self._work(
             lambda end: [*_answers(lambda text: (each, text_of(text)), texts, end)], request
@@ -409,22 +383,18 @@ class _Service:
         return to_json({"model": name, **found})
 
     async def refuse(self, request: Request, error: Exception) -> Response:
-        """Answer a request that fails: with JSON below /api/, else plain text."""
-        path, headers = request.scope["path"], None
-        is_json = path.startswith("/api/")
+        """Answer a request that fails."""
+        path = request.scope["path"]
         if isinstance(error, HTTPException):
-            status, headers = error.status_code, dict(error.headers or {})
+            headers = dict(error.headers or {})
             what = f"expected {headers.get('Allow', 'another method')}, found {request.method}"
-            if status != 405:
+            if error.status_code != 405:
                 what = f"expected the path of an endpoint, found {path[:80]!r}"
-        else:
-            status, what = self._describe(error)
-            if isinstance(error, UnknownModelError) and not is_json:
-                status = 400  # as UDPipe
-            headers = {"Retry-After": "1"} if status == 503 else None
-        if is_json:
-            return JSONResponse({"error": what}, status, headers)
-        return PlainTextResponse(f"{what}\n", status, headers)
+            return refusal(path, error.status_code, what, headers)
+        status, what = self._describe(error)
+        if isinstance(error, UnknownModelError) and not path.startswith("/api/"):
+            status = 400  # as UDPipe
+        return refusal(path, status, what)
 
     def _describe(self, error: Exception) -> tuple[int, str]:
         """Return the status and the message of an error, and count it if a limit is exceeded."""
@@ -523,11 +493,9 @@ class _Kind(NamedTuple):
 def _kind_of(name: str, loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
     scores, offsets = value.get("scores", False), value.get("offsets", "codepoint")
     if not isinstance(scores, bool):
-        msg = "expected true or false in the field scores, found another value"
-        raise SeqtagError(msg)
+        refuse_field("scores", "true or false")
     if offsets not in OFFSETS:
-        msg = f"expected one of {', '.join(OFFSETS)} in the field offsets, found {offsets!r:.80}"
-        raise SeqtagError(msg)
+        refuse_field("offsets", f"one of {', '.join(OFFSETS)}", f"{offsets!r:.80}")
     check_columns(loaded)
     return _Kind(loaded, scores, offsets, b'{"model":%b,' % to_json(name))
 

@@ -694,6 +694,8 @@ def test_other_machines_are_warned_of(home):
 def test_names_of_this_machine(client, host, status):
     for path in ("/models", "/process?data=Hi&tokenizer="):
         assert client.get(path, headers={"Host": host}).status_code == status
+    answer = client.get("/api/models", headers={"Host": host})  # errors below /api/ are JSON
+    assert (answer.status_code, "error" in answer.json()) == (status, status != 200)
 
 
 @pytest.mark.parametrize(
