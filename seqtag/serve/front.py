@@ -52,7 +52,6 @@ PROBES = ("/health", "/healthz", "/readyz", "/metrics")
 
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 GONE = 499  # status of a request whose client has gone before its answer, as in logs of nginx
-_EVERY = 1.0  # seconds between two measurements of memory
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -196,7 +195,7 @@ class Front:
         self._errors, self._loopback = errors, loopback
         self.metrics, self._log, self.connections = metrics, log, connections
         self.draining = self.closing = False
-        self.in_progress, self._measured = 0, 0.0
+        self.in_progress = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -235,11 +234,7 @@ class Front:
             self.in_progress -= 1
             self.metrics.in_progress.set(self.in_progress)
             path = scope["path"] if scope["path"] in self._paths else "other"
-            end = perf_counter()
-            seconds = end - begin
-            if end - self._measured > _EVERY:
-                self._measured = end
-                self.metrics.measure_memory()
+            seconds = perf_counter() - begin
             self.metrics.requests.labels(path, status).inc()
             self.metrics.seconds.labels(path).observe(seconds)
             if self._log:

@@ -99,8 +99,7 @@ class ServedModels:
         UnknownModelError
             If there is no such model.
         """
-        if not name:
-            return self.default, self._models[self.default]
+        name = name or self.default
         if name in self._models:
             return name, self._models[name]
         parts = parts_of(name)

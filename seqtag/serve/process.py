@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _BACKLOG = 128  # connections accepted at a time, which limits file handles
 _ANSWERED = 5  # seconds more for answers to arrive
-_TICK = 0.1  # seconds between two looks at the state
+_TICK = 0.1  # seconds between two looks at the state, also of uvicorn
+_PER_SECOND = 10  # ticks
 _LAST = 1.0  # seconds in which a client may send a last request on a kept connection
 
 
@@ -111,7 +112,7 @@ class Server(uvicorn.Server):
         if self.force_exit:
             self._exit_at_once(signal.SIGINT)
 
-    def read_again(self, *_: object) -> None:
+    def read_again(self) -> None:
         """Have the models read soon; can be called by a signal handler."""
         self._is_outdated = True
 
@@ -140,6 +141,8 @@ class Server(uvicorn.Server):
         if self._is_outdated and (self._reading is None or self._reading.done()):
             self._is_outdated = False
             self._reading = asyncio.ensure_future(asyncio.to_thread(self._read_models))
+        if not counter % _PER_SECOND:
+            self._front.metrics.measure_memory()
         return await super().on_tick(counter)
 
     async def main_loop(self) -> None:
