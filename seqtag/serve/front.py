@@ -192,16 +192,13 @@ class Front:
                 allow_headers=["Content-Type", "X-Request-ID"],
                 expose_headers=["X-Request-ID"],
             )
-        self._errors, self._loopback = errors, loopback
+        self.errors, self._loopback = errors, loopback
         self.metrics, self._log, self.connections = metrics, log, connections
         self.draining = self.closing = False
         self.in_progress = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         given: bytes = dict(scope["headers"]).get(b"x-request-id", b"")
         request_id = given if _REQUEST_ID.fullmatch(given) else token_hex(8).encode()
         added = (*_HEADERS, (b"x-request-id", request_id))
@@ -227,7 +224,7 @@ class Front:
             app = self._refusal(scope, is_surplus=is_surplus) or self._app
             await app(scope, receive, send_with_headers)
         except Exception as error:
-            self._errors.report(error)
+            self.errors.report(error)
         finally:
             if connection:
                 connection.answered()

@@ -12,7 +12,6 @@ import gzip
 import json
 import re
 import zlib
-from contextlib import asynccontextmanager
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -176,12 +175,6 @@ def application(
     connections = ConnectionLimits(limits.seconds, 8 * (limits.threads + limits.waiting) + 64)
     service = _Service(registry, limits, metrics, connections)
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_exception_handler(errors.report_of_loop)
-        yield
-        await run_in_threadpool(service.close)
-
     def static(path: str, names: tuple[str, ...], kind: str) -> Route:
         text = "\n".join(map(asset, names)).replace('"{version}"', f'"{__version__}"')
         return Route(path, Response(text, media_type=kind), methods=["GET"])
@@ -203,11 +196,7 @@ def application(
         Route("/api/explain", service.api(service.explain, EXPLAIN_FIELDS), methods=["POST"]),
     ]
     kinds = HTTPException, SeqtagError, UnicodeDecodeError, *_STATUS
-    app = Starlette(
-        routes=routes,
-        lifespan=lifespan,
-        exception_handlers=dict.fromkeys(kinds, service.refuse),
-    )
+    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(kinds, service.refuse))
     app.router.redirect_slashes = False  # it would redirect to a host named by the request
     front = Front(app, metrics, errors, allow_origins, connections, loopback=loopback, log=log)
     return front
@@ -228,11 +217,6 @@ class _Service:
         self._queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
         self._batches = Batches(partial(_bounded, _tagged), limits.seconds)
         self._forgetting: asyncio.TimerHandle | None = None
-
-    def close(self) -> None:
-        """Finish running work, drop waiting work."""
-        self._queue.close()
-        self._batches.close()
 
     async def models(self, _: Request) -> Response:
         """List the models (UDPipe)."""

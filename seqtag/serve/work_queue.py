@@ -122,10 +122,6 @@ class WorkQueue:
         finally:
             deadline.cancel()  # nobody waits for it any more
 
-    def close(self) -> None:
-        """Finish running work, drop waiting work."""
-        self._pool.shutdown(cancel_futures=True)
-
 
 class Batches:
     """Short texts of requests, which wait for no long work: one thread works on many at once.
@@ -193,7 +189,3 @@ class Batches:
                 for future, answer in zip(futures, found, strict=True):
                     if not future.done():
                         future.set_result(answer)
-
-    def close(self) -> None:
-        """Finish running work."""
-        self._pool.shutdown()
