@@ -8,6 +8,7 @@ uvicorn's own protocol; `Front` says when a request begins and when it is answer
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -39,22 +40,22 @@ class ConnectionLimits:
     Attributes
     ----------
     protocol
-        Class of the protocol that uvicorn creates for each connection (its option ``http``).
+        Makes the protocol object that uvicorn has for each connection (its option ``http``).
     """
 
     def __init__(self, seconds: float, most: int):
         self.seconds, self.most = seconds, most
         self.head_seconds = min(_HEAD_SECONDS, seconds)
         self.open: dict[Hashable, _Connection] = {}
-
-        class Connection(_Connection):
-            limits = self
-
-        self.protocol: type[asyncio.Protocol] = Connection
+        self.protocol: Any = partial(_Connection, self)
 
     def unsent(self) -> int:
         """Return the number of bytes of answers that no client has taken yet."""
         return sum(each.transport.get_write_buffer_size() for each in self.open.values())
+
+    def in_progress(self) -> int:
+        """Return the number of requests that are being answered."""
+        return sum(each.requests for each in self.open.values())
 
     def of(self, scope: Scope) -> _Connection | None:
         """Return the connection of a request, which is found by the address of its client."""
@@ -72,10 +73,10 @@ class _Connection(asyncio.Protocol):
         Number of requests that are being answered.
     """
 
-    limits: ConnectionLimits
     transport: asyncio.Transport
 
-    def __init__(self, **options: Any):
+    def __init__(self, limits: ConnectionLimits, **options: Any):
+        self._limits = limits
         self._http: Any = AutoHTTPProtocol(**options)  # httptools if it is installed, or h11
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -89,9 +90,9 @@ class _Connection(asyncio.Protocol):
         transport = self.transport = cast("asyncio.Transport", transport)
         if address := transport.get_extra_info("peername"):
             self._key = tuple(address[:2])
-        self.limits.open[self._key] = self
+        self._limits.open[self._key] = self
         self._http.connection_made(transport)
-        surplus = len(self.limits.open) - self.limits.most
+        surplus = len(self._limits.open) - self._limits.most
         self.refused = surplus > 0
         if surplus > _REFUSED_AT_ONCE:
             transport.abort()
@@ -112,16 +113,16 @@ class _Connection(asyncio.Protocol):
         self._http.eof_received()
 
     def pause_writing(self) -> None:
-        self._seconds_left = self.limits.seconds
+        self._seconds_left = self._limits.seconds
         self._http.pause_writing()
 
     def resume_writing(self) -> None:
-        self._seconds_left = self.limits.seconds  # a stream that goes on
+        self._seconds_left = self._limits.seconds  # a stream that goes on
         self._http.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self.limits.open.get(self._key) is self:
-            del self.limits.open[self._key]
+        if self._limits.open.get(self._key) is self:
+            del self._limits.open[self._key]
         if self._timer is not None:
             self._timer.cancel()
         self._http.connection_lost(exc)
@@ -129,28 +130,28 @@ class _Connection(asyncio.Protocol):
     def begin(self) -> None:
         """Begin to answer a request."""
         self.requests += 1
-        self._seconds_left = self.limits.seconds
+        self._seconds_left = self._limits.seconds
 
     def answered(self) -> None:
         """Give the client time to take the answer and to send its next request."""
         self.requests -= 1
         unsent = self.transport.get_write_buffer_size()
-        self._seconds_left = self.limits.seconds + unsent / _BYTES_PER_SECOND
+        self._seconds_left = self._limits.seconds + unsent / _BYTES_PER_SECOND
         if not self.transport.is_closing():
             self._restart_timer()
 
     def _restart_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(self.limits.head_seconds, self._check)
+        self._timer = self._loop.call_later(self._limits.head_seconds, self._check)
 
     def _check(self) -> None:
         """Close the connection if its client stalls; requests at work have limits of their own."""
         if self.transport.get_write_buffer_size():
-            self._seconds_left -= self.limits.head_seconds
+            self._seconds_left -= self._limits.head_seconds
             stalls = self._seconds_left <= 0
         else:
-            self._seconds_left = self.limits.seconds
+            self._seconds_left = self._limits.seconds
             stalls = not self.requests
         if stalls:
             self.transport.abort()

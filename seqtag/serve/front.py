@@ -166,8 +166,6 @@ class Front:
         Whether new requests are refused, because the server ends.
     closing : bool
         Whether connections are closed after each answer, because this process ends.
-    in_progress : int
-        Number of requests that are being answered.
     """
 
     def __init__(
@@ -195,7 +193,6 @@ class Front:
         self.errors, self._loopback = errors, loopback
         self.metrics, self._log, self.connections = metrics, log, connections
         self.draining = self.closing = False
-        self.in_progress = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -216,20 +213,17 @@ class Front:
                 size += len(message.get("body", b""))
             await send(message)
 
-        self.in_progress += 1
-        self.metrics.in_progress.set(self.in_progress)
         if connection:
             connection.begin()
         try:
             app = self._refusal(scope, is_surplus=is_surplus) or self._app
-            await app(scope, receive, send_with_headers)
+            with self.metrics.in_progress.track_inprogress():
+                await app(scope, receive, send_with_headers)
         except Exception as error:
             self.errors.report(error)
         finally:
             if connection:
                 connection.answered()
-            self.in_progress -= 1
-            self.metrics.in_progress.set(self.in_progress)
             path = scope["path"] if scope["path"] in self._paths else "other"
             seconds = perf_counter() - begin
             self.metrics.requests.labels(path, status).inc()

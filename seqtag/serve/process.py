@@ -10,7 +10,7 @@ import socket
 import time
 from contextlib import contextmanager, suppress
 from math import inf
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import uvicorn
 
@@ -151,7 +151,7 @@ class Server(uvicorn.Server):
         front = self._front
         asyncio.get_running_loop().set_exception_handler(front.errors.report_of_loop)
         await super().main_loop()
-        await self._wait(lambda: front.draining and front.in_progress > 0)
+        await self._wait(lambda: front.draining and front.connections.in_progress())
         await self._stop_listening()
         closes_at = time.monotonic() + (_LAST if front.draining else self.config.timeout_keep_alive)
         await self._wait(lambda: self.server_state.connections and time.monotonic() < closes_at)
@@ -177,11 +177,10 @@ class Server(uvicorn.Server):
                 waiting.append(self._listener.accept()[0])
         for server in self.servers:
             server.close()
-        protocol: Any = self.config.http_protocol_class
         for each in waiting:
             each.setblocking(False)
             await loop.connect_accepted_socket(
-                lambda: protocol(
+                lambda: self._front.connections.protocol(
                     config=self.config,
                     server_state=self.server_state,
                     app_state=self.lifespan.state,
