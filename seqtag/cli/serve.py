@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
 from ipaddress import ip_address
@@ -26,8 +26,7 @@ from seqtag.cli.workers import Workers
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _NAME = re.compile(r"[\w.-]+")
 _SWITCH = 0.0005  # seconds that a thread works before another that waits for it
@@ -138,9 +137,8 @@ def command(
         folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before prometheus_client is imported
     try:
-        from seqtag.serve.connections import ConnectionLimits
         from seqtag.serve.front import Metrics
-        from seqtag.serve.process import listening, serve
+        from seqtag.serve.process import Server, listening
         from seqtag.serve.server import ServerLimits, application
     except ImportError:
         refuse(
@@ -162,45 +160,30 @@ def command(
     note, report, log = _reporters(log_format, notes)
     metrics = Metrics()
     registry = ModelRegistry(read, note, report, lambda how: metrics.loads.labels(how).inc())
-    limits = ServerLimits(max_body, max_seconds, threads, waiting)
     if not (loopback := _is_loopback(host)):
         note(f"note: other machines can connect to {host}, without encryption or password")
-    connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
     front = application(
         registry,
-        limits,
+        ServerLimits(max_body, max_seconds, threads, waiting),
         loopback=loopback,
         allow_origins=origins,
-        unsent=connections.unsent,
         complain=report,
         log=log,
         metrics=metrics,
     )
-    parent = os.getpid()
-
-    def serve_on(listener: socket.socket) -> None:
-        """Serve on a socket, in this process or in a worker."""
-        if serve(listener, front, connections, caught, parent):  # do not wait for working threads
-            Interruption.exit_at_once(signal.SIGINT)
-
-    with ExitStack() as stack:
-        listeners = [stack.enter_context(listening(host, port, shared=workers > 1))]
-        where = listeners[0].getsockname()
-        while len(listeners) < workers:
-            listeners.append(stack.enter_context(listening(host, where[1], shared=True)))
-        group = Workers(listeners, serve_on, caught, registry.read_now, report)
-        if workers > 1:
-            stack.enter_context(_at_hangup(partial(group.take, signal.SIGHUP)))
-        else:
-            registry.start()
-            stack.callback(registry.close)
-            stack.enter_context(_at_hangup(registry.read_again))
-        many = f" with {workers} workers" if workers > 1 else ""
-        note(f"{_url(where)} serves {', '.join(registry.models.abilities())}{many}")
-        if workers > 1:
-            group.run()
-        else:
-            serve_on(listeners[0])
+    server = Server(front, caught, Interruption.exit_at_once, registry.read_now)
+    listeners = [context.with_resource(listening(host, port, shared=workers > 1))]
+    where = listeners[0].getsockname()
+    while len(listeners) < workers:
+        listeners.append(context.with_resource(listening(host, where[1], shared=True)))
+    if workers > 1:
+        group = Workers(listeners, server.serve_on, caught, registry.read_now, report)
+        read_again, run, many = group.read_again, group.run, f" with {workers} workers"
+    else:
+        read_again, run, many = server.read_again, partial(server.serve_on, *listeners), ""
+    _catch_hangup(context, read_again)
+    note(f"{_url(where)} serves {', '.join(registry.models.abilities())}{many}")
+    run()
     note("stopped")
     return 0
 
@@ -250,29 +233,27 @@ def _reporters(
     """Return what shows notes and errors, and what logs requests."""
     if log_format == "text":
         return notes, complain, None
-    note = (lambda _: None) if notes.quiet else partial(_log_message, "info")
-    return note, partial(_log_message, "error"), _write_json
+
+    def note(message: str) -> None:
+        if not notes.quiet:
+            _write_json({"level": "info", "message": message})
+
+    return note, lambda message: _write_json({"level": "error", "message": message}), _write_json
 
 
 def _write_json(record: Mapping[str, object]) -> None:
-    """Write a record as a line of JSON."""
-    with suppress(OSError):  # nobody reads it
-        os.write(2, f"{json.dumps(record)}\n".encode())
-
-
-def _log_message(level: str, message: str) -> None:
+    """Write a record and the time as a line of JSON."""
     now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-    _write_json({"time": now, "level": level, "message": message})
+    with suppress(OSError):  # nobody reads it
+        os.write(2, f"{json.dumps({'time': now, **record})}\n".encode())
 
 
-@contextmanager
-def _at_hangup(read_again: Callable[[], object]) -> Iterator[None]:
+def _catch_hangup(context: click.Context, read_again: Callable[[], object]) -> None:
     """Have SIGHUP read the models again, but end the server where its terminal was closed.
 
     Closing the terminal does not end a server that inherited SIGHUP as ignored (nohup).
     """
     if not hasattr(signal, "SIGHUP"):
-        yield
         return
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     terminals = [] if ignored else [number for number in range(3) if os.isatty(number)]
@@ -283,8 +264,4 @@ def _at_hangup(read_again: Callable[[], object]) -> Iterator[None]:
         else:
             read_again()
 
-    before = signal.signal(signal.SIGHUP, take)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    context.call_on_close(partial(signal.signal, signal.SIGHUP, signal.signal(signal.SIGHUP, take)))

@@ -58,16 +58,16 @@ class Workers:
         self._leaving: list[BaseProcess] = []
         self._begun: dict[str, float] = {}  # when each was started, by name
 
-    def take(self, number: int, _: object = None) -> None:
-        """Handle a signal: SIGHUP replaces the workers by those of new models."""
-        self._taken.append(number)
+    def read_again(self) -> None:
+        """Have the workers replaced by those of new models; can be called by a signal handler."""
+        self._taken.append(signal.SIGHUP)
 
     def run(self) -> None:
         """Serve until a signal ends it; a second SIGINT ends it at once."""
         from prometheus_client.multiprocess import mark_process_dead
 
         for number in self._caught:
-            signal.signal(number, self.take)
+            signal.signal(number, lambda number, _: self._taken.append(number))
         gc.collect()
         gc.freeze()  # the memory of these objects stays shared
         for listener in self._listeners:
@@ -77,7 +77,7 @@ class Workers:
             wait([each.sentinel for each in everyone], _EVERY)
             while self._taken:
                 number = self._taken.pop(0)
-                if number == getattr(signal, "SIGHUP", None):
+                if number == signal.SIGHUP:
                     if not is_ending and self._read_again():
                         self._replace()
                 elif is_ending and number == signal.SIGINT:

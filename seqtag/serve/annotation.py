@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, groupby, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from weakref import WeakSet
 
 import numpy as np
@@ -43,12 +43,16 @@ _BATCH = 64  # sentences or texts between two checks of the deadline
 _MOST_ROWS = 15
 
 
+def refuse_field(name: str, expected: str, found: str = "another value") -> NoReturn:
+    """Refuse a request because of the value of a field."""
+    msg = f"expected {expected} in the field {name}, found {found}"
+    raise SeqtagError(msg)
+
+
 def text_of(value: object, field: str = "text") -> str:
     """Return the text in a field of a request, which can be encoded in UTF-8."""
     if not isinstance(value, str):
-        found = "none" if value is None else "another value"
-        msg = f"expected text in the field {field}, found {found}"
-        raise SeqtagError(msg)
+        refuse_field(field, "text", "none" if value is None else "another value")
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -277,21 +281,16 @@ def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> d
         If a field is missing or has another value.
     """
     words, number = request.get("words"), request.get("word", 0)
-    is_list = isinstance(words, list) and all(isinstance(word, str) and word for word in words)
-    if not isinstance(words, list) or not is_list or not 0 < len(words) <= _MOST_WORDS:
-        msg = f"expected a list of 1 to {_MOST_WORDS} words in the field words, found another value"
-        raise SeqtagError(msg)
+    if not isinstance(words, list) or not 0 < len(words) <= _MOST_WORDS or not all(words):
+        refuse_field("words", f"a list of 1 to {_MOST_WORDS} words")
     if type(number) is not int or not 0 <= number < len(words):
-        msg = f"expected a number from 0 to {len(words) - 1} in the field word, found another value"
-        raise SeqtagError(msg)
+        refuse_field("word", f"a number from 0 to {len(words) - 1}")
     n, rival = request.get("nbest", 0), request.get("rival")
     if type(n) is not int or not 0 <= n <= _MOST_NBEST:
-        msg = f"expected a number from 0 to {_MOST_NBEST} in the field nbest, found another value"
-        raise SeqtagError(msg)
+        refuse_field("nbest", f"a number from 0 to {_MOST_NBEST}")
     if not isinstance(rival, str | None):
-        msg = "expected a label in the field rival, found another value"
-        raise SeqtagError(msg)
-    forms = [text_of(word) for word in words]
+        refuse_field("rival", "a label")
+    forms = [text_of(word, "words") for word in words]
     columns, part = [tagger.label for tagger in loaded.taggers], request.get("part")
     wanted = columns[0] if part is None and columns else part
     if wanted not in columns:

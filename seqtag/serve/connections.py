@@ -2,28 +2,27 @@
 
 uvicorn has no time limit for the head of a request or for a client that does not read its answer.
 The limits are added around it: an `asyncio.Protocol` that passes the events of a connection on to
-uvicorn's own protocol, and an ASGI application around the server's.
+uvicorn's own protocol; `Front` says when a request begins and when it is answered.
 """
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from starlette.responses import PlainTextResponse
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Scope
 
 _HEAD_SECONDS = 10.0
 _MOST_HEAD = 1 << 16  # bytes of the headers of a request
 _MOST_REFUSED = 1 << 23  # bytes of a body that come after the answer
 _REFUSED_AT_ONCE = 64  # connections above the limit that are answered; further ones are dropped
 _BYTES_PER_SECOND = 100_000  # clients that take an answer more slowly lose their connection
-_REFUSAL = "expected fewer connections at once, found too many; try again later\n"
 
 
 class ConnectionLimits:
@@ -41,55 +40,43 @@ class ConnectionLimits:
     Attributes
     ----------
     protocol
-        Class of the protocol that uvicorn creates for each connection (its option ``http``).
+        Makes the protocol object that uvicorn has for each connection (its option ``http``).
     """
 
     def __init__(self, seconds: float, most: int):
         self.seconds, self.most = seconds, most
         self.head_seconds = min(_HEAD_SECONDS, seconds)
         self.open: dict[Hashable, _Connection] = {}
-
-        class Connection(_Connection):
-            limits = self
-
-        self.protocol: type[asyncio.Protocol] = Connection
+        self.protocol: Any = partial(_Connection, self)
 
     def unsent(self) -> int:
         """Return the number of bytes of answers that no client has taken yet."""
         return sum(each.transport.get_write_buffer_size() for each in self.open.values())
 
-    def around(self, app: ASGIApp, count: Callable[[], None] = lambda: None) -> ASGIApp:
-        """Return an application that answers with `app`, and refuses (and counts) connections.
+    def in_progress(self) -> int:
+        """Return the number of requests that are being answered."""
+        return sum(each.requests for each in self.open.values())
 
-        Requests are matched with their connections by the address of the client.
-        """
-
-        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
-            connection = self.open.get(tuple(scope.get("client") or ()))
-            if connection is None:
-                await app(scope, receive, send)
-            elif connection.refused:
-                count()
-                headers = {"Retry-After": "1", "Connection": "close"}
-                await PlainTextResponse(_REFUSAL, 503, headers)(scope, receive, send)
-            else:
-                connection.begin()
-                try:
-                    await app(scope, receive, send)
-                finally:
-                    connection.requests -= 1
-                    connection.answered()
-
-        return limited
+    def of(self, scope: Scope) -> _Connection | None:
+        """Return the connection of a request, which is found by the address of its client."""
+        return self.open.get(tuple(scope.get("client") or ()))
 
 
 class _Connection(asyncio.Protocol):
-    """Connection that is closed if its client stalls; all events are passed on to uvicorn."""
+    """Connection that is closed if its client stalls; all events are passed on to uvicorn.
 
-    limits: ConnectionLimits
+    Attributes
+    ----------
+    refused : bool
+        Whether it is above the limit, so that its request gets status 503.
+    requests : int
+        Number of requests that are being answered.
+    """
+
     transport: asyncio.Transport
 
-    def __init__(self, **options: Any):
+    def __init__(self, limits: ConnectionLimits, **options: Any):
+        self._limits = limits
         self._http: Any = AutoHTTPProtocol(**options)  # httptools if it is installed, or h11
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -97,15 +84,15 @@ class _Connection(asyncio.Protocol):
         self._seconds_left = 0.0  # for the client to take its answer
         self._key: Hashable = id(self)
         self.refused = False
-        self.requests = 0  # being answered
+        self.requests = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport = self.transport = cast("asyncio.Transport", transport)
         if address := transport.get_extra_info("peername"):
             self._key = tuple(address[:2])
-        self.limits.open[self._key] = self
+        self._limits.open[self._key] = self
         self._http.connection_made(transport)
-        surplus = len(self.limits.open) - self.limits.most
+        surplus = len(self._limits.open) - self._limits.most
         self.refused = surplus > 0
         if surplus > _REFUSED_AT_ONCE:
             transport.abort()
@@ -126,16 +113,16 @@ class _Connection(asyncio.Protocol):
         self._http.eof_received()
 
     def pause_writing(self) -> None:
-        self._seconds_left = self.limits.seconds
+        self._seconds_left = self._limits.seconds
         self._http.pause_writing()
 
     def resume_writing(self) -> None:
-        self._seconds_left = self.limits.seconds  # a stream that goes on
+        self._seconds_left = self._limits.seconds  # a stream that goes on
         self._http.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self.limits.open.get(self._key) is self:
-            del self.limits.open[self._key]
+        if self._limits.open.get(self._key) is self:
+            del self._limits.open[self._key]
         if self._timer is not None:
             self._timer.cancel()
         self._http.connection_lost(exc)
@@ -143,27 +130,28 @@ class _Connection(asyncio.Protocol):
     def begin(self) -> None:
         """Begin to answer a request."""
         self.requests += 1
-        self._seconds_left = self.limits.seconds
+        self._seconds_left = self._limits.seconds
 
     def answered(self) -> None:
         """Give the client time to take the answer and to send its next request."""
+        self.requests -= 1
         unsent = self.transport.get_write_buffer_size()
-        self._seconds_left = self.limits.seconds + unsent / _BYTES_PER_SECOND
+        self._seconds_left = self._limits.seconds + unsent / _BYTES_PER_SECOND
         if not self.transport.is_closing():
             self._restart_timer()
 
     def _restart_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(self.limits.head_seconds, self._check)
+        self._timer = self._loop.call_later(self._limits.head_seconds, self._check)
 
     def _check(self) -> None:
         """Close the connection if its client stalls; requests at work have limits of their own."""
         if self.transport.get_write_buffer_size():
-            self._seconds_left -= self.limits.head_seconds
+            self._seconds_left -= self._limits.head_seconds
             stalls = self._seconds_left <= 0
         else:
-            self._seconds_left = self.limits.seconds
+            self._seconds_left = self._limits.seconds
             stalls = not self.requests
         if stalls:
             self.transport.abort()

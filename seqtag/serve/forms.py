@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from seqtag.errors import SeqtagError
+from seqtag.errors import SeqtagError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 _MOST_FIELDS = 100
 _URLENCODED, _MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
@@ -15,6 +19,15 @@ _BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]+)"|([^\s;"]+))', re.I)
 
 class MediaTypeError(SeqtagError):
     """A request body has an unsupported type."""
+
+
+def check_fields(names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse fields of a request that are not known; they may be misspelled."""
+    for name in names:
+        if name not in known:
+            near = did_you_mean(name, known)
+            msg = f"expected some of the fields {', '.join(known)}, found {name[:80]!r}{near}"
+            raise SeqtagError(msg)
 
 
 def fields_of(content_type: str, body: bytes) -> dict[str, str]:
@@ -54,16 +67,14 @@ def fields_of(content_type: str, body: bytes) -> dict[str, str]:
 
 def query_fields(text: str) -> dict[str, str]:
     """Return the fields of a query string; see `fields_of`."""
-    try:
-        pairs = parse_qsl(
-            text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"
-        )
-    except UnicodeDecodeError:
-        raise
-    except ValueError as error:
+    _check_number(text.count("&") + 1)
+    return dict(parse_qsl(text, keep_blank_values=True, errors="strict"))
+
+
+def _check_number(count: int) -> None:
+    if count > _MOST_FIELDS:
         msg = f"expected at most {_MOST_FIELDS} fields, found more; leave some out"
-        raise SeqtagError(msg) from error
-    return dict(pairs)
+        raise SeqtagError(msg)
 
 
 def _multipart_fields(content_type: str, body: bytes) -> dict[str, str]:
@@ -76,9 +87,7 @@ def _multipart_fields(content_type: str, body: bytes) -> dict[str, str]:
     if len(pieces) < 2 or not pieces[-1].startswith(b"--"):
         msg = "expected a form that ends with its boundary, found another end; send it again"
         raise SeqtagError(msg)
-    if len(pieces) - 2 > _MOST_FIELDS:
-        msg = f"expected at most {_MOST_FIELDS} fields, found more; leave some out"
-        raise SeqtagError(msg)
+    _check_number(len(pieces) - 2)
     fields = {}
     for piece in pieces[1:-1]:
         head, _, value = piece.partition(b"\r\n\r\n")

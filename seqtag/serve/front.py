@@ -6,7 +6,6 @@ import os
 import re
 import traceback
 from contextlib import suppress
-from datetime import datetime, timezone
 from functools import cache
 from multiprocessing import current_process
 from pathlib import Path
@@ -23,12 +22,17 @@ from prometheus_client import (
     values,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from seqtag.serve.connections import ConnectionLimits
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
@@ -48,7 +52,6 @@ PROBES = ("/health", "/healthz", "/readyz", "/metrics")
 
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 GONE = 499  # status of a request whose client has gone before its answer, as in logs of nginx
-_EVERY = 1.0  # seconds between two measurements of memory
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -103,6 +106,17 @@ class Metrics:
         return generate_latest(registry)
 
 
+def refusal(
+    path: str, status: int, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the answer to a request that is refused: JSON below /api/, else plain text."""
+    if status == 503:
+        headers = {"Retry-After": "1"}
+    if path.startswith("/api/"):
+        return JSONResponse({"error": message}, status, headers)
+    return PlainTextResponse(f"{message}\n", status, headers)
+
+
 class ErrorReporter:
     """Reports each kind of internal error once, with its location and without request data."""
 
@@ -134,13 +148,13 @@ class Front:
     Parameters
     ----------
     app
-        The application.
-    paths
-        Its paths; metrics count all others together.
+        The application; metrics count all paths together that it does not have.
     metrics, errors
         Are passed what happens.
     origins
         Other sites whose pages may send requests.
+    connections
+        Limits on the connections that requests come on.
     loopback
         Whether only this machine is served.
     log
@@ -152,67 +166,70 @@ class Front:
         Whether new requests are refused, because the server ends.
     closing : bool
         Whether connections are closed after each answer, because this process ends.
-    in_progress : int
-        Number of requests that are being answered.
     """
 
     def __init__(
         self,
-        app: ASGIApp,
-        paths: Collection[str],
+        app: Starlette,
         metrics: Metrics,
         errors: ErrorReporter,
         origins: Collection[str],
+        connections: ConnectionLimits,
         *,
         loopback: bool,
         log: Callable[[Mapping[str, object]], None] | None,
     ):
-        self._app, self._paths, self._errors, self._loopback = app, {*paths}, errors, loopback
+        self._paths = {route.path for route in app.routes if isinstance(route, Route)}
+        self._app: ASGIApp = app
         self._origins = {origin.lower() for origin in origins}
-        self.metrics, self._log = metrics, log
+        if origins:
+            self._app = CORSMiddleware(
+                app,
+                allow_origins=[*self._origins],
+                allow_methods=["GET", "POST"],
+                allow_headers=["Content-Type", "X-Request-ID"],
+                expose_headers=["X-Request-ID"],
+            )
+        self.errors, self._loopback = errors, loopback
+        self.metrics, self._log, self.connections = metrics, log, connections
         self.draining = self.closing = False
-        self.in_progress, self._measured = 0, 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         given: bytes = dict(scope["headers"]).get(b"x-request-id", b"")
         request_id = given if _REQUEST_ID.fullmatch(given) else token_hex(8).encode()
         added = (*_HEADERS, (b"x-request-id", request_id))
         begin, status, size = perf_counter(), GONE, 0
+        connection = self.connections.of(scope)
+        is_surplus = connection is not None and connection.refused
 
         async def send_with_headers(message: Any) -> None:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                last = [(b"connection", b"close")] if self.closing else []
+                last = [(b"connection", b"close")] if self.closing or is_surplus else []
                 message = {**message, "headers": [*message["headers"], *added, *last]}
             else:
                 size += len(message.get("body", b""))
             await send(message)
 
-        self.in_progress += 1
-        self.metrics.in_progress.set(self.in_progress)
+        if connection:
+            connection.begin()
         try:
-            await (self._refusal(scope) or self._app)(scope, receive, send_with_headers)
+            app = self._refusal(scope, is_surplus=is_surplus) or self._app
+            with self.metrics.in_progress.track_inprogress():
+                await app(scope, receive, send_with_headers)
         except Exception as error:
-            self._errors.report(error)
+            self.errors.report(error)
         finally:
-            self.in_progress -= 1
-            self.metrics.in_progress.set(self.in_progress)
+            if connection:
+                connection.answered()
             path = scope["path"] if scope["path"] in self._paths else "other"
-            end = perf_counter()
-            seconds = end - begin
-            if end - self._measured > _EVERY:
-                self._measured = end
-                self.metrics.measure_memory()
+            seconds = perf_counter() - begin
             self.metrics.requests.labels(path, status).inc()
             self.metrics.seconds.labels(path).observe(seconds)
             if self._log:
                 record = {
-                    "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
                     "request_id": request_id.decode(),
                     "client": (scope.get("client") or ("",))[0],
                     "method": scope["method"],
@@ -223,14 +240,16 @@ class Front:
                 }
                 self._log(record)
 
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
+    def _refusal(self, scope: Scope, *, is_surplus: bool) -> ASGIApp | None:
         """Return the answer to a request that is refused."""
-        if self.draining and scope["path"] not in PROBES:
+        path = scope["path"]
+        if is_surplus:
+            self.metrics.rejected.labels("connections").inc()
+            what = "expected fewer connections at once, found too many; try again later"
+            return refusal(path, 503, what)
+        if self.draining and path not in PROBES:
             self.metrics.rejected.labels("end").inc()
-            what = "expected a server that runs, found one that ends; try again"
-            if scope["path"].startswith("/api/"):
-                return JSONResponse({"error": what}, 503, {"Retry-After": "1"})
-            return PlainTextResponse(f"{what}\n", 503, {"Retry-After": "1"})
+            return refusal(path, 503, "expected a server that runs, found one that ends; try again")
         if not self._loopback:
             return None
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
@@ -242,11 +261,10 @@ class Front:
         followed = site == "same-site" and headers.get(b"sec-fetch-mode") == "navigate"
         link = followed and scope["method"] == "GET"  # from a page of another port
         if not _LOOPBACK.fullmatch(host):
-            return PlainTextResponse("expected a request with a host name of this machine\n", 421)
+            return refusal(path, 421, "expected a request with a host name of this machine")
         if site in _OWN_SITES or link or self._allows(origin):
             return None
-        what = "expected a request from this site, found one from another site\n"
-        return PlainTextResponse(what, 403)
+        return refusal(path, 403, "expected a request from this site, found one from another site")
 
     def _allows(self, origin: str | None) -> bool:
         return origin is not None and not self._origins.isdisjoint(("*", origin.lower()))

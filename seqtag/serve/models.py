@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import re
-import threading
 from math import inf
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from seqtag.caching import free_memory
@@ -101,8 +99,7 @@ class ServedModels:
         UnknownModelError
             If there is no such model.
         """
-        if not name:
-            return self.default, self._models[self.default]
+        name = name or self.default
         if name in self._models:
             return name, self._models[name]
         parts = parts_of(name)
@@ -119,16 +116,16 @@ class ServedModels:
 
 
 class ModelRegistry:
-    """Current models of a server; a thread of its own reads them again on request.
+    """Current models of a server.
 
     A request keeps the models that it began with.
 
     Parameters
     ----------
     read
-        Reads the models, here and at each `read_again`.
+        Reads the models, here and at each `read_now`.
     note
-        Is passed a line after a successful `read_again`.
+        Is passed a line after a successful `read_now`.
     complain
         Is passed a line after a failed one.
     count
@@ -163,44 +160,12 @@ class ModelRegistry:
         self._read, self._note, self._complain, self._count = read, note, complain, count
         self.models = self._read_and_warm_up()
         count("read")
-        self._requests: SimpleQueue[None] = SimpleQueue()
-        self._closed = False
-        self._reader = threading.Thread(target=self._serve, name="seqtag-reload", daemon=True)
-
-    def start(self) -> None:
-        """Start the thread that reads models, before the first call of `read_again`.
-
-        A signal handler must not start it: the thread that was interrupted may hold the locks
-        that starting a thread takes, and a second signal may interrupt the handler itself.
-        """
-        self._reader.start()
-
-    def read_again(self, *_: object) -> None:
-        """Have the models read in the background; can be called by a signal handler.
-
-        Requests made before a reading begins are answered by that one. If it fails, the old models
-        stay, and the line has the reason.
-        """
-        self._requests.put(None)  # reentrant, unlike what needs a lock
-
-    def close(self) -> None:
-        """Stop the thread; a reading that has begun is waited for."""
-        self._closed = True
-        self._requests.put(None)
-        self._reader.join()
-
-    def _serve(self) -> None:
-        """Read the models at each request."""
-        while True:
-            self._requests.get()
-            while not self._requests.empty():  # no other thread takes requests
-                self._requests.get()
-            if self._closed:  # checked after the last request was taken: none is overlooked
-                return
-            self.read_now()
 
     def read_now(self) -> bool:
-        """Read the models; return whether that succeeded."""
+        """Read the models again; return whether that succeeded.
+
+        If it fails, the old models stay, and the line has the reason.
+        """
         try:
             self.models = self._read_and_warm_up()
         except Exception as error:

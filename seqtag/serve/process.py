@@ -9,22 +9,23 @@ import signal
 import socket
 import time
 from contextlib import contextmanager, suppress
-from math import ceil, inf
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, NoReturn
 
 import uvicorn
 
 from seqtag.errors import SeqtagError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
-    from seqtag.serve.connections import ConnectionLimits
     from seqtag.serve.front import Front
 
 _BACKLOG = 128  # connections accepted at a time, which limits file handles
 _ANSWERED = 5  # seconds more for answers to arrive
+_TICK = 0.1  # seconds between two looks at the state, also of uvicorn
+_PER_SECOND = 10  # ticks
 _LAST = 1.0  # seconds in which a client may send a last request on a kept connection
 
 
@@ -57,83 +58,76 @@ def listening(host: str, port: int, *, shared: bool = False) -> socket.socket:
         raise SeqtagError(msg) from None
 
 
-def serve(
-    listener: socket.socket,
-    front: Front,
-    connections: ConnectionLimits,
-    caught: Sequence[int],
-    parent: int,
-) -> bool:
-    """Serve on a socket until a signal ends it; return whether a second SIGINT cut the end short.
+class Server(uvicorn.Server):
+    """uvicorn for an application, as one process or in several workers.
 
-    A worker, which is not the process `parent`, ends with it, too, and leaves at SIGUSR1, because
-    another one takes over.
+    At SIGTERM it answers the requests in progress, and new ones with status 503. At SIGUSR1, when
+    another worker takes over, it answers all as before. Then it stops listening. Each answer says
+    that the connection will be closed; when there is no connection left, or no client sends any
+    more on those that are, it ends. A worker also ends if the process that made this object ended.
 
     Parameters
     ----------
-    listener
-        The socket.
     front
         The application.
-    connections
-        Limits on connections, and on the time that a request may take.
     caught
         Signals that end the server.
-    parent
-        Number of the process that starts workers.
-    """
-    count = front.metrics.rejected.labels("connections").inc
-    config = uvicorn.Config(  # independent of installed packages, and silent
-        connections.around(front, count),
-        http=connections.protocol,
-        loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
-        ws="none",
-        proxy_headers=False,
-        log_level="critical",
-        access_log=False,
-        backlog=_BACKLOG,
-        timeout_graceful_shutdown=ceil(connections.seconds) + _ANSWERED,
-        server_header=False,
-    )
-    server = _Server(config, listener, front, connections.seconds + _ANSWERED, caught, parent)
-    server.run(sockets=[listener])
-    return server.force_exit
-
-
-class _Server(uvicorn.Server):
-    """Server that ends in steps.
-
-    It answers the requests in progress, and new ones with status 503, or as before if another
-    worker takes over. Then it stops listening. Each answer says that the connection will be closed;
-    when there is no connection left, or no client sends anything on those that are, it ends.
+    exit_at_once
+        Is called at a second SIGINT, without waiting for working threads.
+    read_models
+        Reads the models again, on a thread.
     """
 
     def __init__(
         self,
-        config: uvicorn.Config,
-        listener: socket.socket,
         front: Front,
-        seconds: float,
         caught: Sequence[int],
-        parent: int,
+        exit_at_once: Callable[[int], NoReturn],
+        read_models: Callable[[], object],
     ):
+        config = uvicorn.Config(  # independent of installed packages, and silent
+            front,
+            http=front.connections.protocol,
+            loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            log_level="critical",
+            access_log=False,
+            backlog=_BACKLOG,
+            server_header=False,
+        )
         super().__init__(config)
-        self._listener, self._front = listener, front
-        self._seconds, self._caught = seconds, caught
-        self._parent, self._is_worker = parent, os.getpid() != parent
-        self._ends_at = self._closes_at = inf
+        self._front, self._caught = front, caught
+        self._exit_at_once, self._read_models = exit_at_once, read_models
+        self._seconds = front.connections.seconds + _ANSWERED
+        self._ends_at = inf
+        self._parent = os.getpid()
+        self._is_outdated = False
+        self._reading: asyncio.Future[object] | None = None
+
+    def serve_on(self, listener: socket.socket) -> None:
+        """Serve on a socket, in this process or in a worker, until a signal ends it."""
+        self._listener = listener
+        self.run(sockets=[listener])
+        if self.force_exit:
+            self._exit_at_once(signal.SIGINT)
+
+    def read_again(self) -> None:
+        """Have the models read soon; can be called by a signal handler."""
+        self._is_outdated = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Catch signals that were not ignored, and do not raise them again."""
         for number in self._caught:
             signal.signal(number, self.handle_exit)
-        if self._is_worker:
+        if os.getpid() != self._parent:
             signal.signal(signal.SIGUSR1, self._leave)
         yield
 
     def _leave(self, *_: object) -> None:
-        self._front.closing = True
+        self.should_exit = self._front.closing = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End the server; at a second SIGINT at once."""
@@ -142,22 +136,32 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether to close the connections that are left."""
-        await super().on_tick(counter)
-        if self._is_worker and os.getppid() != self._parent:
+        """Return whether to end."""
+        if self._parent not in (os.getpid(), os.getppid()):
             self.handle_exit(signal.SIGTERM, None)
-        front, now = self._front, time.monotonic()
-        if front.draining:  # answers may be taken for the same time, not once more
-            left = int(max(self._ends_at - now, 0))
-            self.config.timeout_graceful_shutdown = left + _ANSWERED
-        if self.force_exit or now > self._ends_at:
-            return True
-        if not front.closing or (front.draining and front.in_progress and self._closes_at == inf):
-            return False
-        if self._closes_at == inf:
-            self._closes_at = now + (_LAST if front.draining else self.config.timeout_keep_alive)
-            await self._stop_listening()
-        return not self.server_state.connections or now > self._closes_at
+        if self._is_outdated and (self._reading is None or self._reading.done()):
+            self._is_outdated = False
+            self._reading = asyncio.ensure_future(asyncio.to_thread(self._read_models))
+        if not counter % _PER_SECOND:
+            self._front.metrics.measure_memory()
+        return await super().on_tick(counter)
+
+    async def main_loop(self) -> None:
+        """Serve until a signal, and then until no client sends anything."""
+        front = self._front
+        asyncio.get_running_loop().set_exception_handler(front.errors.report_of_loop)
+        await super().main_loop()
+        await self._wait(lambda: front.draining and front.connections.in_progress())
+        await self._stop_listening()
+        closes_at = time.monotonic() + (_LAST if front.draining else self.config.timeout_keep_alive)
+        await self._wait(lambda: self.server_state.connections and time.monotonic() < closes_at)
+        left = min(self._ends_at - time.monotonic(), self._seconds)  # to take answers
+        self.config.timeout_graceful_shutdown = int(max(left, 0)) + _ANSWERED
+
+    async def _wait(self, condition: Callable[[], object]) -> None:
+        """Wait while a condition is true and the time is not over."""
+        while condition() and not self.force_exit and time.monotonic() < self._ends_at:
+            await asyncio.sleep(_TICK)
 
     async def _stop_listening(self) -> None:
         """Close the socket, but serve the connections that wait to be accepted.
@@ -173,11 +177,10 @@ class _Server(uvicorn.Server):
                 waiting.append(self._listener.accept()[0])
         for server in self.servers:
             server.close()
-        protocol: Any = self.config.http_protocol_class
         for each in waiting:
             each.setblocking(False)
             await loop.connect_accepted_socket(
-                lambda: protocol(
+                lambda: self._front.connections.protocol(
                     config=self.config,
                     server_state=self.server_state,
                     app_state=self.lifespan.state,

@@ -12,7 +12,6 @@ import gzip
 import json
 import re
 import zlib
-from contextlib import asynccontextmanager
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -23,13 +22,12 @@ import orjson
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from seqtag.caching import clear_caches, free_memory, held_bytes
-from seqtag.errors import SeqtagError, did_you_mean
+from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import (
     EXPLAIN_FIELDS,
@@ -37,10 +35,12 @@ from seqtag.serve.annotation import (
     annotate,
     check_columns,
     explain,
+    refuse_field,
     text_of,
 )
-from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
-from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics
+from seqtag.serve.connections import ConnectionLimits
+from seqtag.serve.forms import MediaTypeError, check_fields, fields_of, query_fields
+from seqtag.serve.front import GONE, PROBES, ErrorReporter, Front, Metrics, refusal
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.udpipe import process
 from seqtag.serve.work_queue import Batches, BusyError, Deadline, DeadlineError, WorkQueue
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         Mapping,
     )
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from seqtag.serve.models import ModelRegistry
     from seqtag.tagging.pipeline import Loaded
@@ -134,7 +134,6 @@ def application(
     *,
     loopback: bool = True,
     allow_origins: Collection[str] = (),
-    unsent: Callable[[], int] = lambda: 0,
     complain: Callable[[str], None] = print,
     log: Callable[[Mapping[str, object]], None] | None = None,
     metrics: Metrics | None = None,
@@ -152,9 +151,6 @@ def application(
         by pages of other origins, also of other ports, are then refused.
     allow_origins
         Origins whose pages may send requests and read the answers; ``*`` allows all.
-    unsent
-        Returns the number of bytes of answers not yet taken by clients; while it is above 2^28,
-        work is refused.
     complain
         Is passed a line about each kind of internal error, once.
     log
@@ -176,21 +172,12 @@ def application(
             raise SeqtagError(msg)
     limits = limits or ServerLimits()
     metrics, errors = metrics or Metrics(), ErrorReporter(complain)
-    service = _Service(registry, limits, metrics, unsent)
+    connections = ConnectionLimits(limits.seconds, 8 * (limits.threads + limits.waiting) + 64)
+    service = _Service(registry, limits, metrics, connections)
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_exception_handler(errors.report_of_loop)
-        yield
-        await run_in_threadpool(service.close)
-
-    def static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[Response]]:
+    def static(path: str, names: tuple[str, ...], kind: str) -> Route:
         text = "\n".join(map(asset, names)).replace('"{version}"', f'"{__version__}"')
-
-        async def endpoint(_: Request) -> Response:
-            return Response(text, media_type=kind)
-
-        return endpoint
+        return Route(path, Response(text, media_type=kind), methods=["GET"])
 
     async def probe(request: Request) -> Response:
         """Answer a probe: models are loaded before the server listens."""
@@ -201,7 +188,7 @@ def application(
 
     routes = [
         Route("/api/tag", service.api(service.tag, _TAG_FIELDS), methods=["POST"]),  # found first
-        *(Route(path, static(*page)) for path, page in _ASSETS.items()),
+        *(static(path, *page) for path, page in _ASSETS.items()),
         *(Route(f"{at}/models", service.models, methods=["GET", "POST"]) for at in _UDPIPE),
         *(Route(f"{at}/process", service.process, methods=["GET", "POST"]) for at in _UDPIPE),
         Route("/api/models", service.api_models),
@@ -209,23 +196,9 @@ def application(
         Route("/api/explain", service.api(service.explain, EXPLAIN_FIELDS), methods=["POST"]),
     ]
     kinds = HTTPException, SeqtagError, UnicodeDecodeError, *_STATUS
-    app = Starlette(
-        routes=routes,
-        lifespan=lifespan,
-        exception_handlers=dict.fromkeys(kinds, service.refuse),
-    )
+    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(kinds, service.refuse))
     app.router.redirect_slashes = False  # it would redirect to a host named by the request
-    shared: ASGIApp = app
-    if allow_origins:
-        shared = CORSMiddleware(
-            app,
-            allow_origins=[origin.lower() for origin in allow_origins],
-            allow_methods=["GET", "POST"],
-            allow_headers=["Content-Type", "X-Request-ID"],
-            expose_headers=["X-Request-ID"],
-        )
-    paths = [route.path for route in routes]
-    front = Front(shared, paths, metrics, errors, allow_origins, loopback=loopback, log=log)
+    front = Front(app, metrics, errors, allow_origins, connections, loopback=loopback, log=log)
     return front
 
 
@@ -237,18 +210,13 @@ class _Service:
         registry: ModelRegistry,
         limits: ServerLimits,
         metrics: Metrics,
-        unsent: Callable[[], int],
+        connections: ConnectionLimits,
     ):
-        self._registry, self._limits, self._unsent = registry, limits, unsent
-        self._metrics = metrics
+        self._registry, self._limits = registry, limits
+        self._metrics, self._connections = metrics, connections
         self._queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
         self._batches = Batches(partial(_bounded, _tagged), limits.seconds)
         self._forgetting: asyncio.TimerHandle | None = None
-
-    def close(self) -> None:
-        """Finish running work, drop waiting work."""
-        self._queue.close()
-        self._batches.close()
 
     async def models(self, _: Request) -> Response:
         """List the models (UDPipe)."""
@@ -316,14 +284,10 @@ class _Service:
         if not isinstance(value, dict):
             msg = f"expected a JSON object, found {found}"
             raise SeqtagError(msg)
-        if unknown := [name for name in value if name not in fields]:
-            known, near = ", ".join(fields), did_you_mean(unknown[0], fields)
-            msg = f"expected some of the fields {known}, found {unknown[0]!r:.80}{near}"
-            raise SeqtagError(msg)
+        check_fields(value, fields)
         model = value.get("model")
         if not isinstance(model, str | None):
-            msg = "expected a name in the field model, found another value"
-            raise SeqtagError(msg)
+            refuse_field("model", "a name")
         return *self._registry.models.find(model), value
 
     async def tag(
@@ -344,11 +308,8 @@ class _Service:
             msg = "expected one of the fields text and texts, found both; leave one out"
             raise SeqtagError(msg)
         if not isinstance(texts, list):
-            msg = (
-                "expected a list in the field texts, found another value; a single text is for the "
-                "field text"
-            )
-            raise SeqtagError(msg)
+            found = "another value; a single text is for the field text"
+            refuse_field("texts", "a list", found)
         each = kind._replace(start=b"{")
         several = await self._work(
             lambda end: [*_answers(lambda text: (each, text_of(text)), texts, end)], request
@@ -406,22 +367,18 @@ class _Service:
         return to_json({"model": name, **found})
 
     async def refuse(self, request: Request, error: Exception) -> Response:
-        """Answer a request that fails: with JSON below /api/, else plain text."""
-        path, headers = request.scope["path"], None
-        is_json = path.startswith("/api/")
+        """Answer a request that fails."""
+        path = request.scope["path"]
         if isinstance(error, HTTPException):
-            status, headers = error.status_code, dict(error.headers or {})
+            headers = dict(error.headers or {})
             what = f"expected {headers.get('Allow', 'another method')}, found {request.method}"
-            if status != 405:
+            if error.status_code != 405:
                 what = f"expected the path of an endpoint, found {path[:80]!r}"
-        else:
-            status, what = self._describe(error)
-            if isinstance(error, UnknownModelError) and not is_json:
-                status = 400  # as UDPipe
-            headers = {"Retry-After": "1"} if status == 503 else None
-        if is_json:
-            return JSONResponse({"error": what}, status, headers)
-        return PlainTextResponse(f"{what}\n", status, headers)
+            return refusal(path, error.status_code, what, headers)
+        status, what = self._describe(error)
+        if isinstance(error, UnknownModelError) and not path.startswith("/api/"):
+            status = 400  # as UDPipe
+        return refusal(path, status, what)
 
     def _describe(self, error: Exception) -> tuple[int, str]:
         """Return the status and the message of an error, and count it if a limit is exceeded."""
@@ -460,7 +417,7 @@ class _Service:
 
     async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
         """Yield the body, unpacked, in pieces; refuse all if clients leave much unread."""
-        if self._unsent() > MOST_UNSENT:
+        if self._connections.unsent() > MOST_UNSENT:
             msg = (
                 "expected clients that read their responses, found too many unread bytes; try again"
             )
@@ -520,11 +477,9 @@ class _Kind(NamedTuple):
 def _kind_of(name: str, loaded: Loaded, value: Mapping[str, Any]) -> _Kind:
     scores, offsets = value.get("scores", False), value.get("offsets", "codepoint")
     if not isinstance(scores, bool):
-        msg = "expected true or false in the field scores, found another value"
-        raise SeqtagError(msg)
+        refuse_field("scores", "true or false")
     if offsets not in OFFSETS:
-        msg = f"expected one of {', '.join(OFFSETS)} in the field offsets, found {offsets!r:.80}"
-        raise SeqtagError(msg)
+        refuse_field("offsets", f"one of {', '.join(OFFSETS)}", f"{offsets!r:.80}")
     check_columns(loaded)
     return _Kind(loaded, scores, offsets, b'{"model":%b,' % to_json(name))
 

@@ -12,6 +12,7 @@ from seqtag.corpus.surface import Surface, surface_of
 from seqtag.errors import SeqtagError
 from seqtag.segmentation.reading import ConlluWriter
 from seqtag.serve.annotation import check_columns, conllu_pieces, text_of
+from seqtag.serve.forms import check_fields
 from seqtag.tagging.document import conllu_by_rules
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
@@ -42,7 +43,7 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
     Raises
     ------
     SeqtagError
-        If a field has a value that is not supported, or the data are malformed.
+        If a field is unknown or has a value that is not supported, or the data are malformed.
 
     Examples
     --------
@@ -52,6 +53,7 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
     >>> process(seqtag.load("en"), fields, Deadline(60))
     ('Time flies . Why ?\n', [])
     """
+    check_fields(fields, _FIELDS)
     remarks: list[str] = []
     output, _, option = (fields.get("output") or "conllu").partition("=")
     if output not in _OUTPUTS or option not in _OUTPUTS[output]:
@@ -59,8 +61,6 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
         found = fields["output"][:80]
         msg = f"expected output {', '.join(known)}, found {found!r}"
         raise SeqtagError(msg)
-    if unknown := [name for name in fields if name not in _FIELDS]:
-        remarks.append(f"Unknown field: {unknown[0][:80]!r} (known: {', '.join(_FIELDS)}).")
     if "parser" in fields:
         remarks.append("This model does not parse: HEAD and DEPREL are unchanged.")
     wanted = fields.get("input") or "conllu"

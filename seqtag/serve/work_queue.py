@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seqtag.errors import SeqtagError
@@ -123,10 +122,6 @@ class WorkQueue:
         finally:
             deadline.cancel()  # nobody waits for it any more
 
-    def close(self) -> None:
-        """Finish running work, drop waiting work."""
-        self._pool.shutdown(cancel_futures=True)
-
 
 class Batches:
     """Short texts of requests, which wait for no long work: one thread works on many at once.
@@ -146,7 +141,7 @@ class Batches:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="seqtag-serve-short")
         self._work, self._seconds = work, seconds
         self._waiting: list[tuple[Any, str, Deadline, asyncio.Future[bytes]]] = []
-        self._is_busy = False
+        self._worker: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
         """Number of texts that wait."""
@@ -164,44 +159,33 @@ class Batches:
         """
         if len(self._waiting) >= self.MOST_WAITING:
             raise BusyError(_TOO_MANY.format(self.MOST_WAITING))
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[bytes] = loop.create_future()
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting.append((kind, text, Deadline(self._seconds), future))
-        if not self._is_busy:
-            self._is_busy = True
-            loop.call_soon(self._begin)  # after the other requests that have arrived by now
+        if self._worker is None or self._worker.done():  # it begins after what has arrived by now
+            self._worker = asyncio.create_task(self._work_off())
         return await future
 
-    def _begin(self) -> None:
+    async def _work_off(self) -> None:
         """Work on the texts that wait, in order, as far as they are of one kind and fit."""
-        batch, waiting, room = [], self._waiting, self.MOST_CHARACTERS
-        self._waiting = []
-        for each in waiting:
-            if room > 0 and each[0] == waiting[0][0]:
-                batch.append(each)
-                room -= len(each[1])
-            else:
-                self._waiting.append(each)
-        self._is_busy = bool(batch)
-        if not batch:
-            return
-        kind, _, deadline, _ = batch[0]
-        texts = [text for _, text, _, _ in batch]
-        done = asyncio.get_running_loop().run_in_executor(
-            self._pool, self._work, kind, deadline, texts
-        )
-        done.add_done_callback(partial(self._end, [future for *_, future in batch]))
-
-    def _end(self, futures: list[asyncio.Future[bytes]], done: asyncio.Future[list[bytes]]) -> None:
-        error = done.exception()
-        for i, future in enumerate(futures):
-            if not future.done():  # its request has not ended
-                if error:
-                    future.set_exception(error)
+        while self._waiting:
+            batch, left, room = [], [], self.MOST_CHARACTERS
+            for each in self._waiting:
+                if room > 0 and each[0] == self._waiting[0][0]:
+                    batch.append(each)
+                    room -= len(each[1])
                 else:
-                    future.set_result(done.result()[i])
-        self._begin()
-
-    def close(self) -> None:
-        """Finish running work."""
-        self._pool.shutdown()
+                    left.append(each)
+            self._waiting = left
+            kind, _, deadline, _ = batch[0]
+            texts, futures = [each[1] for each in batch], [each[3] for each in batch]
+            try:
+                loop = asyncio.get_running_loop()
+                found = await loop.run_in_executor(self._pool, self._work, kind, deadline, texts)
+            except Exception as error:
+                for future in futures:
+                    if not future.done():  # its request has not ended
+                        future.set_exception(error)
+            else:
+                for future, answer in zip(futures, found, strict=True):
+                    if not future.done():
+                        future.set_result(answer)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from queue import Queue, SimpleQueue
+from queue import Queue
 from urllib.request import urlopen
 
 import pytest
@@ -164,7 +164,7 @@ def test_the_line_of_an_error_is_one_line(home):
         ValueError("c\nd"),
         ServedModels([("y", loaded)]),
     ]
-    lines = Queue()
+    lines = []
 
     def read():
         each = found.pop(0)
@@ -172,65 +172,12 @@ def test_the_line_of_an_error_is_one_line(home):
             raise each
         return each
 
-    registry = ModelRegistry(read, lines.put, lines.put)
-    registry.start()
+    registry = ModelRegistry(read, lines.append, lines.append)
     head = "models not reloaded, the old ones stay in use: "
     for expected in (f"{head}x: a b", f"{head}ValueError: c d"):
-        registry.read_again()
-        assert lines.get(timeout=60) == expected
+        assert not registry.read_now()
+        assert lines.pop() == expected
         assert registry.models is kept
-    registry.read_again()
-    assert lines.get(timeout=60) == "models reloaded: y"
+    assert registry.read_now()
+    assert lines == ["models reloaded: y"]
     assert registry.models.default == "y"
-    registry.close()
-    registry.read_again()  # too late, and no matter
-
-
-class _Late(SimpleQueue):
-    """Requests, one of which comes when the thread has looked whether it is to end."""
-
-    def __init__(self, comes):
-        self.comes = comes
-
-    def empty(self):
-        self._come()
-        return super().empty()
-
-    def get_nowait(self):
-        self._come()
-        return super().get_nowait()
-
-    def _come(self):
-        if comes := self.__dict__.pop("comes", None):
-            comes()
-
-
-def test_an_end_that_comes_among_other_requests_is_not_overlooked(home):
-    """The thread takes several requests as one: the last of them may be that to end."""
-    kept = ServedModels([("x", seqtag.load(home / "upos.seqtag"))])
-    registry = ModelRegistry(lambda: kept, print, print)
-    closing = threading.Thread(target=registry.close, daemon=True)
-
-    def close():
-        closing.start()
-        while registry._requests.qsize() < 1:
-            time.sleep(0.001)
-
-    registry._requests = _Late(close)
-    registry.start()
-    registry.read_again()
-    registry._reader.join(60)
-    assert not registry._reader.is_alive()
-    closing.join(60)
-
-
-def test_a_signal_starts_no_thread(home):
-    """Starting one takes locks that the interrupted thread may hold; two might be started."""
-    kept = ServedModels([("x", seqtag.load(home / "upos.seqtag"))])
-    registry = ModelRegistry(lambda: kept, print, print)
-    registry.start()
-    before = set(threading.enumerate())
-    registry.read_again()
-    assert set(threading.enumerate()) <= before
-    registry.close()
-    assert not registry._reader.is_alive()

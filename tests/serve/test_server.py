@@ -108,6 +108,8 @@ def test_a_text_in_every_way_that_clients_send_it(client, way):
             "expected input conllu, horizontal, vertical, or a tokenizer, found 'epe'",
         ),
         ({"data": "/etc/passwd", "input": "/etc/passwd"}, "expected input conllu"),
+        ({"data": "x", "outptu": "vertical"}, "found 'outptu' (did you mean 'output'?)"),
+        ({"data": "R", "D is expensive": ""}, "found 'D is expensive'"),  # R&D, not encoded
     ],
 )
 def test_bad_requests(client, fields, message):
@@ -692,6 +694,8 @@ def test_other_machines_are_warned_of(home):
 def test_names_of_this_machine(client, host, status):
     for path in ("/models", "/process?data=Hi&tokenizer="):
         assert client.get(path, headers={"Host": host}).status_code == status
+    answer = client.get("/api/models", headers={"Host": host})  # errors below /api/ are JSON
+    assert (answer.status_code, "error" in answer.json()) == (status, status != 200)
 
 
 @pytest.mark.parametrize(
@@ -856,9 +860,9 @@ def test_too_little_memory_for_a_text_is_said_and_the_next_is_answered(registry,
     assert said == []
 
 
-def test_answers_that_wait_for_their_clients_stop_new_ones(registry):
-    waiting = iter([2**28 + 1, 0])
-    app = service.application(registry, unsent=lambda: next(waiting))
+def test_answers_that_wait_for_their_clients_stop_new_ones(registry, monkeypatch):
+    waiting, app = iter([2**28 + 1, 0]), service.application(registry)
+    monkeypatch.setattr(app.connections, "unsent", lambda: next(waiting))
     busy, good = answers(app, [TAG] * 2, json={"text": "the dog"})
     assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
     assert busy.json()["error"] == (

@@ -141,10 +141,8 @@ def test_remarks(en):
         "data": "a b.",
         "tokenizer": "presegmented;y;x;joint_with_parsing",
         "input": "vertical",
-        "outptu": "vertical",
     }
     assert process(en, fields, Deadline(60))[1] == [
-        "Unknown field: 'outptu' (known: data, model, tokenizer, tagger, parser, input, output).",
         "The tokenizer reads raw text: the input vertical is ignored.",
         "Unknown option of the tokenizer: 'x' (known: presegmented, ranges, normalized_spaces).",
     ]

@@ -25,7 +25,6 @@ def test_work_that_takes_too_long_keeps_its_place_until_it_gives_up():
         await asyncio.sleep(0.05)
         assert begun == []
         assert await queue.run(lambda _: "again") == "again"
-        queue.close()
 
     asyncio.run(main())
 
@@ -49,7 +48,6 @@ def test_texts_that_wait_are_worked_on_together_in_order():
         answers[4].cancel()  # others of its batch are answered
         gate.set()
         found = await asyncio.gather(*answers, return_exceptions=True)
-        batches.close()
         assert found[:2] == [b"ONE", b"TWO"] and found[5] == b"Z"
         assert isinstance(found[2], ValueError) and isinstance(found[4], asyncio.CancelledError)
         assert [(kind, len(texts)) for kind, texts in done] == [
@@ -68,6 +66,5 @@ def test_texts_that_wait_are_not_more_than_memory_holds():
         *found, last, very_last = await asyncio.gather(*asked, return_exceptions=True)
         assert {*found} == {b"done"} and await batches.run("a", "text") == b"done"
         assert isinstance(last, BusyError) and isinstance(very_last, BusyError)
-        batches.close()
 
     asyncio.run(main())
