@@ -142,7 +142,7 @@ def score(
         predicted = tagger.tag_many(collect(), threads)
     labels = with_outside(name, labels, known=known)
     if tagger.label_scheme:
-        labels = _in_scheme(labels, tagger.label_scheme)
+        labels = in_scheme(labels, tagger.label_scheme, "gold")
     if scored is not None:
         right = [
             a == b
@@ -163,12 +163,15 @@ def score(
     return replace(report, reliability=reliability)
 
 
-def _in_scheme(labels: list[Sequence[str]], scheme: str) -> list[Sequence[str]]:
-    """Return gold labels in the scheme of a tagger, if they are written with other prefixes."""
+def in_scheme(labels: list[Sequence[str]], scheme: str, whose: str) -> list[Sequence[str]]:
+    """Return chunk labels in a scheme, if they are written with other prefixes; log that.
+
+    `whose` labels they are: ``gold`` or ``predicted``.
+    """
     found = detect_scheme(labels)
     if found is None or prefixes_of(found) == prefixes_of(scheme):
         return labels
-    _log.warning("the gold labels are %s, and are compared as %s, that of the model", found, scheme)
+    _log.warning("the %s labels are %s, and are compared as %s", whose, found, scheme)
     return [convert(each, found, scheme) for each in labels]
 
 

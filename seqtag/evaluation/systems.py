@@ -16,8 +16,9 @@ from seqtag.corpus.withheld import check_words
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
-from seqtag.evaluation.scoring import origin_of, score
+from seqtag.evaluation.scoring import in_scheme, origin_of, score
 from seqtag.labels.column import LabelColumn
+from seqtag.labels.schemes import detect_scheme
 from seqtag.labels.spelling import describe_odd, odd_labels, remedy, with_outside
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
@@ -228,6 +229,8 @@ def score_file(
     scheme = None if gold.layout.scheme == "none" else "auto"
     if scheme:
         expected.check(", or compare all labels as they are with --scheme none")
+        if (written := detect_scheme(labels)) is not None:
+            guesses = in_scheme(guesses, written, "predicted")
     return evaluate(labels, guesses, words=words, scheme=scheme, task=column.name, samples=samples)
 
 

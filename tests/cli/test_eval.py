@@ -11,6 +11,7 @@ import pytest
 import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
+from seqtag.labels.schemes import convert
 from seqtag.tagging.pipeline import Pipeline
 from tests.command_line import call, chunks, conllu, home, run
 
@@ -62,6 +63,27 @@ def test_chunks_and_conlleval(folder, call):
     assert printed.startswith(
         "processed 44 tokens with 21 phrases; found: 21 phrases; correct: 20.\n"
     )
+
+
+def test_files_of_two_chunk_schemes(folder, call):
+    """The chunks are compared, and the labels of words as well."""
+    found = []
+    for name in ("gold.txt", "predicted.txt"):
+        labeled = list(seqtag.read(folder / name))
+        other = [convert(each.column("chunk"), "iob2", "iobes") for each in labeled]
+        pairs = zip(labeled, other, strict=True)
+        text = "".join(each.replace({"chunk": labels}) for each, labels in pairs)
+        (folder / f"iobes-{name}").write_text(text)
+    for gold, predicted, notes in (
+        ("gold.txt", "iobes-predicted.txt", True),
+        ("iobes-gold.txt", "predicted.txt", True),
+        ("gold.txt", "predicted.txt", False),
+    ):
+        done = call("eval", gold, predicted, "--json")
+        assert ("and are compared as " in done.err) == notes
+        report = json.loads(done.out)
+        found.append((report["accuracy"], report["f1"]))
+    assert found[0] == found[2] and found[1][1] == found[2][1]
 
 
 def test_a_model(home, call):
