@@ -38,10 +38,8 @@ class _Adapter:
         elif isinstance(tagger_or_name, (str, PathLike)):
             self._use(Tagger.load(tagger_or_name))
         elif tagger_or_name is not None:
-            msg = (
-                "expected a seqtag.Tagger or the path of a model, found "
-                f"{_shorten(tagger_or_name)}; give sentences to the method train"
-            )
+            found = _shorten(tagger_or_name)
+            msg = f"expected a Tagger or a path, found {found}; give sentences to the method train"
             raise TypeError(msg)
 
     def _use(self, tagger: Tagger) -> None:

@@ -216,7 +216,7 @@ def test_sentences_may_be_iterators_such_as_zip(tagged, parser, chunked):
 
 @pytest.mark.parametrize("of", [SeqtagTagger, SeqtagChunkParser])
 def test_sentences_are_not_given_to_the_constructor(of, chunked):
-    with pytest.raises(TypeError, match=r"expected a seqtag\.Tagger or .* method train$"):
+    with pytest.raises(TypeError, match=r"expected a Tagger or a path, found .* method train$"):
         of(list(chunked))
 
 
