@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.labels.schemes import SCHEMES
 
@@ -85,6 +87,8 @@ class Setting(NamedTuple):
         TemplateError
             If it has another type or is out of range.
         """
+        if isinstance(value, np.generic):  # as drawn by scipy and numpy, for a search
+            value = value.item()
         if self.type is float and type(value) is int:
             value = float(value)
         if value in self.words and isinstance(value, str):

@@ -6,6 +6,7 @@ import re
 from dataclasses import fields
 from inspect import signature
 
+import numpy as np
 import pytest
 
 from seqtag.cli.train import command as train_command
@@ -50,6 +51,7 @@ def test_the_command_line_has_every_setting():
     [
         ("epochs", 0, "the setting epochs expects an integer from 1, at most 1,000,000,000, "),
         ("epochs", True, "found True"),
+        ("epochs", np.float64(2), "found 2.0"),
         ("step", 0.0, "the setting step expects a number above 0, at most 1,000,000, found 0.0"),
         ("step", 1e38, "found 1e+38"),
         ("margin", float("inf"), "found inf"),
@@ -71,6 +73,15 @@ def test_what_is_not_allowed_is_refused(name, value, message):
 def test_texts_are_parsed(name, text, value):
     found = find_setting(name).parse(text)
     assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("margin", np.float64(0.5)), ("margin", np.int64(2)), ("epochs", np.int64(2))],
+)
+def test_numbers_of_numpy_are_numbers(name, value):
+    found = check_setting(name, value)
+    assert (found, type(found)) == (value, SETTINGS[name].type)
 
 
 def test_none_leaves_a_setting_as_it_is():

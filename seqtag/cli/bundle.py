@@ -69,10 +69,11 @@ def command(
 
     check_stdin(dev)
     check_target(output, [*map(find_model, models), *dev], force=force, model=True)
-    sentences = reading.gathered(dev, notes, "dev") if dev else []
     components: list[Model] = []
     for name in models:
         components += load_model(name).models
+    reading = reading.after(each.training for each in components)
+    sentences = reading.gathered(dev, notes, "dev") if dev else []
     shown = ", ".join(str(each.column) for each in components)
     if dev:
         components, reliability = calibrate(of_models(components, output), sentences, threads)

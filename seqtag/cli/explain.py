@@ -101,7 +101,7 @@ def command(
             f"name, write --input {text}"
         )
     if wrong and (source is None or rival is not None):
-        refuse("expected --wrong with --input and without --rival: the labels of the file are it")
+        refuse("expected --wrong with --input, and without --rival: the gold label is the rival")
     with usage():
         chain = Chain([load_model(model)], only)
     if text is not None:

@@ -6,6 +6,7 @@ never by NLTK: a model file contains no code and may be in any folder.
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nltk.chunk.api import ChunkParserI
@@ -22,7 +23,6 @@ from seqtag.training.train import train
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from os import PathLike
 
 Self = TypeVar("Self", bound="_Adapter")
 
@@ -35,8 +35,12 @@ class _Adapter:
     def __init__(self, tagger_or_name: Tagger | str | PathLike[str] | None = None):
         if isinstance(tagger_or_name, Tagger):
             self._use(tagger_or_name)
-        elif tagger_or_name is not None:
+        elif isinstance(tagger_or_name, (str, PathLike)):
             self._use(Tagger.load(tagger_or_name))
+        elif tagger_or_name is not None:
+            found = _shorten(tagger_or_name)
+            msg = f"expected a Tagger or a path, found {found}; give sentences to the method train"
+            raise TypeError(msg)
 
     def _use(self, tagger: Tagger) -> None:
         self._tagger = tagger
@@ -171,7 +175,7 @@ class SeqtagTagger(_Adapter, TaggerI):
 
     def tag_sents(self, sentences: Iterable[Sequence[Any]]) -> list[list[tuple[Any, str]]]:
         """Tag many sentences, faster than one by one."""
-        sentences = list(sentences)
+        sentences = [s if hasattr(s, "__len__") else list(s) for s in sentences]
         labels = self.tagger.tag_many(sentences)
         return [list(zip(*pair, strict=True)) for pair in zip(sentences, labels, strict=True)]
 
@@ -304,6 +308,7 @@ def _chunked(trees: Iterable[Tree], source: str) -> Iterator[Sentence]:
 
 def _of_pairs(pairs: Sequence[tuple[str, str]], second: str, source: str, number: int) -> Sentence:
     """Return a sentence with the columns form and `second`."""
+    pairs = list(pairs)  # it may be an iterator, such as zip
     for pair in pairs:
         if not _is_pair(pair):
             msg = (

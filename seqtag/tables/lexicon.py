@@ -188,16 +188,23 @@ def check_phrases(tables: Sequence[WordTable], columns: Iterable[Column]) -> Non
 
 
 def note_useless(tables: Sequence[WordTable], columns: Sequence[Column]) -> None:
-    """Warn about tables that have no word of the training data."""
+    """Warn about tables that have no word of the training data, or many in lower case only."""
+    forms = [normal_forms(column.types) for column in columns]
     for table in tables:
-        found = [table.slots(table.hashes_of(normal_forms(column.types))) for column in columns]
-        if not any((slots < len(table.values)).any() for slots in found):
-            _log.warning(
+        found, in_lower = (_found(each, forms) for each in (table, replace(table, words="lower")))
+        if table.words == "form" and in_lower > 2 * found:
+            note = "the table %s has %d training words, but %d in lower case; try --words lower"
+            _log.warning(note, table.name, found, in_lower)
+        elif not found:
+            note = (
                 "none of the %s words of the table %s is in the training data, so that it has no "
-                "effect; compare their spelling, case (--words lower) and quotation marks",
-                f"{len(table):,}",
-                table.name,
+                "effect; compare their spelling, case (--words lower) and quotation marks"
             )
+            _log.warning(note, f"{len(table):,}", table.name)
+
+
+def _found(table: WordTable, forms: Sequence[Sequence[str]]) -> int:
+    return sum(int((table.slots(table.hashes_of(f)) < len(table.values)).sum()) for f in forms)
 
 
 class AnnotatedCorpus(Protocol):

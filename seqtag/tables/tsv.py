@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,7 +55,9 @@ _LINE = "\t\r\n"
 _CONLLU = 10  # columns
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _BLANKS = re.compile(r" *\t *")
+_NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*")
 _ROWS = 10_000  # written at a time
+_MANY = 10  # rows that tell which values a table has
 _ABOVE_WORDS = "entity", "entry", "form", "name", "phrase", "term", "text", "token", "word"
 _ABOVE_VALUES = "category", "class", "entity", "kind", "label", "ner", "pos", "tag", "type", "upos"
 
@@ -164,6 +167,7 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
     """
     header: dict[str, str] = {}
     rows: list[tuple[str, list[str]]] = []
+    first = 0  # line of the first row
     with closing(ByteStream(path, LIMITS._replace(line=LONGEST_LINE))) as stream:
         has_header = False
         for block in stream.blocks(after_last_line, returns=False):
@@ -181,6 +185,7 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                     if "\t" in text:
                         if not has_header:  # as people have written it
                             text = _BLANKS.sub("\t", text.strip(" "))
+                        first = first or number
                         rows.append(_row(text))
                     elif has_header and not rows and number > 1:
                         _add_fact(text, header)
@@ -197,13 +202,8 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                     raise CorpusError(error.message, source=stream.name, line=number) from None
     if rows and not has_header and _names_columns(*rows[0]):
         word, values = rows.pop(0)
-        _log.warning(
-            "%s: the first line, %r, names the columns and is no entry; if it is one, begin the "
-            "file with the line %r",
-            stream.name,
-            "\t".join((word, *values)),
-            FIRST_LINE,
-        )
+        note = "%s:%d: %r names the columns and is no entry; if it is one, begin the file with %r"
+        _log.warning(note, stream.name, first, "\t".join((word, *values)), FIRST_LINE)
     if not rows:
         msg = "expected a table of words, with a tab between word and value, found no word"
         raise CorpusError(msg, source=stream.name)
@@ -215,12 +215,39 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
             "seqtag lexicon"
         )
         raise CorpusError(msg, source=stream.name)
+    if not has_header and (found := _doubtful(rows)):
+        msg = f"{found}, else begin the file with the line {FIRST_LINE!r}"
+        raise CorpusError(msg, source=stream.name, line=first)
     return WordRows(header, rows)
 
 
 def _names_columns(word: str, values: Sequence[str]) -> bool:
     """Return whether a row is the line above a table: ``name``, ``type``."""
-    return word.lower() in _ABOVE_WORDS and all(each.lower() in _ABOVE_VALUES for each in values)
+    return word.lstrip("# ").lower() in _ABOVE_WORDS and values[0].lower() in _ABOVE_VALUES
+
+
+def _doubtful(rows: Sequence[tuple[str, list[str]]]) -> str:
+    """Return what of a list of one's own is hardly meant as entries; nothing if all may be."""
+    if all(len(word) > 2 and word[0] == word[-1] == '"' for word, _ in rows):
+        return f"expected words, found all in quotation marks, as {rows[-1][0]!r:.40}; remove them"
+    below = range(min(1, len(rows) - 1), len(rows))  # the first row may name the columns
+    width = len(rows[-1][1])
+    if width > 1 and all(len(rows[i][1]) == width for i in below):
+        is_number = [all(_NUMBER.fullmatch(rows[i][1][k]) for i in below) for k in range(width)]
+        if any(is_number) and not all(is_number):
+            return (
+                "expected values that words share, found a number on each line, in column "
+                f"{is_number.index(True) + 2}; leave it out, for example with cut"
+            )
+    word, values = rows[0]
+    if len(rows) > _MANY and all(rows[i][1] != values for i in below):
+        counts = Counter(tuple(values) for _, values in rows)
+        if [*counts.values()].count(1) == 1:
+            return (
+                f"expected an entry, found {word!r:.60} with {'|'.join(values)!r:.60}, the one "
+                "value that no other line has; if this line names the columns, delete it"
+            )
+    return ""
 
 
 def _row(line: str) -> tuple[str, list[str]]:

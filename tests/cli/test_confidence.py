@@ -134,6 +134,16 @@ def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
     assert all(model.calibration for model in seqtag.load(done).models)
 
 
+def test_the_dev_set_is_read_as_the_model_read_its_training_file(call, tmp_path):
+    """As by eval: the name of its label column is not one that would be guessed."""
+    data, model, done = (tmp_path / name for name in ("t.txt", "m.seqtag", "done.seqtag"))
+    data.write_bytes(chunks().replace(" ", "\t").encode())
+    how = "--columns", "form,pos,label", "--label", "label", "--epochs", "2", "-q"
+    assert call("train", data, *how, "-o", model).code == 0
+    assert call("eval", "-m", model, data, "-q").code == 0
+    assert "label; label calibrated" in call("bundle", model, "--calibrate", data, "-o", done).err
+
+
 def test_gold_labels_of_another_kind_are_not_calibrated_on(home, call, tmp_path):
     """Scores learned from them are nonsense; a column of ``_`` stays uncalibrated."""
     other = tmp_path / "other.conllu"

@@ -181,6 +181,28 @@ def test_a_table_without_a_word_of_the_data_is_named(folder, call, word, options
     assert (note in done.err) == is_useless
 
 
+@pytest.mark.parametrize(
+    ("words", "options", "note"),
+    [
+        ("dog the cat", (), ""),
+        ("dog the cat", ("--words", "lower"), ""),
+        ("Dog The Cat", (), "none of the 3 words"),
+        (
+            "fido dog rex",
+            (),
+            "the table mine has 1 training words, but 3 in lower",
+        ),
+    ],
+)
+def test_a_table_that_has_more_words_in_lower_case_is_named(folder, call, words, options, note):
+    (folder / "mine.tsv").write_text("".join(f"{word}\tanimal\n" for word in words.split()))
+    (folder / "t.txt").write_text("Fido N\nRex N\nthe D\ndog N\ncat N\n\n" * 3)
+    how = "--columns", "form,pos", "--lexicon", "mine.tsv", *options, *SHORT, "-o", "m.seqtag"
+    done = call("train", "t.txt", *how, "--force")
+    assert done.code == 0
+    assert note in done.err and ("the table mine" in done.err) == bool(note)
+
+
 def test_templates_that_ask_for_a_table(folder, call):
     (folder / "mine.txt").write_text("form[0]\nclass(en)[0]\n")
     options = ("train.conllu", "--templates", "mine.txt", *SHORT, "-o", "m.seqtag", "-q")

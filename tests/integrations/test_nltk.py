@@ -205,6 +205,21 @@ def test_it_is_used_as_the_tagger_of_nltk(tagged, tmp_path):
         SeqtagChunkParser().parse([("the", "DT")])
 
 
+def test_sentences_may_be_iterators_such_as_zip(tagged, parser, chunked):
+    listed = SeqtagTagger(load=False).train(tagged, nr_iter=2)
+    tagger = SeqtagTagger(load=False).train((iter(sent) for sent in tagged), nr_iter=2)
+    assert pickle.dumps(tagger.tagger) == pickle.dumps(listed.tagger)
+    assert tagger.tag(word for word in ["the", "dog"]) == listed.tag(["the", "dog"])
+    words, tags = zip(*chunked[0].leaves(), strict=True)
+    assert parser.parse(zip(words, tags, strict=True)) == chunked[0]
+
+
+@pytest.mark.parametrize("of", [SeqtagTagger, SeqtagChunkParser])
+def test_sentences_are_not_given_to_the_constructor(of, chunked):
+    with pytest.raises(TypeError, match=r"expected a Tagger or a path, found .* method train$"):
+        of(list(chunked))
+
+
 # ------------------------------------------------------------------------------ SeqtagChunkParser
 def test_parses_into_trees(parser, chunked):
     tree = parser.parse([("The", "DT"), ("old", "JJ"), ("dog", "NN"), ("barks", "VBZ"), (".", ".")])

@@ -23,6 +23,7 @@ from tests.strategies import each_backend, install
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
+from scipy.stats import uniform  # noqa: E402
 from sklearn.base import clone, is_classifier  # noqa: E402
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError  # noqa: E402
 from sklearn.experimental import enable_halving_search_cv  # noqa: E402, F401
@@ -31,6 +32,7 @@ from sklearn.model_selection import (  # noqa: E402
     GroupKFold,
     HalvingGridSearchCV,
     KFold,
+    RandomizedSearchCV,
     cross_val_predict,
     cross_val_score,
     cross_validate,
@@ -236,9 +238,11 @@ def test_cross_validation(X):
 def test_searches(X):
     model = SequencePerceptron(epochs=1)
     grid = {"margin": [0.5, 1.0], "epochs": [1, 3]}
+    drawn = {"margin": uniform(0.1, 1), "epochs": np.arange(1, 4), "step": np.float32([0.5, 1])}
     for search in (
         GridSearchCV(model, grid, cv=2, error_score="raise"),
         HalvingGridSearchCV(model, grid, cv=2, min_resources=10, error_score="raise"),
+        RandomizedSearchCV(model, drawn, n_iter=2, cv=2, random_state=1, error_score="raise"),
     ):
         search.fit(X, Y)
         assert search.best_score_ > 0.9

@@ -44,11 +44,61 @@ def test_a_list_as_a_spreadsheet_writes_it(file, caplog):
     assert found.rows == [("Paris", ["city"]), ("New York", ["city"]), ("name", ["type"])]
     [note] = caplog.messages
     assert note.endswith(
-        "t: the first line, 'Name\\tType', names the columns and is no entry; if "
-        f"it is one, begin the file with the line {FIRST_LINE!r}"
+        "t:1: 'Name\\tType' names the columns and is no entry; if it is one, begin the file with "
+        f"{FIRST_LINE!r}"
     )
     kept = read_word_table(file(f"{FIRST_LINE}\nname\ttype\nParis \tcity\n"))
     assert kept.rows == [("name", ["type"]), ("Paris ", ["city"])]
+
+
+@pytest.mark.parametrize("head", ["# names\n\nword\tlabel\n", "# names\n\n#name\ttype\tid\n"])
+def test_names_of_columns_below_comments_and_in_one(file, caplog, head):
+    assert read_word_table(file(head + "Paris\tcity\n")).rows == [("Paris", ["city"])]
+    assert "t:3: '" in caplog.text
+
+
+CITIES = "".join(f"Town{i}\tcity\nLake{i}\tlake\n" for i in range(5))
+NUMBERED = "".join(f"{line}\t{i}.5\n" for i, line in enumerate(CITIES.splitlines()))
+QUOTED = '"Ort"\t"Typ"\n"Rom"\t"Stadt"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Ort\tTyp\n" + CITIES, "t:1: expected an entry, found 'Ort' with 'Typ', the one value"),
+        ("#Ort\tTyp\n" + CITIES, "t:1: expected an entry, found '#Ort' with 'Typ', the one value"),
+        (
+            "name\ttype\tid\n" + NUMBERED,
+            "t:1: expected values that words share, found a number on ",
+        ),
+        ("# x\nOrt\tTyp\tZahl\n" + NUMBERED, "t:2: expected values that words share, found a "),
+        (QUOTED, "t:1: expected words, found all in quotation marks, as '\"Rom\"'; remove"),
+    ],
+)
+def test_what_is_hardly_an_entry_is_refused_unless_the_file_has_a_header(file, text, message):
+    path = file(text)
+    with pytest.raises(CorpusError) as caught:
+        read_word_table(path)
+    assert str(caught.value).startswith(str(path.parent / message))
+    assert str(caught.value).endswith(f", else begin the file with the line {FIRST_LINE!r}")
+    rows = [line for line in text.splitlines() if "\t" in line]
+    kept = read_word_table(file("\n".join([FIRST_LINE, *rows])))
+    assert ["\t".join((word, *values)) for word, values in kept.rows] == rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CITIES + "Ort\tTyp\n",  # it is not above
+        "Ort\tTyp\n" + CITIES + "Berg\tGipfel\n",  # nor the only one
+        "".join(f"word{i}\t{i % 2}\n" for i in range(20)),  # classes
+        "".join(f"word{i}\t{i % 2}\t{i % 3}\n" for i in range(20)),
+        'Paris\tcity\n"\tmark\n"""\tmark\n',
+    ],
+)
+def test_what_may_be_an_entry_is_one(file, caplog, text):
+    assert len(read_word_table(file(text)).rows) == text.count("\n")
+    assert not caplog.messages
 
 
 @pytest.mark.parametrize(
