@@ -350,7 +350,7 @@ class ReadOptions(LayoutOptions):
             is_plus = found.format == "conllu-plus"
             msg = (
                 f"expected different column names with FORM among them, found "
-                f"{', '.join(found.columns)}; "
+                f"{', '.join(found.columns):.200}; "
                 f"{'correct # global.columns' if is_plus else 'name the columns with --columns'}"
             )
             raise CorpusError(msg, source=stream.name, line=1)
