@@ -33,12 +33,8 @@ def command(ledger: str, as_json: bool) -> int:
     lines = [
         f"{state}: {report.progress()}",
         f"{report.tagged:,} tagged, {report.skipped:,} skipped, {len(report.failures):,} failed; "
-        f"{report.tokens:,} tokens in {report.seconds:,.0f} s; "
-        f"{report.attempts_lost:,} attempts lost",
+        f"{report.tokens:,} tokens in {report.seconds:,.0f} s",
     ]
-    lines += [
-        f"{source} failed (attempts: {attempts}): {error}"
-        for source, attempts, error in report.failures
-    ]
+    lines += [f"{source} failed: {error}" for source, error in report.failures]
     say("\n".join(lines) + "\n")
     return 1 if report.failures else 0
