@@ -22,7 +22,7 @@ from seqtag.batch.jobs import Job
 from seqtag.batch.ledger import BatchReport, FileResult
 from seqtag.batch.ray_cluster import ATTEMPTS, require_ray
 from seqtag.batch.storage import absolute, facts_of_all, local_path
-from seqtag.errors import ClusterError, SeqtagError
+from seqtag.errors import SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
 
@@ -150,8 +150,6 @@ class TagRun:
         of the content is final at once.
     time_limit
         Seconds that an attempt at a file may take; 0 for an hour and a second for each 10 kB.
-    max_failures
-        Number of files that may fail; None for any number.
     verify
         Whether to read finished outputs and compare their digests.
     listener
@@ -166,7 +164,6 @@ class TagRun:
     threads: int = 1
     attempts: int = ATTEMPTS
     time_limit: float = 0.0
-    max_failures: int | None = None
     verify: bool = False
     listener: Listener = lambda *_: None
 
@@ -190,8 +187,6 @@ class TagRun:
 
         Raises
         ------
-        ClusterError
-            If too many files failed.
         KeyboardInterrupt
             After all tasks have been ended.
         """
@@ -215,13 +210,6 @@ class TagRun:
                     self.listener(None, report)
                     for step, outcome in task:
                         self._finish(step.job, outcome)
-                    if self.max_failures is not None and len(report.failures) > self.max_failures:
-                        msg = (
-                            f"expected at most {self.max_failures} failed files, found "
-                            f"{len(report.failures)}; see {self.ledger.path}, correct the cause, "
-                            "and run the same command to continue"
-                        )
-                        raise ClusterError(msg)
         finally:  # remove what killed workers have left next to the files of these jobs
             targets = {os.path.dirname(job.target) for job in jobs}  # noqa: PTH120  also of addresses
             for folder in filter(None, map(local_path, targets)):

@@ -15,8 +15,7 @@ from seqtag.cli.options import complete_files, json_option
 def command(ledger: str, as_json: bool) -> int:
     """Show how far a run of seqtag cluster tag is, from its ledger, and the files that failed.
 
-    The run may be in progress, finished, or interrupted, as by --max-failures. The exit code
-    is 1 if files failed.
+    The run may be in progress, finished, or interrupted. The exit code is 1 if files failed.
 
     \b
     Examples:

@@ -21,7 +21,6 @@ from seqtag.batch.jobs import Job
 from seqtag.batch.ledger import BatchReport, Failure, Ledger, read_report
 from seqtag.batch.ray_tagging import Step, TagRun
 from seqtag.batch.storage import facts_of_all
-from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
 from tests.batch.engines import FakeRay, RayError, fake  # noqa: TC001
@@ -170,25 +169,6 @@ def test_a_task_of_many_files_that_is_lost_is_repeated_file_by_file(place, fake)
     assert len(lost) == 2 and lost[0] > lost[1] == 1
 
 
-def test_too_many_failures_stop_the_run(place, fake, call):
-    fake.lose = lambda *_: True
-    with pytest.raises(ClusterError) as error:
-        run(fake, attempts=1, max_failures=2)
-    assert str(error.value) == (
-        "expected at most 2 failed files, found 3; see out/ledger.jsonl, correct the cause, and "
-        "run the same command to continue"
-    )
-    assert len(lines("failed")) == 3
-    assert status(call).startswith("interrupted: ")
-    fake.lose = lambda steps, *_: sources(steps) == ["0.conllu"]
-    done = call(*TAG, "in/*.conllu", "--max-failures", 0)
-    assert done.code == 1
-    assert "seqtag: expected at most 0 failed files, found 1; see out/ledger.jsonl" in done.err
-    assert len(lines("tagged")) == len(names("out")) - 1  # without the ledger
-    fake.lose = lambda *_: False
-    assert run(fake, max_failures=0).failures == []
-
-
 def test_only_recorded_outputs_are_looked_up(place, fake, monkeypatch):
     asked = []
     monkeypatch.setattr(
@@ -248,7 +228,7 @@ def test_what_may_go_better_is_tried_again(place, fake, monkeypatch, error, mess
     assert (report.failures, len(errors)) == ([Failure("in/3.conllu", message)], 6)
 
 
-def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, monkeypatch):
+def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, call, monkeypatch):
     monkeypatch.setattr(tagging, "_TASK_FILES", 1)
     left = _temporary_name(Path("out", "4.conllu").absolute())
 
@@ -261,6 +241,7 @@ def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, monkeypat
         run(fake, listener=interrupt)
     assert len(fake.cancelled) == 2  # of five, two were done and one was about to be begun
     assert not left.exists()
+    assert status(call).startswith("interrupted: 2 of 5 files")
     report = run(fake)
     assert (report.tagged, report.skipped) == (3, 2)
 
