@@ -1,6 +1,6 @@
 """The ledger of runs over many files: what was done to each, one JSON document a line.
 
-A line is appended as soon as a file is finished, lost or given up, by the driver alone. Everything
+A line is appended as soon as a file is finished or given up, by the driver alone. Everything
 that is known of a run is a sum over its lines. If the driver is killed, at most the last line is
 cut short; it counts for nothing.
 """
@@ -27,8 +27,7 @@ LEDGER = "ledger.jsonl"
 
 Entry: TypeAlias = "dict[str, Any]"
 """A line of a ledger. Its ``status`` says what it is: ``run`` begins a run, ``tagged`` and
-``skipped`` finish a file, ``lost`` is an attempt that is followed by another, ``failed`` a file
-that is given up, and ``end`` ends a run."""
+``skipped`` finish a file, ``failed`` gives it up, and ``end`` ends a run."""
 
 Reason: TypeAlias = Literal["", "new", "input", "output", "model", "options", "version"]
 
@@ -81,15 +80,14 @@ class FileResult:
 
 _START = b'{"status": "'
 _RESULTS = ("tagged", "skipped")
-_STATUSES = frozenset({*_RESULTS, "run", "lost", "failed", "end"})
+_STATUSES = frozenset({*_RESULTS, "run", "failed", "end"})
 _FIELDS = [each.name for each in fields(FileResult)]
 
 
 class Failure(NamedTuple):
-    """A file that was given up, with the number of attempts and the last error."""
+    """A file that was given up, and the last error."""
 
     source: str
-    attempts: int
     error: str
 
 
@@ -107,8 +105,6 @@ class BatchReport:
         Formats of the files that were tagged, with their counts.
     failures
         Files that were given up.
-    attempts_lost
-        Number of attempts that failed and were followed by another.
     begun
         Time of the first line.
     seconds
@@ -127,7 +123,6 @@ class BatchReport:
     bytes_read: int = 0
     formats: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
-    attempts_lost: int = 0
     begun: float = 0.0
     seconds: float = 0.0
     workers: int = 0
@@ -152,10 +147,8 @@ class BatchReport:
             self.bytes_read += entry["bytes_read"]
         elif status == "skipped":
             self.skipped += 1
-        elif status == "lost":
-            self.attempts_lost += 1
         elif status == "failed":
-            self.failures.append(Failure(entry["source"], entry["attempts"], entry["error"]))
+            self.failures.append(Failure(entry["source"], entry["error"]))
         elif status == "end":
             self.seconds, self.workers, self.ended = entry["seconds"], entry["workers"], True
 
@@ -255,11 +248,11 @@ class Ledger:
         """Return the last result for an output; None if there is none."""
         return self._results.get(target)
 
-    def add(self, result: FileResult, **more: Any) -> Entry:
+    def add(self, result: FileResult) -> Entry:
         """Append a finished file; return its line."""
         entry = asdict(result) | {"target": result.target.removeprefix(self._folder)}
         self._results[result.target] = result
-        return self.append(entry | more)
+        return self.append(entry)
 
     def append(self, entry: Entry) -> Entry:
         """Append a line, and return it."""

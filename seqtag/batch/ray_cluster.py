@@ -33,6 +33,8 @@ def require_ray() -> Any:
         If it is not installed.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user turns them on
+    # Otherwise Ray repeats without end what is killed because memory is short.
+    os.environ.setdefault("RAY_task_oom_retries", str(ATTEMPTS - 1))
     try:
         return import_module("ray")
     except ImportError:

@@ -15,8 +15,7 @@ from seqtag.cli.options import complete_files, json_option
 def command(ledger: str, as_json: bool) -> int:
     """Show how far a run of seqtag cluster tag is, from its ledger, and the files that failed.
 
-    The run may be in progress, finished, or interrupted, as by --max-failures. The exit code
-    is 1 if files failed.
+    The run may be in progress, finished, or interrupted. The exit code is 1 if files failed.
 
     \b
     Examples:
@@ -33,12 +32,8 @@ def command(ledger: str, as_json: bool) -> int:
     lines = [
         f"{state}: {report.progress()}",
         f"{report.tagged:,} tagged, {report.skipped:,} skipped, {len(report.failures):,} failed; "
-        f"{report.tokens:,} tokens in {report.seconds:,.0f} s; "
-        f"{report.attempts_lost:,} attempts lost",
+        f"{report.tokens:,} tokens in {report.seconds:,.0f} s",
     ]
-    lines += [
-        f"{source} failed (attempts: {attempts}): {error}"
-        for source, attempts, error in report.failures
-    ]
+    lines += [f"{source} failed: {error}" for source, error in report.failures]
     say("\n".join(lines) + "\n")
     return 1 if report.failures else 0

@@ -60,13 +60,6 @@ _EVERY = 30.0  # seconds between two lines about the progress
 )
 @attempts_option
 @in_cluster(
-    "--max-failures",
-    type=click.IntRange(0),
-    help="Stop if more files than this fail.",
-    shown="do all others",
-    metavar="N",
-)
-@in_cluster(
     "--verify",
     is_flag=True,
     help="Read finished outputs, and tag those again whose content has changed.",
@@ -98,7 +91,6 @@ def command(
     base: str | None,
     suffix: str | None,
     attempts: int,
-    max_failures: int | None,
     verify: bool,
     time_limit: float | None,
     ledger: str | None,
@@ -165,7 +157,6 @@ def command(
             threads=threads,
             attempts=attempts,
             time_limit=time_limit or 0.0,
-            max_failures=max_failures,
             verify=verify,
             listener=show,
         )

@@ -19,20 +19,27 @@ class RayError(Exception):
     """What the engine says of a worker that was lost."""
 
 
+class RayTaskError(RayError):
+    """What the engine says of a function that raised an error."""
+
+    def __init__(self, cause: Exception):
+        self.cause = cause
+
+
 class FakeRay(ModuleType):
     """Ray, as far as the drivers use it; tasks are done when they are waited for.
 
     Attributes
     ----------
     lose
-        Asked before each task with its arguments: whether its worker is lost.
+        Asked before each attempt at a task with its arguments: whether its worker is lost.
     most
         The most tasks that were in flight.
     """
 
     def __init__(self) -> None:
         super().__init__("ray")
-        self.exceptions = SimpleNamespace(RayError=RayError)
+        self.exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
         self.lose: Callable[..., bool] = lambda *_: False
         self.init_error: Exception | None = None
         self.inits: list[dict[str, Any]] = []
@@ -79,29 +86,43 @@ class FakeRay(ModuleType):
 
 
 class Remote:
-    """A function that becomes tasks."""
+    """A function that becomes tasks, once its options are known."""
 
     def __init__(self, ray: FakeRay, function: Callable[..., Any]):
         self._ray, self._function = ray, function
 
-    def options(self, **options: Any) -> Remote:
-        assert options["max_retries"] == 0  # the driver alone counts attempts
-        return self
-
-    def remote(self, *arguments: Any) -> Task:
-        return Task(self._ray, self._function, arguments)
+    def options(self, **options: Any) -> SimpleNamespace:
+        return SimpleNamespace(
+            remote=lambda *arguments: Task(self._ray, self._function, arguments, options)
+        )
 
 
 class Task:
-    """A call that is done once."""
+    """A call that is repeated as its options say."""
 
-    def __init__(self, ray: FakeRay, function: Callable[..., Any], arguments: tuple[Any, ...]):
+    def __init__(
+        self,
+        ray: FakeRay,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        options: dict[str, Any],
+    ):
         self._ray, self._function, self.arguments = ray, function, arguments
+        self._options = options
 
     def run(self) -> Any:
-        if self._ray.lose(*self.arguments):
-            raise RayError("The worker died unexpectedly\nand more of that")
-        return self._function(*self.arguments)
+        error: RayError | None = None
+        for _ in range(1 + self._options["max_retries"]):
+            if self._ray.lose(*self.arguments):
+                error = RayError("The worker died unexpectedly\nand more of that")
+                continue
+            try:
+                return self._function(*self.arguments)
+            except Exception as cause:
+                error = RayTaskError(cause)
+                if not self._options["retry_exceptions"]:
+                    break
+        raise error
 
 
 @pytest.fixture

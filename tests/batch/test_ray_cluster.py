@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from types import SimpleNamespace
@@ -20,6 +21,17 @@ def test_without_ray_the_extra_is_named(monkeypatch):
     assert str(error.value) == (
         "expected the package ray to run on a cluster, found none; " + install_hint("ray")
     )
+
+
+@pytest.mark.parametrize(("given", "found"), [(None, "2"), ("5", "5")])
+def test_ray_gives_up_what_is_killed_because_memory_is_short(monkeypatch, given, found):
+    name = "RAY_task_oom_retries"
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace())
+    monkeypatch.setenv(name, given or "")  # which restores it
+    if given is None:
+        monkeypatch.delenv(name)
+    require_ray()
+    assert os.environ[name] == found
 
 
 @posix

@@ -19,9 +19,8 @@ from seqtag.batch import ray_tagging as tagging
 from seqtag.batch.files import Models, tag_file
 from seqtag.batch.jobs import Job
 from seqtag.batch.ledger import BatchReport, Failure, Ledger, read_report
-from seqtag.batch.ray_tagging import AttemptError, Step, TagRun, attempt
+from seqtag.batch.ray_tagging import Step, TagRun
 from seqtag.batch.storage import facts_of_all
-from seqtag.errors import ClusterError
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
 from tests.batch.engines import FakeRay, RayError, fake  # noqa: TC001
@@ -56,9 +55,9 @@ def lines(status: str) -> list[dict]:
     return [each for each in found if each["status"] == status]
 
 
-def sources(items, *_) -> list[str]:
+def sources(steps, *_) -> list[str]:
     """The names of the files of a task."""
-    return [Path(step.job.source).name for step, _ in items]
+    return [Path(step.job.source).name for step in steps]
 
 
 def names(folder: str) -> list[str]:
@@ -83,7 +82,7 @@ def test_all_files_are_tagged_a_few_at_a_time(place, fake, monkeypatch):
 
 def test_small_files_share_a_task(place, fake):
     tasks = []
-    fake.lose = lambda items, *_: tasks.append(len(items)) or False
+    fake.lose = lambda steps, *_: tasks.append(len(steps)) or False
     for number in range(5, 40):
         Path("in", f"{number:02}.conllu").write_text(conllu(labels=False))
     assert run(fake).tagged == 40
@@ -115,7 +114,6 @@ def test_the_ledger_says_what_is_there(place, fake):
         ):
             data = path.read_bytes()
             assert (hashlib.sha256(data).hexdigest(), len(data)) == (digest, size)
-        assert line["attempts"] == 1
     found, running = read_report("out/ledger.jsonl")
     assert not running
     assert found.as_json() == report.as_json() | {"seconds": found.as_json()["seconds"]}
@@ -132,59 +130,43 @@ def test_a_damaged_output_of_the_same_size_is_noticed_when_asked(place, fake):
     assert Path("out/2.conllu").read_bytes() == data
 
 
-def test_a_worker_that_is_lost_once_costs_an_attempt(place, fake):
+@pytest.mark.parametrize("together", [1, 500])
+def test_a_worker_that_is_lost_costs_an_attempt(place, fake, monkeypatch, together):
+    monkeypatch.setattr(tagging, "_TASK_FILES", together)
     lost = []
 
-    def lose(items, *_):
-        if "3.conllu" in sources(items) and not lost:
-            lost.append(items)
+    def lose(steps, *_):
+        if "3.conllu" in sources(steps) and len(lost) < 2:
+            lost.append(steps)
             return True
         return False
 
     fake.lose = lose
     report = run(fake)
-    assert lost[0][0][0].job.source == str(place / "in" / sources(lost[0])[0])
-    assert (report.tagged, report.failures, report.attempts_lost) == (5, [], 1)
+    assert lost[0][0].job.source == str(place / "in" / sources(lost[0])[0])
+    assert (report.tagged, report.failures, len(lost)) == (5, [], 2)
 
 
 def test_a_file_that_costs_every_worker_is_given_up(place, fake):
-    fake.lose = lambda items, *_: "3.conllu" in sources(items)
-    heard = []
-    report = run(fake, attempts=2, listener=lambda done, _: heard.append(done))
-    failure = Failure("in/3.conllu", 2, "the worker was lost: The worker died unexpectedly")
+    lost = []
+    fake.lose = lambda steps, *_: "3.conllu" in sources(steps) and not lost.append(len(steps))
+    report = run(fake, attempts=2)
+    failure = Failure("in/3.conllu", "the worker was lost: The worker died unexpectedly")
     assert report.failures == [failure]
-    assert [done["attempts"] for done in heard if done and done["status"] == "failed"] == [2]
+    assert [each["error"] for each in lines("failed")] == [failure.error]
     assert report.tagged == 4
-    assert report.attempts_lost == len(lines("lost")) >= 1
+    assert [each for each in lost if each == 1] == [1, 1]
 
 
 def test_a_task_of_many_files_that_is_lost_is_repeated_file_by_file(place, fake):
     for number in range(5, 40):
         Path("in", f"{number:02}.conllu").write_text(conllu(labels=False))
-    fake.lose = lambda items, *_: "1.conllu" in sources(items)
+    lost = []
+    fake.lose = lambda steps, *_: "1.conllu" in sources(steps) and not lost.append(len(steps))
     report = run(fake, attempts=1)
     assert [each.source for each in report.failures] == ["in/1.conllu"]
     assert report.tagged == 39
-    assert lines("lost")[0]["files"] > 1
-
-
-def test_too_many_failures_stop_the_run(place, fake, call):
-    fake.lose = lambda *_: True
-    with pytest.raises(ClusterError) as error:
-        run(fake, attempts=1, max_failures=2)
-    assert str(error.value) == (
-        "expected at most 2 failed files, found 4; see out/ledger.jsonl, correct the cause, and "
-        "run the same command to continue"
-    )
-    assert len(lines("failed")) == 4  # of all tasks in flight
-    assert status(call).startswith("interrupted: ")
-    fake.lose = lambda items, *_: sources(items) == ["0.conllu"]
-    done = call(*TAG, "in/*.conllu", "--max-failures", 0)
-    assert done.code == 1
-    assert "seqtag: expected at most 0 failed files, found 1; see out/ledger.jsonl" in done.err
-    assert len(lines("tagged")) == len(names("out")) - 1  # without the ledger
-    fake.lose = lambda *_: False
-    assert run(fake, max_failures=0).failures == []
+    assert len(lost) == 2 and lost[0] > lost[1] == 1
 
 
 def test_only_recorded_outputs_are_looked_up(place, fake, monkeypatch):
@@ -206,7 +188,7 @@ def test_a_worker_that_takes_too_long_ends(place):
         "from seqtag.tagging import TagOptions\n"
         "models, how = Models.of('my.seqtag'), {'options': TagOptions()}\n"
         "ray_tagging._models[models.digests] = models\n"
-        "attempt([(Step(Job('pipe', 'out'), 0), None)], models.digests, [], 0.5, how)\n"
+        "tag_steps([Step(Job('pipe', 'out'), 0, None)], models.digests, [], 0.5, how)\n"
     )
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, timeout=60)
@@ -227,17 +209,26 @@ class _StoreError(Exception):
         (_StoreError("no credentials"), "_StoreError: no credentials"),
     ],
 )
-def test_what_may_go_better_is_tried_again(monkeypatch, error, message):
-    def fail(*_, **__):
-        raise error
+@pytest.mark.parametrize("together", [1, 500])
+def test_what_may_go_better_is_tried_again(place, fake, monkeypatch, error, message, together):
+    monkeypatch.setattr(tagging, "_TASK_FILES", together)
+    errors = [error] * 2
+
+    def fail(source, *arguments, **more):
+        if Path(source).name == "3.conllu" and errors:
+            raise errors.pop()
+        return tag_file(source, *arguments, **more)
 
     monkeypatch.setattr(tagging, "tag_file", fail)
-    monkeypatch.setitem(tagging._models, (), None)
-    found = attempt([(Step(Job("a", "b"), 0), None)], (), [], 0, {})
-    assert found == [AttemptError(message, retry=True)]
+    assert run(fake).tagged == 5
+    assert not errors
+    errors += [error] * 9
+    Path("out/3.conllu").unlink()
+    report = run(fake)
+    assert (report.failures, len(errors)) == ([Failure("in/3.conllu", message)], 6)
 
 
-def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, monkeypatch):
+def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, call, monkeypatch):
     monkeypatch.setattr(tagging, "_TASK_FILES", 1)
     left = _temporary_name(Path("out", "4.conllu").absolute())
 
@@ -250,6 +241,7 @@ def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake, monkeypat
         run(fake, listener=interrupt)
     assert len(fake.cancelled) == 2  # of five, two were done and one was about to be begun
     assert not left.exists()
+    assert status(call).startswith("interrupted: 2 of 5 files")
     report = run(fake)
     assert (report.tagged, report.skipped) == (3, 2)
 
@@ -297,15 +289,15 @@ def test_the_command_tags_and_sums_up(place, fake, call):
 
 def test_failures_are_named_and_forgotten_when_they_are_mended(place, fake, call):
     Path("in/1.conllu").write_text(BROKEN)
-    fake.lose = lambda items, *_: "0.conllu" in sources(items)
+    fake.lose = lambda steps, *_: "0.conllu" in sources(steps)
     done = call(*TAG, "in/*.conllu", "--attempts", 2)
     assert done.code == 1
     assert "seqtag: in/0.conllu failed: the worker was lost: The worker died unexpec" in done.err
     shown = call("cluster", "status", "out/ledger.jsonl")
     assert shown.code == 1
     found = sorted(shown.out.decode().splitlines()[2:])
-    assert found[0].startswith("in/0.conllu failed (attempts: 2): the worker was lost")
-    assert found[1].startswith("in/1.conllu failed (attempts: 1): ")
+    assert found[0].startswith("in/0.conllu failed: the worker was lost")
+    assert found[1].startswith("in/1.conllu failed: ")
     assert "expected 10 tab-separated columns" in found[1]
     fake.lose = lambda *_: False
     Path("in/1.conllu").write_text(conllu())

@@ -12,7 +12,7 @@ import pytest
 
 import seqtag
 from seqtag.batch import SeqtagBatch, annotate
-from seqtag.batch.rows import RowTagger, arrow
+from seqtag.batch.rows import arrow
 from seqtag.errors import CorpusError, OptionError, SeqtagError, install_hint
 from seqtag.tagging.pipeline import Chain
 from seqtag.tagging.streams import TagOptions
@@ -27,7 +27,7 @@ ROWS = [
 
 
 def rows_of(model, rows, **options) -> list:
-    return RowTagger(Chain([seqtag.load(model)]), TagOptions(**options)).tag(rows)
+    return SeqtagBatch(model, TagOptions(**options)).tag(rows)
 
 
 def test_rows_of_tokens(home):
@@ -63,9 +63,7 @@ def test_given_labels_margins_and_more(home):
     row = {"tokens": ["the", "dog"], "upos": ["X", "_"]}
     [found] = rows_of(home / "upos.seqtag", [row], keep=True)
     assert found["upos"][0] == "X"
-    tagger = RowTagger(
-        Chain([seqtag.load(home / "upos.seqtag")]), TagOptions(margin=True, nbest=2, to=None)
-    )
+    tagger = SeqtagBatch(home / "upos.seqtag", TagOptions(margin=True, nbest=2, to=None))
     [found] = tagger.tag([{"tokens": ["the", "dog"]}])
     assert list(found) == ["upos", "margin", "upos2"] == tagger.names
 
@@ -87,11 +85,10 @@ def test_rows_with_something_else(home, rows, message):
     assert message in str(error.value)
 
 
-def test_rows_have_no_other_format(home):
-    chain = Chain([seqtag.load(home / "upos.seqtag")])
+def test_rows_have_no_other_format():
     for options, found in (({"to": "conllu"}, "--to conllu"), ({"token_ranges": True}, "--token")):
         with pytest.raises(OptionError, match=f"expected rows to stay rows, found {found}"):
-            RowTagger(chain, TagOptions(**options))
+            annotate({}, "en", TagOptions(**options))
 
 
 # ----------------------------------------------------------------- Arrow

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 import seqtag
-from seqtag.batch.rows import RowTagger
+from seqtag.batch import SeqtagBatch
 from seqtag.corpus.datasets import names_in_schema, with_names
 from seqtag.errors import CorpusError
-from seqtag.tagging.pipeline import Chain
-from seqtag.tagging.streams import TagOptions
 
 datasets = pytest.importorskip("datasets", reason="needs datasets")
 
@@ -70,8 +68,8 @@ def test_parquet_keeps_the_names(table, tmp_path):
     read = pq.read_table(tmp_path / "x.parquet")
     assert names_in_schema(read.schema.metadata) == {"pos": POS, "ner": NAMES}
     tagger = seqtag.train(table, label="ner", templates="chunk", **SMALL)
-    rows = RowTagger(Chain([tagger]), TagOptions())
-    assert rows.arrow_table(read)["ner"].to_pylist() == GOLD
+    rows = SeqtagBatch(tagger)
+    assert rows(read)["ner"].to_pylist() == GOLD
 
 
 def test_the_estimator_takes_columns(table):

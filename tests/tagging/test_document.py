@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seqtag
-from seqtag.batch.rows import RowTagger
+from seqtag.batch import SeqtagBatch
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError, SeqtagError
 from seqtag.tagging.document import cut_by_rules
-from seqtag.tagging.pipeline import Chain
-from seqtag.tagging.streams import TagOptions
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"]]
 TAGS = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB", "DET", "NOUN"]]
@@ -66,7 +64,7 @@ def test_arrow_has_a_row_for_each_sentence_as_tables_of_texts_have(tagger):
     text = "  the dog barks.\n\na cat\t sees the  dog "
     for model in (tagger, seqtag.load("en").only("upos", "feats")):
         found = model.tag_text(text).to_arrow()
-        rows = RowTagger(Chain([model]), TagOptions()).arrow_table(pa.table({"text": [text]}))
+        rows = SeqtagBatch(model)(pa.table({"text": [text]}))
         assert found.num_rows == 2
         assert found.schema == pa.schema(list(rows.schema.field("sentences").type.value_type))
         [sentences] = rows["sentences"].to_pylist()
