@@ -60,7 +60,8 @@ class RowSentence(SpanSentence):
             for i, name in enumerate(names)
         }
         for name, spelling in layout.spellings:
-            values[name] = spelling.read(values[name])
+            if name in values:  # else it is the spelling of a column to come
+                values[name] = spelling.read(values[name])
         at = [row[names.index("form")][0] for row in rows]
         spans = {name: [row[i] for row in rows] for i, name in enumerate(names)}
         super().__init__(raw, source, line, values, at, spans)

@@ -314,7 +314,7 @@ def _find_columns(
         found = found or (most and (certain or spelled))
     if found:
         if "form" in layout.columns:
-            _refuse_texts([row[layout.columns.index("form")] for row in typical])
+            _refuse_no_words([row[layout.columns.index("form")] for row in typical])
         return layout
     if not possible or (in_sentences and "\t" not in layout.separator and width > 1):
         return None
@@ -326,8 +326,14 @@ def _find_columns(
     raise CorpusError(msg)
 
 
-def _refuse_texts(cells: Sequence[str]) -> None:
-    """Refuse a table with a text in each row, in which no cell is a word."""
+def _refuse_no_words(cells: Sequence[str]) -> None:
+    """Refuse rows in which no cell is a word: with a text in each, or with odd separators."""
+    if 2 * sum("\u00a0" in cell or "\u3000" in cell for cell in cells) > len(cells):
+        msg = (
+            f"expected a separator after each word, found a no-break or ideographic space in most "
+            f"rows, such as {cells[-1]!a:.60}; replace it by a tab or a blank"
+        )
+        raise CorpusError(msg)
     if _TEXT_WORDS * len(cells) <= sum(len(cell.split(" ")) for cell in cells) and cells:
         msg = (
             f"expected one word in each row, found texts such as {cells[-1]!r:.60}; tag the texts "

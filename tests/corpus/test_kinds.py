@@ -176,6 +176,27 @@ def test_tables_of_texts_are_refused(head, row):
         seqtag.sniff(io.BytesIO(text.encode()))
 
 
+@pytest.mark.parametrize("space", ["\u00a0", "\u3000"])
+def test_other_spaces_between_word_and_label_are_refused(space):
+    rows = [f"Ada{space}B-PER", f"ran{space}O", f".{space}O", ""]
+    with pytest.raises(CorpusError, match="found a no-break or ideographic space in most rows"):
+        sniff(rows * 5)
+    assert sniff([*rows[:1], *["ran O", ". O", ""] * 5]).columns[0] == "form"
+
+
+def test_labels_are_added_in_the_spelling_of_the_model(tmp_path, call):
+    """Also to a file that has neither the column nor blank lines."""
+    (tmp_path / "train.txt").write_text("Ada b-per\nran o\nRome b-loc\n. o\n\n" * 5)
+    model = tmp_path / "m.seqtag"
+    assert call("train", tmp_path / "train.txt", "-o", model, "--epochs", 3, "-q").code == 0
+    (tmp_path / "words.txt").write_text("Ada\nran\nEOS\nRome\nEOS\n")
+    done = call("tag", "-m", model, "--sentences", "EOS", tmp_path / "words.txt", "-q")
+    assert done.code == 0, done.err
+    lines = done.out.decode().splitlines()
+    assert [line.split()[0] for line in lines] == ["Ada", "ran", "EOS", "Rome", "EOS"]
+    assert {line.split()[1] for line in lines if line != "EOS"} <= {"b-per", "b-loc", "o"}
+
+
 def test_scores_are_no_parts_of_speech():
     rows = ["Ada\tB-PER\t.93", "ran\tO\t0.5", ".\tO\t1.0", ""]
     assert sniff(rows * 5).columns == ("form", "ner", "3")
