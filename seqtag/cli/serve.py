@@ -244,7 +244,7 @@ def _reporters(
 def _write_json(record: Mapping[str, object]) -> None:
     """Write a record and the time as a line of JSON."""
     now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-    with suppress(OSError):  # nobody reads it
+    with suppress(OSError):  # stderr is closed
         os.write(2, f"{json.dumps({'time': now, **record})}\n".encode())
 
 

@@ -191,8 +191,10 @@ def note_useless(tables: Sequence[WordTable], columns: Sequence[Column]) -> None
     """Warn about tables that have no word of the training data, or many in lower case only."""
     forms = [normal_forms(column.types) for column in columns]
     for table in tables:
-        found, in_lower = (_found(each, forms) for each in (table, replace(table, words="lower")))
-        if table.words == "form" and in_lower > 2 * found:
+        found = _found(table, forms)
+        is_written = table.words == "form"  # words are looked up as they are written
+        in_lower = _found(replace(table, words="lower"), forms) if is_written else 0
+        if in_lower > 2 * found:
             note = "the table %s has %d training words, but %d in lower case; try --words lower"
             _log.warning(note, table.name, found, in_lower)
         elif not found:
