@@ -80,13 +80,6 @@ _HOME = {
 }
 
 
-def _train(*args: object, **options: object) -> object:
-    """Call `seqtag.train`, imported at the first call."""
-    from importlib import import_module
-
-    return import_module("seqtag.training.train").train(*args, **options)
-
-
 def _missing_model(entry: object, *, train: bool) -> None:
     """Train the model of a treebank if that is wanted; commands also ask."""
     from importlib import import_module
@@ -95,7 +88,6 @@ def _missing_model(entry: object, *, train: bool) -> None:
         import_module("seqtag.training.named").train_named(entry)
 
 
-hooks.register("train", _train)
 hooks.register("missing_model", _missing_model)
 
 

@@ -1,7 +1,7 @@
-"""Hooks: functions of higher layers that methods of lower layers call.
+"""Hooks: functions of higher layers that lower layers call.
 
-`seqtag.Tagger.partial_fit` calls `seqtag.train`, which is in a higher layer.
-The package registers it when it is imported, so that tagging does not import training.
+`seqtag.load` may train a missing model, and training is in a higher layer. The package registers
+the function when it is imported, so that loading does not import training.
 """
 
 from __future__ import annotations

@@ -36,7 +36,6 @@ from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
 from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row, rival_ids
 from seqtag.training.data import TrainingData
-from seqtag.training.online import OnlineWeights, learned_ids
 from seqtag.training.runs import train_runs
 
 if TYPE_CHECKING:
@@ -343,53 +342,6 @@ class ItemTask:
 
         outcome = train_runs(self, schedule, judge if held_out else None)
         return self.tagger(mean([run.cells for run in outcome.kept]))
-
-
-class OnlineItems:
-    """Online learner of feature dicts. It pickles with its complete state.
-
-    Parameters
-    ----------
-    settings
-        Settings of training; `min_count` and `dropout` have no effect.
-    tagger
-        Initial model; may have no names and zero weights.
-    """
-
-    def __init__(self, settings: Settings, tagger: ItemTagger):
-        check_settings(settings)
-        self._names, self._labels, self._coding = dict(tagger.names), tagger.labels, tagger.coding
-        self._weights = OnlineWeights(settings, tagger.layout, State.start(tagger.cells))
-
-    @classmethod
-    def untrained(
-        cls, settings: Settings, labels: Sequence[str], coding: LabelCoding, order: int
-    ) -> OnlineItems:
-        """Return a learner with zero weights and all labels that will ever occur."""
-        layout = Layout(0, len(labels), order, 0, parts_of(labels, settings))
-        nothing = backend.Weights(layout, "float32", "perceptron").cells()
-        return cls(settings, ItemTagger({}, labels, coding, layout, nothing))
-
-    def learn(self, sentences: Items, gold: Sequence[Sequence[str]]) -> tuple[int, int]:
-        """Visit sentences once, in their order; return (updates, wrong tokens).
-
-        Raises
-        ------
-        CorpusError
-            If a token is no feature dict, list or set.
-        LabelError
-            If a label is not among those of the model.
-        """
-        y = learned_ids(label_data(gold), self._coding, self._labels)
-        names = dict(self._names)  # unchanged if a token is malformed
-        x = index_items(sentences, names, grow=True)
-        self._names = names
-        return self._weights.learn(x, y, len(names))
-
-    def tagger(self) -> ItemTagger:
-        """Return the tagger with the average of the weights after each sentence."""
-        weights = self._weights
-        return ItemTagger(self._names, self._labels, self._coding, weights.layout, weights.cells())
 
 
 def label_data(gold: Sequence[Sequence[str]]) -> TrainingData:

@@ -25,23 +25,17 @@ from seqtag.corpus import Sentence, sentence_of
 from seqtag.corpus.datasets import named_values
 from seqtag.errors import CorpusError, LabelError, SeqtagError
 from seqtag.evaluation.report import Report, evaluate
-from seqtag.features.encoder import Column
 from seqtag.features.items import is_items
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
-from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
-from seqtag.labels.coding import LabelCoding
-from seqtag.labels.column import LabelColumn
+from seqtag.integrations.items import ItemTagger, ItemTask, label_data
 from seqtag.labels.schemes import scheme_of
 from seqtag.model.calibration import Calibration
 from seqtag.randomness import seed_of
 from seqtag.settings import SETTINGS, Settings
-from seqtag.training.data import Corpus
-from seqtag.training.online import OnlineTagger, learned_ids
-from seqtag.training.problem import build_problem
 from seqtag.training.progress import epoch_bar
 from seqtag.training.runs import Schedule
-from seqtag.training.task import AUTO, Task
+from seqtag.training.task import AUTO
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
@@ -53,7 +47,6 @@ if TYPE_CHECKING:
 
     from seqtag.tagging.explain import Explanation
     from seqtag.tagging.tagger import Tagger
-    from seqtag.training.data import TrainingData
 
 __all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
 
@@ -130,7 +123,6 @@ class SequencePerceptron(BaseEstimator):
     """
 
     classes_: NDArray[np.object_]
-    _online: Any
     _tagger: Any
 
     def __init__(
@@ -209,7 +201,8 @@ class SequencePerceptron(BaseEstimator):
             raise CorpusError(msg)
         with epoch_bar(shown=self.verbose) as on_epoch:
             tagger = self._fit(sentences, gold, held_out, on_epoch)
-        self._set(None, tagger, _classes_of(gold))
+        self._tagger = tagger
+        self.classes_ = np.array(_classes_of(gold), object)
         return self
 
     def _fit(
@@ -228,65 +221,6 @@ class SequencePerceptron(BaseEstimator):
             )
             return task.fit(schedule, held_out)
         return self._train(sentences, gold, held_out, schedule)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Continue training: visit sentences once, in the given order (online learning).
-
-        The complete state of the weights is kept between calls, the average included: passing the
-        sentences piece by piece is identical, to the last bit, to one epoch over all of them
-        without shuffling, with ``min_count=1`` and ``encoding="keep"``. Features count from their
-        first occurrence, so `min_count`, `dropout`, `tag_dictionary`, `epochs` and `runs` have no
-        effect.
-
-        After `fit` it starts from its averaged weights; of words and tuples, each call then starts
-        from those of the previous call, as in `seqtag.Tagger.partial_fit`.
-
-        Parameters
-        ----------
-        X, y
-            As in `fit`.
-        classes
-            All labels that will ever occur; in the first call, if some are missing in its y.
-
-        Raises
-        ------
-        CorpusError, TemplateError
-            As `fit` does.
-        LabelError
-            If a label is not among those of the first call, or `encoding` is another scheme than
-            that of the labels.
-        """
-        sentences, gold = _labeled_sentences(X, y)
-        first = not hasattr(self, "classes_")
-        known = [] if first else self.classes_.tolist()
-        if not first and classes is not None and {*classes} != {*known}:
-            msg = (
-                f"expected the classes of the first call ({_quoted(known)}), found "
-                f"{_quoted(sorted(classes))}; name all of them there, or call fit"
-            )
-            raise LabelError(msg)
-        if not sentences:
-            return self
-        begin = None if first or self._online is not None else self._tagger
-        if begin is not None and not isinstance(begin, ItemTagger):
-            tagger = train(
-                _with_columns(sentences, self._columns, gold),
-                init=begin,
-                label=LABEL,
-                epochs=1,
-                shuffle=False,
-                min_count=1,
-            )
-            return self._set(None, tagger, _classes_of([known, *gold]))
-        names = known or _classes_of(gold if classes is None else [classes])
-        online = None if first else self._online
-        if online is None:
-            online = self._start_online(sentences, gold, names, begin)
-        if isinstance(online, OnlineItems):
-            online.learn(sentences, gold)
-        else:
-            online.learn(_training_data(sentences, self._columns, gold, online.columns))
-        return self._set(online, None, names)
 
     # ----------------------------------------------------------------- prediction
     def predict(self, X: Any) -> NDArray[np.object_]:
@@ -485,9 +419,7 @@ class SequencePerceptron(BaseEstimator):
                 "call fit(X, y) first"
             )
             raise NotFittedError(msg)
-        tagger: Tagger | ItemTagger | None = self._tagger
-        if tagger is None:
-            tagger = self._tagger = self._online.tagger()
+        tagger: Tagger | ItemTagger = self._tagger
         return tagger
 
     @property
@@ -516,17 +448,6 @@ class SequencePerceptron(BaseEstimator):
         return tags
 
     # ----------------------------------------------------------------- private
-    def _set(
-        self,
-        online: OnlineTagger | OnlineItems | None,
-        tagger: Tagger | ItemTagger | None,
-        classes: list[str],
-    ) -> Self:
-        """Set the model; that of an online learner is built on first access."""
-        self._online, self._tagger = online, tagger
-        self.classes_ = np.array(classes, object)
-        return self
-
     def _settings(self) -> dict[str, Any]:
         """Return the settings that are not None."""
         given = {name: getattr(self, name) for name in _SETTINGS}
@@ -541,46 +462,6 @@ class SequencePerceptron(BaseEstimator):
             )
             raise SeqtagError(msg)
         return Settings().with_values({**_FOR_ITEMS, **self._settings()})
-
-    def _start_online(
-        self,
-        sentences: list[Any],
-        gold: list[list[str]],
-        classes: Sequence[str],
-        begin: ItemTagger | None,
-    ) -> OnlineTagger | OnlineItems:
-        """Return an online learner, before its first sentences."""
-        if begin is not None:
-            return OnlineItems(self._item_settings(), begin)
-        if self.encoding not in (None, "keep"):
-            msg = (
-                'expected encoding="keep" to learn online, where labels are learned as they are '
-                f"written, found {self.encoding!r}; leave it out, or call fit"
-            )
-            raise LabelError(msg)
-        learned_ids(label_data(gold), LabelCoding(), classes)  # which refuses other labels
-        transitions = label_data(gold).transitions()
-        transitions.update({(label, label): 0 for label in classes})
-        coding = LabelCoding.choose(transitions, "keep", constrained=self.constrain)
-        if is_items(sentences[0][0]):
-            order = 1 if self.order is None else self.order
-            coding = replace(coding, constrained=coding.constrained and order > 0)
-            return OnlineItems.untrained(self._item_settings(), classes, coding, order)
-        self._columns = _column_names(self.columns, sentences[0][0])
-        templates = self._templates(gold)
-        values = Settings().with_values(templates.settings).with_values(self._settings())
-        values.in_one_pass("learning online", "leave it out, or call fit")
-        values = replace(
-            values.without_auto(), min_count=1, dropout=0.0, tag_dictionary=0, encoding="keep"
-        )
-        needed = templates.looks_at(self._columns)
-        examples = _training_data(sentences, self._columns, gold, needed)
-        types, ids = examples.labels
-        labels = Column([*types, *(name for name in classes if name not in types)], ids)
-        column = LabelColumn(LABEL)
-        examples = examples._replace(labels=labels)
-        task = Task(column, templates, values, tuple(self._columns), coding=coding)
-        return OnlineTagger(build_problem(task, examples))
 
     def _train(
         self,
@@ -754,22 +635,6 @@ def _with_columns(
         yield sentence_of(
             named if labels is None else named | {LABEL: labels}, source=source, line=number
         )
-
-
-def _training_data(
-    sentences: Sequence[Any],
-    columns: Sequence[str],
-    gold: Sequence[list[str]],
-    needed: Sequence[str],
-) -> TrainingData:
-    """Return words or tuples as training data."""
-    corpus = Corpus([list(_with_columns(sentences, columns, gold))], (*columns, LABEL), None)
-    return corpus.gather(needed, LabelColumn(LABEL))
-
-
-def _quoted(labels: Sequence[str]) -> str:
-    """Return the first few labels for a message."""
-    return ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
 
 
 def _classes_of(gold: Iterable[Iterable[str]]) -> list[str]:

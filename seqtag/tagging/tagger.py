@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from seqtag import hooks
 from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from seqtag.corpus.sentence import Labels
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
     from seqtag.tables.table import WordTable
@@ -477,55 +475,6 @@ class Tagger(ModelRuntime):
                 "pipeline"
             )
             raise SeqtagError(msg)
-
-    # ----------------------------------------------------------------- online training
-    def partial_fit(
-        self,
-        data: Any,
-        labels: Iterable[Labels] | None = None,
-        *,
-        epochs: int | None = 1,
-        min_count: int | None = 1,
-        **options: Any,
-    ) -> Tagger:
-        """Return a tagger that has learned from more sentences; this one does not change.
-
-        Only the averaged weights of the model are carried over; the new average is over the new
-        sentences alone. A sentence therefore counts as much as in any training, however many came
-        before, and one call with a hundred sentences is steadier than a hundred calls with one.
-
-        Parameters
-        ----------
-        data, labels
-            As `seqtag.train` takes them: sentences and their labels as lists, or a file or
-            sentences that have labels. Labels that the model does not know are added to it.
-        epochs
-            Passes over the sentences; None for as many as the model had.
-        min_count
-            Leave out new features seen less often in these sentences; those of the model stay.
-            None for the model's value.
-        **options
-            As for `seqtag.train`.
-
-        Raises
-        ------
-        CorpusError, TemplateError, LabelError, TypeError, ValueError
-            As `seqtag.train` does.
-
-        Examples
-        --------
-        >>> import seqtag
-        >>> tagger = seqtag.load("en").tagger("upos")
-        >>> tagger.tag(["Zorbia", "!"])
-        ['PROPN', 'PUNCT']
-        >>> learned = tagger.partial_fit([["Zorbia", "!"]], [["INTJ", "PUNCT"]], epochs=3)
-        >>> learned.tag(["Zorbia", "!"])
-        ['INTJ', 'PUNCT']
-        """
-        learned: Tagger = hooks.call(
-            "train", data, labels, init=self, epochs=epochs, min_count=min_count, **options
-        )
-        return learned
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str], *, overwrite: bool = True) -> int:

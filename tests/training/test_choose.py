@@ -175,16 +175,6 @@ def test_a_model_to_go_on_from_keeps_to_what_it_has():
     assert free.info["training"]["tag_dictionary"] == 0
 
 
-def test_partial_fit_keeps_to_what_was_chosen():
-    sklearn = pytest.importorskip("seqtag.integrations.sklearn")
-    X = [s.words for s in gains()]
-    y = [s.column("tag") for s in gains()]
-    model = sklearn.SequencePerceptron(templates=TEMPLATES, tag_dictionary="auto").fit(X, y)
-    assert model.tagger_.info["training"]["tag_dictionary"] == 1
-    model.partial_fit([["it", "new"]], [["A", "B"]])
-    assert list(model.predict([["it", "wb"]])[0]) == ["A", "C"]
-
-
 def test_shards_take_the_usual_value():
     tagger = seqtag.train_shards(
         [gains()[:200], gains()[200:]],

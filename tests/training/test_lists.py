@@ -39,7 +39,7 @@ def test_labels_are_called_as_one_likes():
     assert train(WORDS, CHUNKS, epochs=1).label == "label"
     named = train(WORDS, CHUNKS, epochs=1, label="tag")
     assert (named.label, named.columns) == ("tag", ("form",))
-    assert named.partial_fit(WORDS, CHUNKS).label == "tag"
+    assert train(WORDS, CHUNKS, epochs=1, init=named).label == "tag"
 
 
 def test_what_is_no_list_is_refused():

@@ -86,7 +86,7 @@ def test_none_in_lists_is_no_label():
     same = train(words, labels, unlabeled="learn_around", **how)
     assert to_bytes([same.model]) == to_bytes([model(data, epochs=4).model])
     assert same.tag(words[0]) == tagger.tag(words[0])
-    again = tagger.partial_fit([["boat", "zorb"]], [[None, "ZZ"]], epochs=3)
+    again = train([["boat", "zorb"]], [[None, "ZZ"]], init=tagger, epochs=3, min_count=1)
     assert again.tag(["zorb"]) == ["ZZ"]
 
 

@@ -281,8 +281,6 @@ def test_what_is_refused():
         train(treebank(), label="upos", init=tagger)
     with pytest.raises(TemplateError, match=anew):
         train(treebank(), label="upos", init=once, passes=2)
-    with pytest.raises(TemplateError, match=anew):
-        tagger.partial_fit([["the"]], [["DET"]])
     with pytest.raises(TemplateError) as error:
         train_shards([treebank(), treebank()], label="upos", passes=2)
     assert str(error.value) == (
@@ -292,11 +290,6 @@ def test_what_is_refused():
         SequencePerceptron(passes=2).fit([[{"word": "a"}]], [["D"]])
     assert str(error.value) == (
         "expected passes 1 for feature dicts, found 2; give words, or leave it out"
-    )
-    with pytest.raises(TemplateError) as error:
-        SequencePerceptron(passes=2).partial_fit([["a"]], [["D"]], classes=["D", "N"])
-    assert str(error.value) == (
-        "expected passes 1 for learning online, found 2; leave it out, or call fit"
     )
     with pytest.raises(CorpusError) as error:
         train(treebank(**{"first.upos": "x"}), label="upos", passes=2)

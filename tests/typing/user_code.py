@@ -87,8 +87,7 @@ def read_and_train(path: Path) -> seqtag.Tagger:
     seqtag.train([{"form": ["Stop", "!"]}], partly)
     seqtag.train([[("Stop", "VB"), ("!", ".")]], labels, columns=["form", "pos"], init=tagger)
     seqtag.train(path, init="en", unlabeled="learn_around")
-    assert_type(tagger.partial_fit(words, partly, epochs=3), seqtag.Tagger)
-    tagger.partial_fit(sentences)
+    seqtag.train(sentences, init=tagger, epochs=3)
     return seqtag.train(path, dev=str(path), label="upos", seed=2, runs=2, threads=2)
 
 
