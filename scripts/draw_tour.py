@@ -27,7 +27,8 @@ from seqtag.classifiers.losses import hinge, squared, zero_one
 from seqtag.classifiers.margins import separability
 from seqtag.classifiers.sigmoid import sigm
 from seqtag.features.language import parse
-from seqtag.training.selection import Fit, learning_curve, tagger_fit
+from seqtag.randomness import random_source
+from seqtag.training.selection import Fit, tagger_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -884,8 +885,13 @@ def parts(*names: str) -> list[list[Sentence]]:
 
 def mean_curves(made: Fit, train: Any, dev: Any, sizes: list[int]) -> np.ndarray:
     """Return the accuracies on train and dev by size: means over five random subsets."""
-    curves = [learning_curve(made, train, dev, sizes, random_state=seed) for seed in range(5)]
-    return np.transpose([[(p.train, p.test) for p in points] for points in curves]).mean(axis=2)
+    curves = []
+    for seed in range(5):
+        order = random_source(seed).permutation(len(train))
+        parts = [[train[i] for i in order[:size]] for size in sizes]
+        scores = [(part, made(part)) for part in parts]
+        curves.append([(score(part), score(dev)) for part, score in scores])
+    return np.transpose(curves).mean(axis=2)
 
 
 def learning() -> plt.Figure:

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import Command, in_output, option
+from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, check_stdout, print_json, refuse, say
-from seqtag.cli.curve import learning_curves
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
-    force_option,
     quick_option,
     training_arguments,
     training_options,
@@ -31,14 +29,10 @@ if TYPE_CHECKING:
     "--try",
     "choices",
     multiple=True,
+    required=True,
     metavar="SETTING=VALUE,...",
     help="Setting of training (epochs, update, step, ...) or templates, with the values to try; "
     "repeat it for a grid.",
-)
-@option(
-    "--curve",
-    is_flag=True,
-    help="Show learning curves instead: the error by epoch and by training size (needs --dev).",
 )
 @option(
     "--dev",
@@ -61,55 +55,30 @@ if TYPE_CHECKING:
     help="Number of combinations to try, drawn at random.",
     shown="all",
 )
-@in_output(
-    "--plot",
-    metavar="FILE",
-    help="Plot the curves of --curve to a .png or .svg file (needs matplotlib).",
-)
-@force_option
 @training_options
 @quick_option
 @attributes_option
 def command(
     files: tuple[str, ...],
     choices: tuple[str, ...],
-    curve: bool,
     dev: str | None,
     folds: int,
     trials: int | None,
-    plot: str | None,
-    force: bool,
     reading: InputOptions,
     as_json: bool,
     notes: Notes,
     **fixed: Any,
 ) -> int:
-    """Train and score combinations of settings, and list the best first; or show learning curves.
-
-    In the curve by epoch, the training error counts the mistakes made during training, when each
-    sentence is decoded with the current weights, and with the margin, just before the update; so
-    it is high. The dev error is that of the averaged weights. By size, both are errors of the
-    final model.
+    """Train and score combinations of settings, and list the best first.
 
     \b
     Examples:
       seqtag tune train.conllu --try epochs=5,10 --try min-count=1,2
       seqtag tune train.conllu --dev dev.conllu --try step=0.03,0.05,0.1
-      seqtag tune train.conllu --dev dev.conllu --curve --plot curves.png
     """
     from seqtag.training.selection import grid, random_settings, search, tagger_fit
 
-    if curve == bool(choices):
-        refuse(f"expected --try or --curve, found {'both' if curve else 'neither'}")
-    elif curve and not dev:
-        refuse("expected --dev with --curve, found none; name a development set")
-    elif plot and not curve:
-        refuse("expected --curve with --plot, found none; add it")
     check_stdout()
-    if curve and dev:
-        how = {"force": force, "as_json": as_json}
-        learning_curves(files, dev, plot, reading, notes, **how, **fixed)
-        return 0
     training_arguments(fixed)
     space = _space(choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)

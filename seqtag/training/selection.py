@@ -1,4 +1,4 @@
-"""Choosing and judging models: cross-validation, search of settings, learning curves.
+"""Choosing and judging models: cross-validation and search of settings.
 
 Everything works on lists of sentences and a function ``fit(train) -> score``, such as that of
 `tagger_fit`, where ``score(test)`` is a number, the higher the better.
@@ -25,7 +25,6 @@ from seqtag.training.train import train
 if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.evaluation.report import Report
-    from seqtag.training.runs import Epoch
 
 _BLOCKS = 10  # for each fold, where no documents are known
 
@@ -107,14 +106,6 @@ class Trial(NamedTuple):
     settings: dict[str, Any]
     score: float
     folds: Folds | None = None
-
-
-class Point(NamedTuple):
-    """One point of a learning curve."""
-
-    size: int
-    train: float
-    test: float
 
 
 def k_folds(
@@ -317,92 +308,6 @@ def search(
         if on_trial:
             on_trial(trial)
     return sorted(trials, key=lambda trial: -trial.score)
-
-
-def learning_curve(
-    fit: Fit,
-    data: Any,
-    test: Any,
-    sizes: Sequence[int],
-    random_state: Any = 0,
-    on_point: Callable[[Point], None] | None = None,
-) -> list[Point]:
-    """Scores on the training data and the test data, by number of training examples.
-
-    Smaller training sets are parts of larger ones.
-
-    Raises
-    ------
-    SeqtagError
-        If a size is not from 1 to the number of examples.
-    """
-    n = len(data)
-    if not len(sizes) or min(sizes) < 1 or max(sizes) > n:
-        msg = f"expected sizes from 1 to {n}, the number of examples, found {list(sizes)}"
-        raise SeqtagError(msg)
-    shuffled = random_source(random_state).permutation(n)
-    points = []
-    for count in sizes:
-        train = [data[i] for i in shuffled[:count]]
-        score = fit(train)
-        points.append(Point(int(count), float(score(train)), float(score(test))))
-        if on_point:
-            on_point(points[-1])
-    return points
-
-
-def training_curves(
-    sentences: Sequence[Sentence],
-    held_out: Sequence[Sentence],
-    points: int,
-    *,
-    on_epoch: Callable[[Epoch, float], None] | None = None,
-    on_point: Callable[[Point], None] | None = None,
-    **settings: Any,
-) -> dict[str, list[dict[str, float]]]:
-    """Return the errors on training and held-out data by epoch and by training size.
-
-    Parameters
-    ----------
-    sentences, held_out
-        Training data and development set.
-    points
-        Number of training sizes, each twice the one before; the last is that of `sentences`.
-    on_epoch
-        Called after each epoch with its training error.
-    on_point
-        Called after each training size.
-    **settings
-        Settings of `seqtag.train`.
-
-    Returns
-    -------
-    dict
-        Rows with ``train_error`` and ``dev_error``, fractions: ``by_epoch`` with ``epoch``, and
-        ``by_size`` with ``sentences``. By epoch the training error is that of the weights in
-        motion, on each sentence just before its update.
-    """
-    tokens = sum(map(len, sentences))
-    by_epoch: list[dict[str, float]] = []
-
-    def add(epoch: Epoch) -> None:
-        wrong = epoch.wrong_tokens / tokens
-        dev = 1 - (epoch.dev.score if epoch.dev else 0.0)
-        if on_epoch:
-            on_epoch(epoch, wrong)
-        by_epoch.append({"epoch": epoch.epoch, "train_error": wrong, "dev_error": dev})
-
-    tagger = train(sentences, dev=held_out, on_epoch=add, **settings)
-    if tagger.model.interrupted:
-        raise KeyboardInterrupt
-    fit, seed = tagger_fit(**settings), settings.get("seed", 1)
-    n = len(sentences)
-    sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
-    by_size = [
-        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test}
-        for p in learning_curve(fit, sentences, held_out, sizes, seed, on_point)
-    ]
-    return {"by_epoch": by_epoch, "by_size": by_size}
 
 
 def tagger_fit(on_report: Callable[[Report], object] | None = None, **settings: Any) -> Fit:

@@ -59,15 +59,14 @@ def test_a_pipeline_is_quick_too(path, tmp_path, capsys, monkeypatch):
     assert "tag-dictionary" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["cv", "curve", "tune"])
+@pytest.mark.parametrize("command", ["cv", "tune"])
 def test_folds_and_trials_choose_inside_their_training_part(command, sample_dir, capsys):
     train, dev = (str(sample_dir / f"en-sample-{part}.conllu") for part in ("train", "dev"))
     args = {
         "cv": ["cv", train, "--folds", "2"],
-        "curve": ["tune", "--curve", train, "--dev", dev],
         "tune": ["tune", train, "--dev", dev, "--try", "tag-dictionary=0,auto"],
     }[command]
-    sizes = {"cv": 0, "curve": 2, "tune": 1}  # curve: of all, and of half
+    sizes = {"cv": 0, "tune": 1}
     assert main([*args, "--epochs", "1"]) == 0
     assert len(LINE.findall(capsys.readouterr().err)) == sizes[command]
     if command != "tune":

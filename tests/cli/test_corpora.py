@@ -121,7 +121,6 @@ def test_a_corpus_without_a_dev_part(folder, call):
     [
         ("cv", "ud:xx_toy", "--folds", 2, "--epochs", 1),
         ("tune", "ud:xx_toy", "--dev", "ud:xx_toy", "--try", "epochs=1"),
-        ("tune", "--curve", "ud:xx_toy", "--dev", "ud:xx_toy", "--epochs", 1),
     ],
 )
 def test_other_commands_take_the_train_part(folder, call, toys, command):

@@ -29,7 +29,6 @@ def commands(home, tmp_path):
         [*plain, "upos", "--epochs", "1"],
         [*plain, "upos,xpos", "--epochs", "1"],
         ["cv", path, "--folds", "2", "--by", "sentence", "--epochs", "1"],
-        ["tune", "--curve", path, "--dev", path, "--epochs", "1"],
         ["tune", path, "--dev", path, "--try", "epochs=1"],
         ["compare", path, model, path],
         ["report", "-m", model, path, "-o", page, "--force"],

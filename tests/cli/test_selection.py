@@ -1,14 +1,12 @@
-"""``seqtag cv``, ``tune`` and ``curve`` on the sample corpus."""
+"""``seqtag cv`` and ``tune`` on the sample corpus."""
 
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
 from seqtag.cli import main
-from seqtag.errors import install_hint
 
 
 @pytest.fixture
@@ -96,36 +94,3 @@ def test_tune(files, capsys):
     args = ["tune", train, "--try", "update=perceptron", "--folds", "2", "--epochs", "1"]
     assert main([*args, "--json", "-q"]) == 0
     assert len(json.loads(capsys.readouterr().out)[0]["folds"]) == 2
-
-
-def test_curve(files, capsys):
-    train, dev = files
-    args = ["tune", "--curve", train, "--dev", dev, "--epochs", "2"]
-    assert main(args) == 0
-    out, err = capsys.readouterr()
-    assert out.count("train error") == 2
-    assert err.count("epoch ") == 2
-    assert err.count("sentences: ") == 6
-    assert main([*args, "--json", "-q"]) == 0
-    value = json.loads(capsys.readouterr().out)
-    assert [row["epoch"] for row in value["by_epoch"]] == [1, 2]
-    *_, small, full = value["by_size"]
-    assert small["sentences"] * 2 == pytest.approx(full["sentences"], abs=1)
-    assert 0 < full["dev_error"] < small["dev_error"] < 1
-
-
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_a_picture(files, capsys, tmp_path, kind):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    picture = tmp_path / f"curve.{kind}"
-    args = ["tune", "--curve", files[0], "--dev", files[1], "--epochs", "1"]
-    assert main([*args, "--plot", str(picture)]) == 0
-    assert f"{picture}: written" in capsys.readouterr().err
-    assert picture.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[kind])
-
-
-def test_pictures_of_other_kinds_and_without_matplotlib(files, capsys, monkeypatch):
-    args = ["tune", "--curve", files[0], "--dev", files[1], "--plot"]
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert main([*args, "curve.png"]) == 2
-    assert f"--plot needs matplotlib; {install_hint('plot')}" in capsys.readouterr().err

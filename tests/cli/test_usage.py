@@ -76,7 +76,7 @@ USAGE = [
             f"{command} no-such-file --label {label}",
             f"expected one column of words for --label here, found {label}; name one, such as",
         )
-        for command in ("cv", "tune --try epochs=1,2", "tune --curve --dev dev.conllu")
+        for command in ("cv", "tune --try epochs=1,2")
         for label in ("all", "tokens", "upos,xpos")
     ),
     (
@@ -86,7 +86,6 @@ USAGE = [
     ("tune t --try epochs=1,", "expected a setting and its values"),
     ("tune t --try speed=1", "expected --try with one of epochs, update"),
     ("tune t --try epochs=1 --try epochs=2", "expected --try epochs once, found it twice"),
-    ("tune t --curve --dev t --plot c.gif", "expected --plot FILE.png or FILE.svg, found 'c.gif'"),
     *(
         (f"{command} {number}", f"Invalid value for '{command.split()[-1]}': {found}")
         for command in (

@@ -95,7 +95,6 @@ def test_a_file_with_an_equals_sign(folder, call):
     [
         ("cv", "--folds", 2, "--by", "sentence"),
         ("tune", "--try", "epochs=1,2", "--folds", 2),
-        ("tune", "--curve", "--dev", "train.conllu"),
     ],
 )
 def test_every_command_that_trains_takes_tables(folder, call, command):
@@ -242,7 +241,6 @@ def test_attributes_of_ones_own(folder, call):
     for command in (
         ("cv", *options, "--folds", 2, "--by", "sentence"),
         ("tune", *options, "--try", "step=.1", "--dev", "train.conllu"),
-        ("tune", "--curve", *options, "--dev", "train.conllu"),
     ):
         unregister(["my_ending"])
         assert call(*command, "-q").code == 1

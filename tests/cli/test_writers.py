@@ -43,10 +43,6 @@ WRITERS = {
         ("report", "-q", "-m", "upos.seqtag", "train.conllu", "--resamples", 1, "-o"),
         "out.html",
     ),
-    "picture": (
-        ("tune", "--curve", "train.txt", "--dev", "train.txt", *QUICK, "--plot"),
-        "out.svg",
-    ),
     "classes": (("classes", "train.conllu", "-K", 2, "--min-count", 1, "-q", "-o"), "out.classes"),
     "lexicon": (("lexicon", "train.conllu", "--column", "upos", "-q", "-o"), "out.lexicon"),
 }
@@ -61,9 +57,6 @@ def folder(home, tmp_path, monkeypatch):
     for name in ("train.conllu", "train.txt", "upos.seqtag", "xpos.seqtag"):
         (tmp_path / name).write_bytes((home / name).read_bytes())
     monkeypatch.chdir(tmp_path)
-    figure = MagicMock()  # takes no time
-    figure.savefig.side_effect = lambda file, **_: file.write(b"<svg/>")
-    monkeypatch.setattr("seqtag.cli.curve._pyplot", lambda: lambda **_: figure)
     return tmp_path
 
 
@@ -193,7 +186,6 @@ BESIDE = {
     "attributes of a training": (*WRITERS["model"][0][:-1], "--attributes", "mine.py", "-o"),
     "classes": (*WRITERS["model"][0][:-1], "--classes", "c=mine.py", "-o"),
     "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-o"),
-    "templates": (*WRITERS["picture"][0][:-1], "--templates", "mine.py", "--plot"),
     "tables of a picture": (*WRITERS["picture"][0][:-1], "--lexicon", "c=mine.py", "--plot"),
     "model of a page": ("report", "-q", "-m", "mine.py", "train.conllu", "-o"),
 }

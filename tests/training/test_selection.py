@@ -16,7 +16,6 @@ from seqtag.training.selection import (
     cross_validate,
     grid,
     k_folds,
-    learning_curve,
     random_settings,
     search,
     tagger_fit,
@@ -111,24 +110,6 @@ def test_a_search_by_hand():
         SeqtagError, match="expected at least one combination of settings to try, found none"
     ):
         search(fit_with, [], [0])
-
-
-def test_a_learning_curve_by_hand():
-    sets = []
-
-    def fit(train):
-        sets.append(set(train))
-        return len
-
-    shown = []
-    points = learning_curve(fit, list(range(10)), [0] * 3, [2, 5, 10], on_point=shown.append)
-    assert points == shown == [(2, 2.0, 3.0), (5, 5.0, 3.0), (10, 10.0, 3.0)]
-    assert sets[0] < sets[1] < sets[2]
-    for sizes in ([], [0], [11]):
-        with pytest.raises(
-            SeqtagError, match=r"expected sizes from 1 to 10, the number of examples, found"
-        ):
-            learning_curve(fit, list(range(10)), [], sizes)
 
 
 def test_taggers_are_cross_validated(sample_dir):
