@@ -186,7 +186,6 @@ BESIDE = {
     "attributes of a training": (*WRITERS["model"][0][:-1], "--attributes", "mine.py", "-o"),
     "classes": (*WRITERS["model"][0][:-1], "--classes", "c=mine.py", "-o"),
     "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-o"),
-    "tables of a picture": (*WRITERS["picture"][0][:-1], "--lexicon", "c=mine.py", "--plot"),
     "model of a page": ("report", "-q", "-m", "mine.py", "train.conllu", "-o"),
 }
 
