@@ -11,7 +11,6 @@ TYPE_CHECKING = (
 )
 if TYPE_CHECKING:
     from seqtag.batch.files import tag_file
-    from seqtag.batch.parameter_mixing import train_shards
     from seqtag.classifiers import (
         BinaryPerceptron,
         MulticlassPerceptron,
@@ -51,7 +50,6 @@ __all__ = [
     "sniff",
     "tag_file",
     "train",
-    "train_shards",
 ]
 
 _HOME = {
@@ -76,7 +74,6 @@ _HOME = {
     "sniff": "seqtag.corpus",
     "tag_file": "seqtag.batch.files",
     "train": "seqtag.training.train",
-    "train_shards": "seqtag.batch.parameter_mixing",
 }
 
 

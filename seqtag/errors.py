@@ -72,10 +72,6 @@ class SentenceTooLongError(CorpusError):
     """A sentence exceeds a limit; it is refused in each mode of reading."""
 
 
-class CheckpointError(SeqtagError):
-    """A folder of checkpoints is in use, or belongs to another training."""
-
-
 class CatalogueError(SeqtagError):
     """A corpus is not in the catalogue, cannot be fetched, or has another digest than expected."""
 

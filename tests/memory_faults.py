@@ -57,10 +57,7 @@ COMMANDS = {
     "pipe": Command(("tag", "-q", "-m", "../inputs/model.seqtag", "../inputs/corpus.conllu")),
     "text": Command(("tag", "-q", "-m", "en", "../inputs/text.txt", "--threads", "2")),
     "train": Command(
-        (
-            *("train", "-q", "../inputs/corpus.conllu", "-o", "new.seqtag", "--epochs", "2"),
-            *("--checkpoint", "checkpoints"),
-        ),
+        ("train", "-q", "../inputs/corpus.conllu", "-o", "new.seqtag", "--epochs", "2"),
         ("new.seqtag",),
     ),
 }

@@ -17,7 +17,7 @@ def test_an_ignored_sigint_is_restored(tmp_path):
     """As in `pytest &` in a script; the second test starts a program that must get SIGINT, too."""
     tests = (
         "tests/training/test_interruption.py::test_other_threads_have_no_handlers",
-        "tests/cli/test_resume.py::test_a_second_signal_stops_at_once[SIGINT-130]",
+        "tests/cli/test_signals.py::test_a_second_signal_stops_at_once[SIGINT-130]",
     )
     command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "no:cacheprovider"]
     done = subprocess.run(

@@ -9,10 +9,8 @@ from seqtag.lazy import names_of
 if TYPE_CHECKING:
     from seqtag.batch.files import tag_file
     from seqtag.batch.ledger import FileResult, Ledger
-    from seqtag.batch.parameter_mixing import train_shards
     from seqtag.batch.rows import SeqtagBatch, annotate
 
-__all__ = ["FileResult", "Ledger", "SeqtagBatch", "annotate", "tag_file", "train_shards"]
 
 __getattr__ = names_of(
     __name__,
@@ -22,6 +20,5 @@ __getattr__ = names_of(
         "SeqtagBatch": "seqtag.batch.rows",
         "annotate": "seqtag.batch.rows",
         "tag_file": "seqtag.batch.files",
-        "train_shards": "seqtag.batch.parameter_mixing",
     },
 )

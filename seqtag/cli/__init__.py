@@ -1,7 +1,7 @@
 """The command line: data on stdout, everything else on stderr.
 
-Exit codes: 0 done, 1 data or run-time error, 2 usage, 3 ``--fail-under`` not met, 4 model written
-without the checkpoints that were asked for, 130 interrupted, 143 terminated.
+Exit codes: 0 done, 1 data or run-time error, 2 usage, 3 ``--fail-under`` not met, 130
+interrupted, 143 terminated.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ OUTPUT = "Output"
 INPUT = "Input"
 FEATURES = "Features"
 TRAINING = "Training settings"
-CHECKPOINTS = "Checkpoints"
 CLUSTER = "Cluster"
 GENERAL = "General"
 WEIGHTS = "Weights"
@@ -30,7 +29,6 @@ GROUPS = {
     INPUT: "",
     FEATURES: "",
     TRAINING: "seqtag info --templates PRESET shows the values of a preset.",
-    CHECKPOINTS: "",
     CLUSTER: "",
     WEIGHTS: "With --weights or --transitions.",
     GENERAL: "",
@@ -88,7 +86,6 @@ in_advanced = partial(option, group=ADVANCED)
 in_general = partial(option, group=GENERAL)
 in_training = partial(option, group=TRAINING)
 in_features = partial(option, group=FEATURES)
-in_checkpoints = partial(option, group=CHECKPOINTS)
 in_cluster = partial(option, group=CLUSTER)
 in_weights = partial(option, group=WEIGHTS)
 """Decorators that add an `Option` of a group."""

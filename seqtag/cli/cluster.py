@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from seqtag.cli import cluster_status, cluster_tag, cluster_train
+from seqtag.cli import cluster_status, cluster_tag
 from seqtag.cli.base import Group
 
 
@@ -24,4 +24,3 @@ def command() -> None:
 
 command.add_command(cluster_status.command)
 command.add_command(cluster_tag.command)
-command.add_command(cluster_train.command)

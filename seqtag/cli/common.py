@@ -49,7 +49,6 @@ class Notes(logging.Handler):
     def __init__(self, quiet: bool):
         super().__init__(logging.INFO)
         self.quiet = quiet
-        self.lacks_checkpoints = False  # checkpoints that were asked for could not be written
         self._shown: set[str] = set()
         log = logging.getLogger("seqtag")
         log.handlers[:] = [self]
@@ -58,7 +57,6 @@ class Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a log record unless it was shown before."""
-        self.lacks_checkpoints |= hasattr(record, "unwritten_checkpoints")
         message = _PARAMETER.sub(r"use --\1 \2", record.getMessage())
         if message not in self._shown:
             self._shown.add(message)

@@ -11,7 +11,6 @@ from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
-    quick_option,
     threads_option,
     training_arguments,
     training_options,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     "identifies documents.",
 )
 @training_options
-@quick_option
 @threads_option
 @attributes_option
 def command(

@@ -147,7 +147,6 @@ def _is_trained_on(model: Model, gold: str, reading: InputOptions) -> bool:
     """Return whether a model was trained on exactly these sentences, by their digest."""
     from seqtag.training.data import open_corpus
 
-    model = model.first[0] if model.first else model
     with ExitStack() as files:
         corpus = open_corpus(gold, files, reading)
         if not {*model.compiled.columns, *model.column.columns} <= {*corpus.columns}:

@@ -253,7 +253,7 @@ def _show_weights(
         if corpus is None:
             found = transitions_of(tagger.model, label, feature, top)
         else:
-            known = names_of(tagger.model, tagger.seen(map(FilledSentence, sentences)))
+            known = names_of(tagger.model, map(FilledSentence, sentences))
             found = weights_of(tagger.model, known, label, feature, top)
         count, weights = found
         if as_json:

@@ -75,7 +75,7 @@ def complete_templates(_: click.Context, __: click.Parameter, begun: str) -> lis
     """Complete names of presets and files."""
     from seqtag.features.language import preset_names
 
-    return _or_files(begun, [*preset_names(), "auto"])
+    return _or_files(begun, preset_names())
 
 
 def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -485,8 +485,7 @@ templates_option = in_features(
     metavar="PRESET|FILE",
     shell_complete=complete_templates,
     shown="chosen by the label",
-    help="Feature templates: a preset or a file; auto is the preset that works best on held-out "
-    "data. seqtag info --templates shows the presets.",
+    help="Feature templates: a preset or a file. seqtag info --templates shows the presets.",
 )
 
 
@@ -506,13 +505,6 @@ unlabeled_options = combined(
     ),
 )
 """``--unlabeled`` and ``--unlabeled-mark``; `training_arguments` reads them."""
-
-
-quick_option = in_training(
-    "--quick",
-    is_flag=True,
-    help="Skip the trial runs before training: automatic settings get their usual values.",
-)
 
 
 training_options = combined(

@@ -1,34 +1,26 @@
-"""Checks before a training, and its epochs, checkpoints and model on the command line."""
+"""Checks before a training, and its epochs and model on the command line."""
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
-from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import in_advanced, in_checkpoints, in_training, option
+from seqtag.cli.base import in_advanced, in_training, option
 from seqtag.cli.common import Notes, check_stdout, check_target, print_json, refuse
 from seqtag.cli.options import complete_files, other_inputs
 from seqtag.cli.signals import interruption_code
 from seqtag.storage.output import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
-checkpoint_option = in_checkpoints(
-    "--checkpoint",
-    metavar="DIR",
-    help="Folder for checkpoints, written after each epoch and when interrupted.",
-)
 dev_option = option(
     "--dev",
     shell_complete=complete_files,
@@ -44,12 +36,6 @@ patience_option = in_training(
 constrain_option = in_advanced(
     "--constrain/--no-constrain", default=True, help="Predict only valid sequences of chunk labels."
 )
-resume_option = in_checkpoints(
-    "--resume",
-    is_flag=True,
-    help="Resume from the newest checkpoint, if there is one. The same command may be repeated: if "
-    "the training is finished and its model is written, it ends with success.",
-)
 
 
 def check_training(
@@ -60,7 +46,7 @@ def check_training(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Refuse names, folders and outputs that cannot work, before the training.
+    """Refuse names and outputs that cannot work, before the training.
 
     Parameters
     ----------
@@ -78,24 +64,10 @@ def check_training(
     UsageError, OSError
         If an option or the model file cannot be used.
     """
-    from seqtag.training.checkpoints import has_written
-
-    names = {"output": model} | {n: options.get(n) for n in ("label", "init", "checkpoint")}
+    names = {"output": model} | {n: options.get(n) for n in ("label", "init")}
     for name, value in names.items():
         if value in ("", "-"):
             refuse(f"expected a name for --{name}, found {value!r}")
-    if options["checkpoint"] is None:
-        for name in ("resume", "checkpoint_every"):
-            if options.get(name) not in (None, False):
-                refuse(f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR")
-    else:
-        folder = Path(os.path.realpath(options["checkpoint"]))
-        if folder.is_relative_to(os.path.realpath(model)):
-            refuse(
-                f"expected a folder for --checkpoint that is not the model, found {folder.name!r} "
-                "as both; choose another"
-            )
-    force = force or (options["resume"] and has_written(options["checkpoint"], model))
     check_target(model, [*inputs, *other_inputs(options)], force=force, model=True)
     if as_json:
         check_stdout()
@@ -110,18 +82,14 @@ class TrainingReport:
         Where to show it.
     model
         Output file of the model.
-    checkpoint
-        Folder of the checkpoints, if there are any.
     force
         Whether the model may be overwritten.
     runs
         Number of runs.
     """
 
-    def __init__(
-        self, notes: Notes, model: str, checkpoint: str | None, *, force: bool, runs: int = 1
-    ):
-        self._notes, self._model, self._checkpoint = notes, model, checkpoint
+    def __init__(self, notes: Notes, model: str, *, force: bool, runs: int = 1):
+        self._notes, self._model = notes, model
         self._force, self._runs = force, runs
         self._epochs: list[dict[str, Any]] = []
         self._last: dict[int, Epoch] = {}  # of each run of this component
@@ -155,10 +123,7 @@ class TrainingReport:
         self._notes(f"component {name}")
 
     def _show_kept(self) -> None:
-        """Show the epoch that each run kept, if there is a dev set.
-
-        It is unknown if it was before the checkpoint from which a run was resumed.
-        """
+        """Show the epoch that each run kept, if there is a dev set."""
         for run, best in sorted(self._best.items()):
             if best.dev is not None:
                 self._notes(
@@ -169,44 +134,20 @@ class TrainingReport:
                 )
         self._last, self._best = {}, {}
 
-    @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Report whether there is a checkpoint, if an interruption leaves no model."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            if self._checkpoint is not None:
-                self._notes(f"no model was written{self._how_to_resume()}")
-            raise
-
-    def _how_to_resume(self) -> str:
-        from seqtag.training.checkpoints import files_of
-
-        if self._checkpoint is None:
-            return ""
-        if not files_of(self._checkpoint):
-            return f"; there is no checkpoint in {self._checkpoint} yet"
-        return f"; to resume from {self._checkpoint}, run the same command with --resume"
-
     def save(self, trained: Tagger | Pipeline, *, as_json: bool) -> int:
         """Save the model, describe it, and return the exit code."""
-        from seqtag.model.bundle import to_bytes
         from seqtag.tagging.pipeline import Pipeline
-        from seqtag.training.checkpoints import has_written, note_model
         from seqtag.training.interruption import Stop, put_off
 
         self._show_kept()
-        stop, folder = Stop(), self._checkpoint
+        stop = Stop()
         interrupted = trained.models[-1].interrupted
         with put_off(stop):  # a first interruption waits until the model is saved
             model, force = self._model, self._force
             if interrupted:  # the name is left to a finished model
                 marks = chain(["interrupted"], map("interrupted-{}".format, count(2)))
                 paths = (marked(Path(self._model), mark) for mark in marks)
-                path = next(p for p in paths if has_written(folder, p) or not p.exists())
-                model, force = str(path), has_written(folder, path)
-            if folder is not None:
-                note_model(folder, sha256(to_bytes(trained.models)).hexdigest())
+                model, force = str(next(path for path in paths if not path.exists())), False
             size = trained.save(model, overwrite=force)
             if isinstance(trained, Pipeline):
                 facts = {"parts": [m.config() for m in trained.models]}
@@ -223,10 +164,7 @@ class TrainingReport:
         if as_json:
             print_json({"model": model, "bytes": size, "epochs": self._epochs} | facts)
         if not interrupted:
-            return 4 if self._notes.lacks_checkpoints else 0
+            return 0
         unchanged = f", {self._model} is unchanged" if Path(self._model).exists() else ""
-        self._notes(
-            f"interrupted: {model} holds what was learned until then{unchanged}"
-            f"{self._how_to_resume()}"
-        )
+        self._notes(f"interrupted: {model} holds what was learned until then{unchanged}")
         return interruption_code()

@@ -11,7 +11,6 @@ from seqtag.cli.common import Notes, check_stdout, print_json, refuse, say
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
-    quick_option,
     training_arguments,
     training_options,
 )
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     shown="all",
 )
 @training_options
-@quick_option
 @attributes_option
 def command(
     files: tuple[str, ...],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 IntArray = NDArray[np.signedinteger[Any]]
 HashArray = NDArray[np.uint64]
@@ -278,7 +278,7 @@ class CellStates(NamedTuple):
 
 
 class State(NamedTuple):
-    """Complete state of weights in training: training can be resumed from it exactly."""
+    """Complete state of weights in training, from which learning continues exactly."""
 
     emission: CellStates
     edge: CellStates  # columns are previous * K + current
@@ -313,12 +313,8 @@ class Mistakes(NamedTuple):
     y_hat: IntArray  # int32: the decoded labels of these sentences, end to end
 
 
-class Pause(NamedTuple):
-    """Request to pause an epoch, polled between sentences."""
-
-    requested: Callable[[], bool]
-    every: float = 0.1  # seconds between two polls
-
+ASK_EVERY = 0.1
+"""Seconds between two calls of what may end an epoch."""
 
 RULES = ("perceptron", "pa", "adaptive")
 

@@ -8,23 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from seqtag.engine.arrays import Mistakes, Pause
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, State
-
-ASK_EVERY = 0.1
-"""Seconds between two checks within an epoch: whether to stop, or to write a checkpoint."""
+    from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, Mistakes
 
 
 class Learner(Protocol):
     """Weights as the training loop uses them, such as `seqtag.engine.reference.Weights`."""
-
-    @property
-    def seen(self) -> int:
-        """Number of sentences visited so far."""
 
     def train_epoch(
         self,
@@ -37,15 +28,12 @@ class Learner(Protocol):
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
         choices: BoolArray | None = None,
-        pause: Pause | None = None,
+        ask: Callable[[], None] | None = None,
     ) -> tuple[int, int]:
         """Learn from the sentences with these numbers; return (updates, wrong tokens)."""
 
     def cells(self, average: bool = False) -> Cells:
         """Return the nonzero weights, of w or of its average."""
-
-    def state(self) -> State:
-        """Return the complete state: weights made from it continue bit by bit like these."""
 
 
 @dataclass(frozen=True)
@@ -135,42 +123,8 @@ class Best(NamedTuple):
     cells: Cells
 
 
-class TrainingState(NamedTuple):
-    """State of a run between two sentences: a run resumed from it gives the same result.
-
-    Attributes
-    ----------
-    state
-        The complete state of the weights.
-    epoch
-        Finished epochs.
-    visited
-        Sentences visited in the current epoch.
-    updates, wrong_tokens
-        Updates and wrong tokens of these sentences, as in `Progress`.
-    converged
-        Whether the last finished epoch made no mistake.
-    best
-        The best epoch so far, if there is a judge.
-    """
-
-    state: State
-    epoch: int
-    visited: int = 0
-    updates: int = 0
-    wrong_tokens: int = 0
-    converged: bool = False
-    best: Best | None = None
-
-
-class Checkpointer(Protocol):
-    """Saves training states."""
-
-    def wants(self, *, epoch_over: bool) -> bool:
-        """Return whether to save now, at the end of an epoch or within one."""
-
-    def keep(self, state: TrainingState) -> None:
-        """Save a state."""
+class _StoppedError(Exception):
+    """Raised within an epoch that is not to be finished."""
 
 
 def learn(
@@ -185,8 +139,6 @@ def learn(
     stopped: Callable[[], bool] | None = None,
     out_mistakes: list[Mistakes] | None = None,
     choices: BoolArray | None = None,
-    begin: TrainingState | None = None,
-    checkpointer: Checkpointer | None = None,
 ) -> Kept:
     """Train weights, epoch by epoch.
 
@@ -206,38 +158,28 @@ def learn(
     on_epoch
         Called after each epoch.
     stopped
-        Polled between sentences; returns whether to stop.
+        Polled several times a second; returns whether to stop. The epoch under way is dropped if a
+        judge has chosen an earlier one. Without a judge it is finished, because the weights of the
+        earlier one are no more.
     out_mistakes
-        If given, one record of the wrongly decoded sentences is appended per epoch; of a run that
-        pauses, for `stopped` or `checkpointer`, one per part of an epoch.
+        If given, one record of the wrongly decoded sentences is appended per epoch.
     choices
         Permitted labels of tokens without one gold label, (C, K).
-    begin
-        State to resume from; `weights` must be made from its `state`.
-    checkpointer
-        Receives the state whenever it asks for it, and when the run is stopped.
 
     Raises
     ------
     KeyboardInterrupt
-        If it is raised, or the run is stopped, before the first epoch is finished; afterwards the
-        weights learned so far are returned. Also if it is raised while the run is being stopped.
+        If the run is stopped before the first epoch is finished.
     """
-    epoch, visited, updates, wrong_tokens, converged = 0, 0, 0, 0, False
+    epoch, converged, interrupted = 0, False, False
     best: Best | None = None
-    if begin is not None:
-        _, epoch, visited, updates, wrong_tokens, converged, best = begin
 
-    def is_stopped() -> bool:
-        return stopped is not None and stopped()
-
-    def is_due() -> bool:
-        return checkpointer is not None and checkpointer.wants(epoch_over=False)
-
-    def save() -> None:
-        if checkpointer is not None:
-            now = weights.state(), epoch, visited, updates, wrong_tokens, converged, best
-            checkpointer.keep(TrainingState(*now))
+    def ask() -> None:
+        if stopped is not None and stopped():
+            if not epoch:
+                raise KeyboardInterrupt
+            if best is not None:
+                raise _StoppedError
 
     def is_over() -> bool:
         if epoch >= recipe.epochs or (recipe.until_right and converged):
@@ -245,50 +187,29 @@ def learn(
         return bool(best and recipe.patience and epoch - best.epoch >= recipe.patience)
 
     settings = recipe.rule, recipe.step, recipe.cost, recipe.ties_are_mistakes
-    pause = Pause(lambda: is_stopped() or is_due(), ASK_EVERY) if stopped or checkpointer else None
-    interrupted = False
-    try:
-        while not is_over():
-            # Visit the sentences of the next epoch, or the rest of it after a pause.
-            interrupted = is_stopped()
-            instances, order = x(epoch + 1), visits(epoch + 1)
-            while not interrupted:
-                seen, rest = weights.seen, order[visited:]
-                made = weights.train_epoch(
-                    instances, y, rest, *settings, out_mistakes, choices, pause
-                )
-                visited += weights.seen - seen
-                updates += made[0]
-                wrong_tokens += made[1]
-                if visited >= len(order):
-                    break
-                interrupted = is_stopped()
-                if not interrupted and is_due():
-                    save()
-            if interrupted:
-                save()
-                break
-
-            # Judge the weights.
-            epoch += 1
-            converged = updates == 0
-            verdict, better = None, True
-            if judge:
-                cells = weights.cells(recipe.average)
-                verdict = judge(cells, epoch)
-                better = best is None or verdict.score > best.score
-                if better:
-                    best = Best(verdict.score, epoch, cells)
-            progress = Progress(epoch, updates, wrong_tokens, verdict, better)
-            visited = updates = wrong_tokens = 0
-            if checkpointer is not None and checkpointer.wants(epoch_over=True):
-                save()
-            if on_epoch:
-                on_epoch(progress)
-    except KeyboardInterrupt:
-        if not epoch or is_stopped():  # the second request ends the run at once
-            raise
-        interrupted = True
+    while not is_over():
+        if stopped is not None and stopped():
+            interrupted = True
+            break
+        instances, order = x(epoch + 1), visits(epoch + 1)
+        try:
+            updates, wrong_tokens = weights.train_epoch(
+                instances, y, order, *settings, out_mistakes, choices, stopped and ask
+            )
+        except _StoppedError:
+            interrupted = True
+            break
+        epoch += 1
+        converged = updates == 0
+        verdict, better = None, True
+        if judge:
+            cells = weights.cells(recipe.average)
+            verdict = judge(cells, epoch)
+            better = best is None or verdict.score > best.score
+            if better:
+                best = Best(verdict.score, epoch, cells)
+        if on_epoch:
+            on_epoch(Progress(epoch, updates, wrong_tokens, verdict, better))
     if not epoch:
         raise KeyboardInterrupt
     _, kept, cells = best or (0.0, epoch, weights.cells(recipe.average))

@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seqtag.engine.arrays import (
+    ASK_EVERY,
     FORBIDDEN,
     BoolArray,
     Cells,
@@ -59,7 +60,6 @@ from seqtag.engine.arrays import (
     LabelComponents,
     Layout,
     Mistakes,
-    Pause,
     Potentials,
     State,
 )
@@ -342,7 +342,7 @@ class Weights:
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
         choices: BoolArray | None = None,
-        pause: Pause | None = None,
+        ask: Callable[[], None] | None = None,
     ) -> tuple[int, int]:
         """Learn from the sentences with these numbers; return (updates, wrong tokens).
 
@@ -359,11 +359,11 @@ class Weights:
         other tokens of its sentence are wrong, y is the best completion: the permitted labels of
         highest score under the same potentials (a latent perceptron).
 
-        A `pause` may end the epoch after any sentence, not before the first; `seen` counts them.
-        Visiting the others later gives the same result as an epoch without pause.
+        `ask` is called between two sentences, about every `ASK_EVERY` seconds. What it raises ends
+        the epoch; the sentences seen so far remain learned.
 
         The kernel reads the arrays of the corpus, which may be large, where they are, without
-        Python's lock: nothing may write to them meanwhile. A call of another thread, or of `pause`,
+        Python's lock: nothing may write to them meanwhile. A call of another thread, or of `ask`,
         meets a RuntimeError.
         """
         check_epoch(self.layout, x, y, visits, rule, cost, len(self.g) > 0, choices)
@@ -373,9 +373,8 @@ class Weights:
         decoded: list[IntArray] = [np.zeros(0, np.int32)]
         checked = monotonic()
         for k, s in enumerate(visits):
-            if k and pause is not None and monotonic() - checked >= pause.every:
-                if pause.requested():
-                    break
+            if ask is not None and monotonic() - checked >= ASK_EVERY:
+                ask()
                 checked = monotonic()
             gold = y[x.sentence_ptr[s] : x.sentence_ptr[s + 1]]
             p = potentials(self.layout, x, s, self.w)

@@ -42,7 +42,7 @@ from seqtag.settings import SETTINGS, Value, find_setting
 from seqtag.storage.encodings import conversion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from os import PathLike
 
 CRFPP_LINE = re.compile(r'[UuBb]\d*(?::|\Z)|\*|[UuBb][^"(\[]*%[A-Za-z]\[')
@@ -383,67 +383,3 @@ def load(name_or_path: str | PathLike[str]) -> TemplateSet:
         defaults = {name: setting.default for name, setting in SETTINGS.items()}
         templates = replace(templates, settings=defaults | dict(templates.settings))
     return templates
-
-
-_AROUND = """
-{0}[-2]
-{0}[-1]
-{0}[0]
-{0}[+1]
-{0}[+2]
-{0}[-1] + {0}[+1]
-{0}[-1] + {0}[0]
-{0}[0] + {0}[+1]
-{0}[+1] + {0}[+2]
-"""
-
-_WITH_WORD = """
-normal[0] + {0}[+1]
-"""
-"""More templates, triples of labels and pairs with suffixes, did not help on EWT."""
-
-
-def without_predicted(templates: TemplateSet, predicted: Sequence[str]) -> TemplateSet:
-    r"""Return the templates that look at no column of first-pass labels.
-
-    >>> print(without_predicted(parse("form[0]\nfirst.upos[+1]"), ["first.upos"]), end="")
-    form[0]
-    """
-    kept = [each for each in templates.templates if not _look_at([each], predicted)]
-    return replace(templates, templates=tuple(kept))
-
-
-def with_predicted(templates: TemplateSet, predicted: Sequence[str]) -> TemplateSet:
-    r"""Return the templates of a stacked model: those of the first pass, and some for its labels.
-
-    Templates that look at such columns already stay as they are.
-
-    Parameters
-    ----------
-    templates
-        Templates of the first pass.
-    predicted
-        Names of the columns of first-pass labels.
-
-    Examples
-    --------
-    >>> found = with_predicted(parse("form[0]"), ["first.tag"])
-    >>> len(found.templates), str(found.templates[4])
-    (11, 'first.tag[+1]')
-    >>> print(with_predicted(parse("form[0]\nfirst.tag[+1]"), ["first.tag"]), end="")
-    form[0]
-    first.tag[+1]
-    """
-    if _look_at(templates.templates, predicted):
-        return templates
-    lines = _AROUND + (_WITH_WORD if "form" in templates.columns else "")
-    added = [
-        replace(template, line=None)
-        for name in predicted
-        for template in parse(lines.format(name)).templates
-    ]
-    return replace(templates, templates=(*templates.templates, *added))
-
-
-def _look_at(templates: Sequence[Template], predicted: Sequence[str]) -> bool:
-    return any(term.column in predicted for template in templates for term in template.terms)

@@ -7,7 +7,7 @@ the names of the features and weights in floating point. It pickles by value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ from seqtag.engine.arrays import (
     Cells,
     FloatArray,
     Instances,
-    LabelComponents,
     Layout,
     Potentials,
     State,
@@ -31,11 +30,13 @@ from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.encoder import Column
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.items import Names, index_items
+from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
 from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row, rival_ids
 from seqtag.training.data import TrainingData
+from seqtag.training.problem import settled
 from seqtag.training.runs import train_runs
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
     from seqtag.model.calibration import Calibration
     from seqtag.settings import Settings
     from seqtag.training.runs import Schedule
+    from seqtag.training.task import Task
+
+FEATURES = parse("features[0]\nlabel[-1]\nlabel[-2] + label[-1]")
+"""Templates of a task whose features are given, here a column `features`; `at_order` cuts them."""
 
 Items = list[list[Any]]
 """Sentences of tokens as `seqtag.features.items.attributes_of` takes them."""
@@ -279,16 +284,7 @@ class ItemTask:
     choices: None = None
 
     @classmethod
-    def of(
-        cls,
-        sentences: Items,
-        gold: Sequence[Sequence[str]],
-        settings: Settings,
-        order: int,
-        *,
-        constrain: bool,
-        encoding_given: bool,
-    ) -> ItemTask:
+    def of(cls, task: Task, sentences: Items, gold: Sequence[Sequence[str]]) -> ItemTask:
         """Build the problem of sentences with tokens: number attributes and labels.
 
         Raises
@@ -300,25 +296,20 @@ class ItemTask:
         SeqtagError
             If a setting needs words.
         """
-        check_settings(settings)
-        examples = label_data(gold)
-        coding = LabelCoding.choose(
-            examples.transitions(),
-            settings.encoding,
-            constrained=constrain and order > 0,
-            encoding_given=encoding_given,
-        )
-        encoded = examples.encoded_by(coding)
-        labels = sorted(encoded.types)
-        number = {label: i for i, label in enumerate(labels)}
-        y = np.array([number[label] for label in encoded.types], np.int32)[encoded.ids]
+        check_settings(task.settings)
+        task, learned, labels = settled(task, label_data(gold))
+        y, _ = learned.numbered(labels)
         names: Names = {}
         x = index_items(sentences, names, grow=True)
-        names, x = drop_rare(names, x, settings.min_count)
-        layout = Layout(len(names), len(labels), order, 0, parts_of(labels, settings))
+        names, x = drop_rare(names, x, task.settings.min_count)
+        parts = label_components(labels) if task.settings.label_parts == "split" else None
+        order = task.templates.compile(task.available).order
+        layout = Layout(len(names), len(labels), order, 0, parts)
         keys = backend.hash_strings(list(names))
         corpus = IndexedCorpus(layout, x, keys, np.zeros(0, np.uint64))
-        return cls(settings, corpus, y, names, labels, coding)
+        coding = task.coding or LabelCoding()
+        coding = replace(coding, constrained=coding.constrained and order > 0)
+        return cls(task.settings, corpus, y, names, labels, coding)
 
     def tagger(self, cells: Cells) -> ItemTagger:
         """Return the tagger with some weights."""
@@ -350,20 +341,14 @@ def label_data(gold: Sequence[Sequence[str]]) -> TrainingData:
     return TrainingData({}, labels, np.array([len(sentence) for sentence in gold], np.int64))
 
 
-def parts_of(labels: Sequence[str], settings: Settings) -> LabelComponents | None:
-    """Return the components of labels, if weights belong to these."""
-    return label_components(labels) if settings.label_parts == "split" else None
-
-
 def check_settings(settings: Settings) -> None:
     """Refuse settings that need words.
 
     Raises
     ------
     SeqtagError
-        If `tag_dictionary` or `recall_bias` is set, or there are two passes.
+        If `tag_dictionary` or `recall_bias` is set.
     """
-    settings.in_one_pass("feature dicts", "give words, or leave it out")
     if settings.tag_dictionary:
         msg = (
             f"expected tag_dictionary=0 for feature dicts, found {settings.tag_dictionary}; "

@@ -18,52 +18,63 @@ from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.labels.schemes import convert
 from seqtag.tagging import pipeline
+from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from seqtag.tagging.pipeline import Loaded
+
 Self = TypeVar("Self", bound="_Adapter")
 
 
 class _Adapter:
-    """Base class of the adapters: a model, unless it is still to be trained, and its file."""
+    """Base class of the adapters: a model, unless it is still to be trained, and its file.
 
-    _tagger: Tagger | None = None
+    Of a pipeline, the last component gives the labels, and those before it what it looks at.
+    """
 
-    def __init__(self, tagger_or_name: Tagger | str | PathLike[str] | None = None):
-        if isinstance(tagger_or_name, Tagger):
+    _model: Loaded | None = None
+
+    def __init__(self, tagger_or_name: Loaded | str | PathLike[str] | None = None):
+        if isinstance(tagger_or_name, (Tagger, pipeline.Pipeline)):
             self._use(tagger_or_name)
         elif isinstance(tagger_or_name, (str, PathLike)):
-            self._use(Tagger.load(tagger_or_name))
+            self._use(pipeline.load(tagger_or_name))
         elif tagger_or_name is not None:
             found = _shorten(tagger_or_name)
             msg = f"expected a Tagger or a path, found {found}; give sentences to the method train"
             raise TypeError(msg)
 
-    def _use(self, tagger: Tagger) -> None:
-        self._tagger = tagger
+    def _use(self, model: Loaded) -> None:
+        self._model = model
+
+    @property
+    def model(self) -> Loaded:
+        """The model: a tagger or a pipeline."""
+        if self._model is None:
+            msg = f"expected a trained {type(self).__name__}, found one without a model; train it"
+            raise ValueError(msg)
+        return self._model
 
     @property
     def tagger(self) -> Tagger:
-        """The model."""
-        if self._tagger is None:
-            msg = f"expected a trained {type(self).__name__}, found one without a model; train it"
-            raise ValueError(msg)
-        return self._tagger
+        """The tagger that gives the labels."""
+        return self.model.taggers[-1]
 
     @classmethod
     def load(cls: type[Self], path_or_name: str | PathLike[str]) -> Self:
-        """Load a model file of one column, as `seqtag.Tagger.load` does."""
+        """Load a model file, as `seqtag.load` does."""
         return cls(path_or_name)
 
     def save(self, path: str | PathLike[str]) -> int:
         """Write the model to a file (atomically); return its size in bytes."""
-        return self.tagger.save(path)
+        return self.model.save(path)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._tagger!r})"
+        return f"{type(self).__name__}({self._model!r})"
 
 
 class SeqtagTagger(_Adapter, TaggerI):
@@ -75,8 +86,8 @@ class SeqtagTagger(_Adapter, TaggerI):
     Parameters
     ----------
     tagger_or_name
-        A `seqtag.Tagger`, or the path of a model; by default English Penn tags, those of
-        ``seqtag.load("en").tagger("xpos")``.
+        A `seqtag.Tagger` or `seqtag.Pipeline`, or the path of a model; by default English Penn
+        tags, those of ``seqtag.load("en").only("xpos")``.
     load
         Whether to load that default; without it, the tagger must be trained.
 
@@ -94,10 +105,10 @@ class SeqtagTagger(_Adapter, TaggerI):
     """
 
     def __init__(
-        self, tagger_or_name: Tagger | str | PathLike[str] | None = None, *, load: bool = True
+        self, tagger_or_name: Loaded | str | PathLike[str] | None = None, *, load: bool = True
     ):
         if tagger_or_name is None and load:
-            tagger_or_name = pipeline.load("en").tagger("xpos")
+            tagger_or_name = pipeline.load("en").only("xpos")
         super().__init__(tagger_or_name)
 
     @property
@@ -176,7 +187,11 @@ class SeqtagTagger(_Adapter, TaggerI):
     def tag_sents(self, sentences: Iterable[Sequence[Any]]) -> list[list[tuple[Any, str]]]:
         """Tag many sentences, faster than one by one."""
         sentences = [s if hasattr(s, "__len__") else list(s) for s in sentences]
-        labels = self.tagger.tag_many(sentences)
+        *before, tagger = self.model.taggers
+        given: Iterable[Any] = sentences
+        if before:
+            given = tag_stream(before, (sentence_of({"form": words}) for words in sentences))
+        labels = tagger.tag_many(given)
         return [list(zip(*pair, strict=True)) for pair in zip(sentences, labels, strict=True)]
 
 
@@ -206,7 +221,8 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
     (S (NP the/DT dog/NN) sat/VBD)
     """
 
-    def _use(self, tagger: Tagger) -> None:
+    def _use(self, model: Loaded) -> None:
+        tagger = model.taggers[-1]
         if tagger.label_scheme is None:
             shown = ", ".join(tagger.labels[:5]) + (", ..." if len(tagger.labels) > 5 else "")
             msg = (
@@ -220,7 +236,7 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
                 f"{', '.join(tagger.columns)}; train one with SeqtagChunkParser().train"
             )
             raise TemplateError(msg)
-        super()._use(tagger)
+        super()._use(model)
 
     def train(
         self, chunked_sents: Iterable[Tree], *, dev: Iterable[Tree] | None = None, **options: Any

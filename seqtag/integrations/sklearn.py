@@ -28,14 +28,14 @@ from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.items import is_items
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
-from seqtag.integrations.items import ItemTagger, ItemTask, label_data
-from seqtag.labels.schemes import scheme_of
+from seqtag.integrations.items import FEATURES, ItemTagger, ItemTask, label_data
+from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
 from seqtag.randomness import seed_of
-from seqtag.settings import SETTINGS, Settings
+from seqtag.settings import SETTINGS
+from seqtag.training.plan import Request, fitting, plan, presets_for
 from seqtag.training.progress import epoch_bar
 from seqtag.training.runs import Schedule
-from seqtag.training.task import AUTO
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from seqtag.tagging.explain import Explanation
     from seqtag.tagging.tagger import Tagger
+    from seqtag.training.task import Task
 
 __all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
 
@@ -73,7 +74,7 @@ class SequencePerceptron(BaseEstimator):
     templates
         Preset, template file, or templates, for words and tuples. By default the preset that fits
         the labels: ``pos`` for labels like NOUN, ``chunk`` for B-NP with tuples, ``ner`` for
-        B-PER with words alone. ``auto`` tries those that fit, as in `seqtag.train`.
+        B-PER with words alone.
     columns
         Names of the columns of tuples, used by templates; by default form and pos.
     order
@@ -84,8 +85,6 @@ class SequencePerceptron(BaseEstimator):
         ``update="adaptive", step=0.2, margin=1`` for feature dicts.
     recall_bias
         Setting of training, for words and tuples.
-    passes
-        Setting of training: 2 tags words and tuples twice; feature dicts have one pass.
     constrain
         Predict only valid sequences of chunk labels.
     runs, patience
@@ -139,9 +138,8 @@ class SequencePerceptron(BaseEstimator):
         encoding: str | None = None,
         dropout: float | str | None = None,
         label_parts: str | None = None,
-        tag_dictionary: int | str | None = None,
+        tag_dictionary: int | None = None,
         recall_bias: float | str | None = None,
-        passes: int | None = None,
         constrain: bool = True,
         runs: int = 1,
         patience: int | None = None,
@@ -162,7 +160,6 @@ class SequencePerceptron(BaseEstimator):
         self.label_parts = label_parts
         self.tag_dictionary = tag_dictionary
         self.recall_bias = recall_bias
-        self.passes = passes
         self.constrain = constrain
         self.runs = runs
         self.patience = patience
@@ -211,15 +208,7 @@ class SequencePerceptron(BaseEstimator):
         seed = seed_of(self.random_state)
         schedule = Schedule(seed, self.runs, self.patience, 1, on_epoch, self.shuffle)
         if is_items(sentences[0][0]):
-            task = ItemTask.of(
-                sentences,
-                gold,
-                self._item_settings(),
-                1 if self.order is None else self.order,
-                constrain=self.constrain,
-                encoding_given=self.encoding is not None,
-            )
-            return task.fit(schedule, held_out)
+            return ItemTask.of(self._item_task(), sentences, gold).fit(schedule, held_out)
         return self._train(sentences, gold, held_out, schedule)
 
     # ----------------------------------------------------------------- prediction
@@ -453,15 +442,19 @@ class SequencePerceptron(BaseEstimator):
         given = {name: getattr(self, name) for name in _SETTINGS}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _item_settings(self) -> Settings:
-        """Return the settings for feature dicts."""
+    def _item_task(self) -> Task:
+        """Return the task of feature dicts."""
         if self.templates is not None:
             msg = (
                 "expected templates=None for feature dicts, which are features already, found "
                 f"{self.templates!r:.60}; leave it out, or give words"
             )
             raise SeqtagError(msg)
-        return Settings().with_values({**_FOR_ITEMS, **self._settings()})
+        templates = FEATURES.at_order(1 if self.order is None else self.order)
+        settings = {**_FOR_ITEMS, **self._settings()}
+        request = Request([LABEL], False, templates, settings, constrain=self.constrain)
+        [task] = plan(request, FEATURES.columns)
+        return task
 
     def _train(
         self,
@@ -472,14 +465,12 @@ class SequencePerceptron(BaseEstimator):
     ) -> Tagger:
         """Train a tagger of words or tuples."""
         self._columns = _column_names(self.columns, sentences[0][0])
-        wanted = self.templates == AUTO and self.order is None
-        templates = AUTO if wanted else self._templates(gold)
         dev = held_out and list(_with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
         return train(
             _with_columns(sentences, self._columns, gold),
             dev=dev,
             label=LABEL,
-            templates=templates,
+            templates=self._templates(gold),
             seed=schedule.seed,
             shuffle=self.shuffle,
             runs=self.runs,
@@ -489,15 +480,17 @@ class SequencePerceptron(BaseEstimator):
             **self._settings(),
         )
 
-    def _templates(self, gold: list[list[str]]) -> TemplateSet:
-        """Return the given templates, or the preset that fits the labels."""
+    def _templates(self, gold: list[list[str]]) -> Any:
+        """Return the templates, without those above `order`; None for the preset that fits."""
+        if self.order is None:
+            return self.templates
         templates = self.templates
-        if templates is None or templates == AUTO:
-            chunks = scheme_of(label_data(gold).transitions()) is not None
-            templates = ("chunk" if "pos" in self._columns else "ner") if chunks else "pos"
+        if templates is None:
+            presets = presets_for(LabelColumn(LABEL), self._columns)
+            templates = fitting(presets, label_data(gold))
         if not isinstance(templates, TemplateSet):
             templates = load_templates(templates)
-        return templates if self.order is None else templates.at_order(self.order)
+        return templates.at_order(self.order)
 
     def _item_tagger(self, purpose: str) -> ItemTagger:
         tagger = self.tagger_

@@ -110,7 +110,6 @@ class Model:
     calibration: Calibration | None = None
     writer: str = f"seqtag {__version__}"
     sentence_lengths: Sequence[int] = ()
-    first: Sequence[Model] = ()
     attested: AttestedLemmas | None = None
 
     @property
@@ -177,8 +176,6 @@ class Model:
                 {**facts_of(table), "entries": len(table), "values": len(table.values)}
                 for table in self.tables
             ]
-        if self.first:  # here, too, a file lists numbers
-            config["first"] = [each.config() for each in self.first]
         return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:

@@ -136,7 +136,6 @@ class Batch(NamedTuple):
     forms: list[Sequence[str]]  # of each sentence, if the label coding needs them
     fixed: list[FixedLabels | None]  # the fixed labels of each sentence
     allowed: Allowed | None  # the labels that fixed labels allow for each token
-    first: Sequence[Batch] = ()  # the same for the models of a first pass that has not run yet
 
     @property
     def sentence_ptr(self) -> NDArray[np.int64]:

@@ -15,7 +15,6 @@ from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
 from seqtag.html_tables import table
 from seqtag.model import bundle, container
-from seqtag.model.bundle import input_columns
 from seqtag.parallel import in_order
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.paragraphs import check_mode
@@ -142,7 +141,7 @@ class Pipeline:
         """Return the table that notebooks show."""
         rows = []
         for model in self.models:
-            columns, labels = ", ".join(input_columns(model)), f"{len(model.labels):,}"
+            columns, labels = ", ".join(model.compiled.columns), f"{len(model.labels):,}"
             row = model.column.name, labels, columns, training_size(model), model.writer
             rows.append(row)
         heading = ["part", "labels", "looks at", "trained on", "made by"]
@@ -172,7 +171,10 @@ class Pipeline:
         return found
 
     def tagger(self, part: str) -> Tagger:
-        """Return a component as a tagger by itself, which first runs those whose labels it uses.
+        """Return a component as a tagger by itself.
+
+        Sentences that it tags need all columns that it looks at. Where other components predict
+        some of them, `only` returns a pipeline that runs these first.
 
         Parameters
         ----------
@@ -182,15 +184,24 @@ class Pipeline:
         Raises
         ------
         SeqtagError
-            If there is no such component, or it needs components that need others themselves.
+            If there is no such component that labels words.
 
         Examples
         --------
         >>> import seqtag
-        >>> seqtag.load("en").tagger("xpos").tag(["Birds", "fly", "."])
-        ['NNS', 'VBP', '.']
+        >>> seqtag.load("en").tagger("upos").tag(["Birds", "fly", "."])
+        ['NOUN', 'VERB', 'PUNCT']
+        >>> seqtag.load("en").tagger("xpos").columns
+        ('form', 'upos')
         """
-        return Tagger(bundle.standalone(self.models, part), self._source)
+        named = {tagger.label: tagger for tagger in self.taggers}
+        if part not in named:
+            msg = (
+                f"expected one of the components {', '.join(named)}, found {part!r}"
+                f"{did_you_mean(part, named)}"
+            )
+            raise SeqtagError(msg)
+        return Tagger(named[part].model, self._source)
 
     # ----------------------------------------------------------------- tagging
     def __call__(self, text: str, *, paragraphs: str = "auto") -> Document:
@@ -446,7 +457,7 @@ def _needed(models: Sequence[Model], only: Sequence[str]) -> set[str]:
             needed |= {
                 other.column.name
                 for other in models
-                if any(find_column(name, other.column.columns) for name in input_columns(model))
+                if any(find_column(name, other.column.columns) for name in model.compiled.columns)
             }
     return needed
 

@@ -16,14 +16,12 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Column
 from seqtag.labels.column import FEATS, sorted_feats
-from seqtag.model.bundle import input_columns, predicted_columns
 from seqtag.parallel import Pool, in_order
 from seqtag.tagging.encode import (
     NO_LABEL,
     AnySentence,
     Batch,
     FixedLabels,
-    Tokens,
     allowed_of,
     batches,
     check_threads,
@@ -87,13 +85,10 @@ class ModelRuntime:
     ----------
     model
         The model.
-    first
-        Runtimes of the models of its first pass.
     """
 
-    def __init__(self, model: Model, first: Sequence[ModelRuntime] = ()):
+    def __init__(self, model: Model):
         self.model = model
-        self._first = first
         self._empty: set[str] = set()  # columns that were empty, which was said
         self._decoder = model.decoder()
         self._workspaces: Pool[Workspace] = Pool(lambda workspace: workspace.is_full)
@@ -123,7 +118,7 @@ class ModelRuntime:
 
     def new_workspace(self, encoder: Encoder | None = None) -> Workspace:
         """Return working memory for `decode_types`, with the types of `encoder` if there is one."""
-        return Workspace(self.model, [each.new_workspace() for each in self._first], encoder)
+        return Workspace(self.model, encoder)
 
     def decode_types(
         self,
@@ -139,7 +134,7 @@ class ModelRuntime:
         ----------
         types
             (columns, tokens) int32: ids of the encoder of the workspace, a row for each column
-            that templates use, the labels of a first pass among them.
+            that templates use.
         sentence_ptr
             (sentences + 1,) int64: where sentences begin, and where the last ends.
         workspace
@@ -255,7 +250,7 @@ class ModelRuntime:
     ) -> Batch:
         plain = {*map(type, sentences)} <= {list}
         token_lists = [] if plain else [tokens_of(sentence) for sentence in sentences]
-        names = input_columns(self.model)
+        names = self.model.compiled.columns
         columns = rows_of_columns(sentences, names)
         bounds = list(accumulate(map(len, columns[0]), initial=0))
         columns = [
@@ -268,9 +263,6 @@ class ModelRuntime:
                 place = find_column(name, getattr(first, "columns", ())) or name
                 self.note_empty(name, place, bounds[-1], getattr(first, "source", ""))
         try:
-            if self._first:
-                rows = dict(zip(names, columns, strict=False))
-                return self._encode_columns(rows, bounds, fixed, token_lists, workspace)
             types = workspace.encoder.encode(columns[: len(names)], bounds[-1])
         except (TypeError, AttributeError, SeqtagError) as error:
             words = chain.from_iterable(values for rows in columns for values in rows)
@@ -280,28 +272,6 @@ class ModelRuntime:
             forms = columns[names.index("form")]
         allowed = self._allowed(fixed, bounds, forms)
         return Batch(token_lists, bounds, types, workspace, forms, list(fixed), allowed)
-
-    def _encode_columns(
-        self,
-        rows: Mapping[str, list[Sequence[str]]],
-        bounds: list[int],
-        fixed: Sequence[FixedLabels | None],
-        token_lists: list[Tokens | None],
-        workspace: Workspace,
-    ) -> Batch:
-        """Encode sentences, given as columns by name, for this model and its first pass."""
-        names = self.model.compiled.columns
-        forms = rows["form"] if self.model.coding.needs_forms else []
-        allowed = self._allowed(fixed, bounds, forms)
-        types = np.empty((len(names), bounds[-1]), np.int32)
-        for row, name in zip(types, names, strict=True):
-            if name in rows:
-                row[:] = workspace.encoder.number(name, rows[name], bounds[-1])
-        first = []
-        for each, its in zip(self._first, workspace.first, strict=True):
-            labels = fixed if each.model.column == self.model.column else [None] * len(fixed)
-            first.append(each._encode_columns(rows, bounds, labels, [], its))
-        return Batch(token_lists, bounds, types, workspace, forms, list(fixed), allowed, first)
 
     def _allowed(
         self,
@@ -332,56 +302,15 @@ class ModelRuntime:
         label = self.model.column.normal(label)
         return self.model.coding.encoded_ids(label, self.model.labels, form)
 
-    # ----------------------------------------------------------------- first pass
-    def _with_predicted(self, batch: Batch) -> Batch:
-        """Run the first pass, if there is one that has not run, and fill its columns."""
-        for each, part, predicted in zip(
-            self._first, batch.first, batch.workspace.predicted, strict=False
-        ):
-            _, ids = each._decode(part)
-            for row, types in predicted.items():
-                batch.types[row] = types[ids]
-        return batch._replace(first=()) if batch.first else batch
-
-    def _all_columns(
-        self, columns: Sequence[Sequence[str]], batch: Batch
-    ) -> Sequence[Sequence[str]]:
-        """Return the columns of one sentence with those that the first pass predicted."""
-        if not self._first:
-            return columns
-        names = self.model.compiled.columns
-        rows = dict(zip(input_columns(self.model), columns, strict=True))
-        for each, predicted in zip(self._first, batch.workspace.predicted, strict=True):
-            for name, values in predicted_columns(each.model).items():
-                if name in names:
-                    row = names.index(name)
-                    shown = dict(zip(predicted[row].tolist(), values, strict=True))
-                    rows[name] = list(map(shown.__getitem__, batch.types[row].tolist()))
-        return [rows[name] for name in names]
-
-    def seen(self, sentences: Iterable[AnySentence]) -> Iterator[AnySentence]:
-        """Yield sentences with the columns that templates use, predicted ones included."""
-        for sentence in sentences:
-            if not self._first:
-                yield sentence
-                continue
-            with self._workspaces.borrow(self.new_workspace) as workspace:
-                batch = self._with_predicted(self._encode([sentence], [None], workspace))
-                found = self._all_columns(columns_of(sentence, input_columns(self.model)), batch)
-            names = self.model.compiled.columns
-            yield {name: list(values) for name, values in zip(names, found, strict=True)}
-
     # ----------------------------------------------------------------- decoding
     def _decode(self, batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
         """Return the batch and its label ids."""
-        batch = self._with_predicted(batch)
         return batch, self.decode_types(
             batch.types, batch.sentence_ptr, batch.workspace, batch.allowed, _forms_of(batch)
         )
 
     def _with_attested(self, batch: Batch) -> Batch:
         """Allow unknown words only their attested lemmas, where `decode_types` chooses one."""
-        batch = self._with_predicted(batch)
         forms = _forms_of(batch)
         if self._unknown is None or forms is None:
             return batch
@@ -554,9 +483,8 @@ class ModelRuntime:
             label, other_label = written, other_written
             if not batch.forms or written == other_written:  # as the rows show them
                 label, other_label = names[best[token]], other and names[other[token]]
-            columns = columns_of(sentence, input_columns(self.model))
-            all_columns = self._all_columns(columns, batch)
-            encoded = Encoded(all_columns, batch.types, workspace.encoder.hashes)
+            columns = columns_of(sentence, self.model.compiled.columns)
+            encoded = Encoded(columns, batch.types, workspace.encoder.hashes)
             rows = rows_of(self.model, encoded, token, best, other)
         margin = sum(row.label_weight - row.rival_weight for row in rows)
         if other is None:

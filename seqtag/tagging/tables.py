@@ -24,7 +24,6 @@ from seqtag.corpus.write import JSON_KEYS
 from seqtag.features.encoder import Column
 from seqtag.labels.column import FEATS, sorted_feats
 from seqtag.labels.schemes import OUTSIDE
-from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
 from seqtag.tagging.encode import NO_LABEL
 
@@ -192,8 +191,7 @@ class TablePlan:
     """
 
     def __init__(self, taggers: Sequence[Tagger], stream: SentenceStream, to: str | None = None):
-        self.taggers = [each for tagger in taggers for each in (*tagger.first, tagger)]
-        self._first = [each for tagger in taggers for each in tagger.first]
+        self.taggers = list(taggers)
         self._stream, self.source = stream, stream.source
         self.read: list[str] = []  # columns of the file that are used
         self.sources: list[list[int | _Filled | None]] = []  # per tagger and column; of `read`
@@ -207,13 +205,7 @@ class TablePlan:
                     self.read.append(name)
                 found.append((filled.get(name) or self.read.index(name)) if name else None)
             self.sources.append(found)
-            if tagger in self._first:
-                values = predicted_columns(tagger.model)
-            else:
-                for each in tagger.first:
-                    for name in predicted_columns(each.model):
-                        del columns.filled[name]  # other taggers do not use it
-                values = tagger.split_label(tagger.outputs)
+            values = tagger.split_label(tagger.outputs)
             columns.fill(tagger, {name: _Filled(number, each) for name, each in values.items()})
         filled = columns.by_file_name()
         shown = [*columns.by_file_name(hidden=False)]
@@ -280,11 +272,7 @@ class TablePlan:
             return False
         return (
             not any(split_key(name, self._stream.columns) for name in self.read)
-            and all(
-                each.writes_ids or each.model.coding.needs_forms
-                for each in self.taggers
-                if each not in self._first
-            )
+            and all(each.writes_ids or each.model.coding.needs_forms for each in self.taggers)
             and all(
                 self.can_write([name.decode() for name in target.names])
                 for target in self.targets
@@ -367,7 +355,7 @@ class TablePlan:
         return {
             number: _Combined(tagger.model.labels, tagger.model.coding.decode)
             for number, tagger in enumerate(self.taggers)
-            if tagger not in self._first and tagger.model.coding.needs_forms
+            if tagger.model.coding.needs_forms
         } | {
             target.tagger: _Combined([*map(bytes.decode, target.names)], self.items_of(target))
             for target in keyed

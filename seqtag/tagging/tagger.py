@@ -9,7 +9,6 @@ from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
-from seqtag.model.bundle import input_columns
 from seqtag.model.embedded import find_model, no_such_model
 from seqtag.model.model import fitting
 from seqtag.settings import SETTINGS
@@ -67,9 +66,8 @@ class Tagger(ModelRuntime):
 
     def __init__(self, model: Model, source: str = "<model>", *, hidden: bool = False):
         self.hidden = hidden
-        self.first = tuple(Tagger(each, source, hidden=True) for each in model.first)
         with fitting(source):
-            super().__init__(model, self.first)
+            super().__init__(model)
 
     @classmethod
     def load(cls, path_or_name: str | PathLike[str]) -> Tagger:
@@ -131,7 +129,7 @@ class Tagger(ModelRuntime):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the templates use, in the order in which `tag` takes them."""
-        return input_columns(self.model)
+        return self.model.compiled.columns
 
     @property
     def label_columns(self) -> tuple[str, ...]:
@@ -519,12 +517,6 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         ("settings", ", ".join(f"{n} {training[n]}" for n in settings if n in training)),
         ("epochs kept", ", ".join(map(str, training.get("best_epochs", []))) + cut_short),
     ]
-    if tagger.first:
-        first = (
-            f"{each.label} ({len(each.labels)} labels, {each.sizes['features']:,} features)"
-            for each in tagger.first
-        )
-        facts.append(("first pass", "; ".join(first)))
     facts += [("table", text_of_table(each)) for each in tagger.model.tables]
     if "dev" in training:
         dev = training["dev"]
@@ -559,11 +551,7 @@ def training_size(model: Model) -> str:
     unit, part = _UNITS.get(model.column.name, ("sentences", "tokens"))
     if model.column.name == TOKENS and model.compiled.columns == ("form",):
         part = "words"
-    found = f"{training.get('sentences', 0):,} {unit}, {training.get('tokens', 0):,} {part}"
-    shards = training.get("shards")
-    if type(shards) is not int:
-        return found
-    return f"{found}, in {shards:,} shard{'s' * (shards != 1)}"
+    return f"{training.get('sentences', 0):,} {unit}, {training.get('tokens', 0):,} {part}"
 
 
 # ----------------------------------------------------------------- files

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 from seqtag.caching import TAGGERS_BYTES
 from seqtag.engine import backend
 from seqtag.features.encoder import Encoder
-from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
 from seqtag.tagging.unknown_lemmas import LemmaMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterator
 
     from seqtag.model.model import Model
 
@@ -29,8 +26,6 @@ class Workspace:
     ----------
     model
         The model of the tagger.
-    first
-        Workspaces of the models of its first pass.
     encoder
         An encoder to share with the workspace of another model; None for one without types.
 
@@ -42,27 +37,13 @@ class Workspace:
         Unknown words, and which of their lemmas are attested.
     kernel : Pool
         Buffers of the kernel that are not in use.
-    predicted : list of dict
-        For each model of the first pass, by row of the type ids: type ids of its labels.
     """
 
-    def __init__(
-        self, model: Model, first: Sequence[Workspace] = (), encoder: Encoder | None = None
-    ):
+    def __init__(self, model: Model, encoder: Encoder | None = None):
         self.encoder = encoder or Encoder(model.compiled, backend.hash_strings)
         self.kernel: Pool[Any] = Pool()
         self._buffer_bytes = 0
         self.lemmas = LemmaMemory()
-        self.first = first
-        names = model.compiled.columns
-        self.predicted: list[Mapping[int, NDArray[Any]]] = [
-            {
-                names.index(name): self.encoder.number(name, [values], len(values))
-                for name, values in predicted_columns(each).items()
-                if name in names
-            }
-            for each in model.first
-        ]
 
     @contextmanager
     def borrow_buffers(self, make: Callable[[], Any]) -> Iterator[Any]:

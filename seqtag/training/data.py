@@ -186,6 +186,15 @@ class TrainingData(NamedTuple):
                 if types[pair % width] != self.unlabeled:
                     yield forms.types[pair // width], types[pair % width]
 
+    def once_in_chunks(self) -> float:
+        """Return the share of the words in chunks that occur there once; 0 without chunks."""
+        forms, types = self.columns.get("form"), self.labels.types
+        if forms is None or OUTSIDE not in types:
+            return 0.0
+        words = forms.ids[self.labels.ids != types.index(OUTSIDE)]
+        counts = np.unique(words, return_counts=True)[1]
+        return int((counts == 1).sum()) / max(1, len(words))
+
     def labeled(self) -> NDArray[np.bool_]:
         """Return which tokens have a label: (N,) bool."""
         types = self.labels.types

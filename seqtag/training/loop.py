@@ -1,7 +1,7 @@
 """The loop of all trainings: choose, number, fit; label what later tasks look at; the next task.
 
-A tagger is one component. A pipeline is several, whose later ones look at the columns that earlier
-ones predict. Two passes are hidden tasks in front of a component.
+A tagger is one task. A pipeline is several, whose later ones look at the columns that earlier ones
+predict.
 
 A model that sees predicted labels must be trained on labels with the same kind of errors: gold
 labels, or predictions of a model that was trained on the sentences, would be trusted too much.
@@ -12,7 +12,6 @@ a model trained on the others.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,33 +19,33 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.features.encoder import Column
-from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import in_order
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.choose import choose
 from seqtag.training.data import check_data
 from seqtag.training.interruption import AtOnce, put_off
 from seqtag.training.problem import build_problem, warn_about_many_labels
-from seqtag.training.runs import Schedule, fit
+from seqtag.training.runs import fit
 from seqtag.training.sentence_trial import with_sentence_lengths
-from seqtag.training.task import Task, companions_in, in_one_pass, in_two_passes
-from seqtag.training.treebank import Treebank, examples_of
+from seqtag.training.treebank import examples_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from seqtag.model.model import Model
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
+    from seqtag.training.runs import Schedule
+    from seqtag.training.task import Task
+    from seqtag.training.treebank import Treebank
 
 _FOLDS = 2  # eight folds and all epochs did not improve later tasks, and took nine times as long
 _FOLD_EPOCHS = 3
 _BLOCK = 50  # adjacent sentences stay in one fold: they share their rare words
 
 _log = logging.getLogger("seqtag")
-
-Decide = Callable[[Sequence[Task], Treebank, Schedule], list[Task]]
-"""Function from the candidates of a component to its tasks with definite settings: hidden ones
-first, the shown one last."""
 
 
 class Fitted(NamedTuple):
@@ -58,34 +57,30 @@ class Fitted(NamedTuple):
 
 
 def train_tasks(
-    components: Sequence[Sequence[Task]],
+    tasks: Sequence[Task],
     treebank: Treebank,
     dev: Treebank | None,
     schedule: Schedule,
-    decide: Decide,
     on_component: Callable[[str], None] | None = None,
 ) -> list[Model]:
-    """Train the components in their order.
+    """Train tasks in their order.
 
     Parameters
     ----------
-    components
-        Candidates of each component, the usual one first.
+    tasks
+        From `seqtag.training.plan.plan`.
     treebank, dev
         The training data and the dev set, with the columns of all tasks.
     schedule
         The runs of each task.
-    decide
-        Chooses the tasks of a component.
     on_component
-        Called with the name of a component before it is trained.
+        Called with the name of a task before it is trained.
 
     Returns
     -------
     list of Model
-        One model for each component, with those of its first pass. An interruption ends the list
-        with the component that was interrupted, if that has finished an epoch; the last model
-        records the interruption.
+        One model for each task. An interruption ends the list with the one that was interrupted, if
+        that has finished an epoch; the last model records the interruption.
 
     Raises
     ------
@@ -93,44 +88,25 @@ def train_tasks(
         If it comes before any epoch is finished, or a second time.
     """
     done: list[Model] = []
-    hidden: list[Model] = []
     try:
-        for number, candidates in enumerate(components):
+        for number, task in enumerate(tasks, 1):
             if on_component:
-                on_component(candidates[0].column.name)
-            tasks = decide(candidates, treebank, schedule)
-            later = [task for each in components[number + 1 :] for task in each]
-            for place, task in enumerate(tasks):
-                if task.hidden or hidden:
-                    _log.info("%s pass: %s", "first" if task.hidden else "second", task.column)
-                fitted = fit_task(task, treebank, schedule, dev)
-                if task.hidden:
-                    hidden.append(fitted.model)
-                else:
-                    done.append(replace(fitted.model, first=tuple(hidden)))
-                    hidden = []
-                if fitted.model.interrupted:
-                    raise KeyboardInterrupt
-                seen = {name for each in (*tasks[place + 1 :], *later) for name in each.columns}
-                if seen & {*task.outputs}:
-                    treebank = jackknifed(fitted, treebank, schedule)
-                    dev = labeled(fitted, dev) if dev is not None else None
+                on_component(task.column.name)
+            fitted = fit_task(choose(task, treebank, schedule), treebank, schedule, dev)
+            done.append(fitted.model)
+            if fitted.model.interrupted:
+                raise KeyboardInterrupt
+            seen = {name for later in tasks[number:] for name in later.all_columns}
+            if seen & {*task.column.columns}:
+                treebank = jackknifed(fitted, treebank, schedule)
+                dev = labeled(fitted, dev) if dev is not None else None
     except AtOnce:
         raise
     except KeyboardInterrupt:  # within a task, or between two
-        done += hidden[:1]  # the model of a first pass is a tagger by itself
         if not done:
             raise
         done[-1] = replace(done[-1], training={**done[-1].training, "interrupted": True})
     return done
-
-
-def usual(candidates: Sequence[Task], treebank: Treebank, _: Schedule) -> list[Task]:
-    """Return the usual task of a component: the first candidate, without a trial."""
-    task = candidates[0].without_auto()
-    if task.settings.passes == 2:
-        return in_two_passes(task, companions_in(task, treebank.annotated))
-    return in_one_pass(task)
 
 
 def fit_task(
@@ -142,15 +118,15 @@ def fit_task(
     if dev is not None and not task.reads_text:
         _, held_out = examples_of(task, dev)
     problem = build_problem(task, examples)
-    if not (task.reads_text or task.hidden):  # the shown task has the same words
+    if not task.reads_text:
         check_data(examples, held_out)
         if not problem.coding.needs_forms:
             words = problem.origin.get("labelled", problem.origin["tokens"])
             warn_about_many_labels(len(problem.labels), words, task.column)
-    own = component_schedule(schedule, task.stage)
-    model = fit(problem, own, held_out)
-    if task.scores_lengths and not model.interrupted:
-        model = with_sentence_lengths(model, problem, own)
+    model = fit(problem, schedule, held_out)
+    after_words = task.column.name == "tokens" and "form" in task.columns  # not after characters
+    if after_words and not model.interrupted:
+        model = with_sentence_lengths(model, problem, schedule)
     return Fitted(model, problem, replace(task, coding=problem.coding))
 
 
@@ -187,10 +163,11 @@ def jackknifed(fitted: Fitted, treebank: Treebank, schedule: Schedule) -> Treeba
         return labeled(fitted, treebank)
     block = max(1, min(_BLOCK, sentences // (2 * _FOLDS)))
     fold_of = np.arange(sentences) // block % _FOLDS
-    quiet = component_schedule(replace(schedule, runs=1, threads=1, on_epoch=None), task.stage)
+    quiet = replace(schedule, runs=1, threads=1, on_epoch=None)
     of_fold = partial(_label_fold, task, examples, fold_of, quiet)
-    numbers: dict[str, dict[str, int]] = {name: {} for name in task.outputs}
-    ids = {name: np.zeros(len(examples.labels.ids), np.int32) for name in task.outputs}
+    names = task.column.columns
+    numbers: dict[str, dict[str, int]] = {name: {} for name in names}
+    ids = {name: np.zeros(len(examples.labels.ids), np.int32) for name in names}
     fold_of_token = np.repeat(fold_of, examples.lengths)
     with put_off(schedule.stop):
         folds = range(_FOLDS)
@@ -207,24 +184,15 @@ def _label_fold(
 ) -> dict[str, Column]:
     """Return `_predict` for the sentences of a fold, by a model of the others."""
     others, held_out = examples.where(fold_of != fold), examples.where(fold_of == fold)
-    model = fit(build_problem(task, others), component_schedule(schedule, f"fold-{fold + 1}"))
+    model = fit(build_problem(task, others), schedule)
     if model.interrupted:
         raise KeyboardInterrupt
     return _predict(model, held_out, task)
 
 
 def _predict(model: Model, examples: TrainingData, task: Task) -> dict[str, Column]:
-    """Return the columns that later tasks look at: of a hidden task, labels as they are learned."""
+    """Return the columns of a task as a model predicts them."""
     tagger = Tagger(model)
     ids = tagger.decode_columns(examples.columns, examples.lengths)
-    if task.hidden:
-        return {name: Column(types, ids) for name, types in predicted_columns(model).items()}
     split = task.column.split(tagger.outputs)
     return {name: Column(types, ids) for name, types in split.items()}
-
-
-def component_schedule(schedule: Schedule, name: str) -> Schedule:
-    """Return the schedule with separate checkpoints for one of several models that are trained."""
-    if schedule.checkpoints is None:
-        return schedule
-    return replace(schedule, checkpoints=schedule.checkpoints.part(name))

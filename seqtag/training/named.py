@@ -23,7 +23,7 @@ from seqtag.model.embedded import trained_path
 from seqtag.storage import locks, strict_json
 from seqtag.storage.output import Output
 from seqtag.tagging.pipeline import of_models
-from seqtag.training.task import PRESETS
+from seqtag.training.plan import PRESETS
 from seqtag.training.train import train
 from seqtag.version import __version__
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from itertools import compress, pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -154,8 +153,7 @@ class Problem:
         keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
         if self.start is not None:
             cells, keys, edge_keys = self.start.complete(cells, keys, edge_keys)
-        if isinstance(self.settings.recall_bias, float):
-            cells = with_recall_bias(cells, self.labels, self.settings.recall_bias)
+        cells = with_recall_bias(cells, self.labels, float(self.settings.recall_bias))
         weights = freeze(cells, keys, edge_keys, len(self.labels))
         training = {**self.settings.to_dict(), **self.origin, **(provenance or {})}
         return Model(
@@ -222,8 +220,8 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
     }
     examples = examples.select(task.columns)
     tokens = int(examples.lengths.sum())
-    task = replace(task, settings=task.settings.for_size(tokens))
-    settings = task.settings
+    settings = task.settings.for_corpus(tokens, examples.once_in_chunks())
+    task = replace(task, settings=settings)
     if settings.update == "pa" and settings.margin == 0 and init is None:
         msg = (
             "the step rule pa expects a margin above 0, found 0: with zero weights, every step is "
@@ -321,18 +319,17 @@ def tag_dictionary_of(
 ) -> TagDictionary:
     """Return the tag dictionary of a corpus and of the model to continue from.
 
-    It is empty while the setting is still automatic.
+    It is empty if the setting is 0.
     """
-    setting = settings.tag_dictionary
-    if setting in (0, "auto"):
+    if not settings.tag_dictionary:
         return NO_TAG_DICTIONARY
     found = labels_of_words(compiled, columns, *gold)
     if init is None:
-        return found.often(int(setting))
+        return found.often(settings.tag_dictionary)
     words = columns[compiled.columns.index("form")].types
     known = [word for word in words if word in init.known_words]
     before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
-    often = found.often(int(setting))
+    often = found.often(settings.tag_dictionary)
     return merged_tag_dictionary(init, labels, found.often(1), often, before)
 
 
@@ -391,23 +388,6 @@ class DevJudge:
         return evaluate_columns(self._gold, predicted, self._lengths, **facts)
 
 
-def feature_digest(problem: Problem, held_out: TrainingData | None = None) -> str:
-    """Return the SHA-256 of the features of a problem, and of a dev set.
-
-    Unlike digests of templates and data, it differs if a custom attribute of the same name
-    computes other values.
-    """
-    sha, (_, x, *keys) = sha256(), problem.corpus
-    for array in (*keys, *x):
-        sha.update(b"\0" if array is None else np.ascontiguousarray(array).data)
-    if held_out is not None:
-        encoder = Encoder(problem.compiled, backend.hash_strings)
-        for name in problem.compiled.columns:
-            encoder.extend(name, 0, held_out.columns[name].types)
-        sha.update(np.ascontiguousarray(encoder.hashes[:, : len(encoder)]).data)
-    return sha.hexdigest()
-
-
 def warn_about_many_labels(labels: int, tokens: int, column: LabelColumn) -> None:
     """Warn about an implausibly large label set."""
     if labels > 1000 or (labels > 50 and labels > tokens / 5):
@@ -451,18 +431,6 @@ class WordLabels(NamedTuple):
             pointers(lengths[kept]),
             self.labels[np.repeat(kept, lengths)],
         )
-
-    @classmethod
-    def sum(cls, corpora: Sequence[WordLabels]) -> WordLabels:
-        """Return the labels of words in several corpora, whose labels have the same ids."""
-        keys, which = np.unique(np.concatenate([c.keys for c in corpora]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, which, np.concatenate([c.counts for c in corpora]))
-        lengths = np.concatenate([np.diff(c.row_ptr) for c in corpora])
-        pairs = np.stack([np.repeat(which, lengths), np.concatenate([c.labels for c in corpora])])
-        word, label = np.unique(pairs, axis=1)
-        row_ptr = pointers(np.bincount(word, minlength=len(keys)))
-        return cls(corpora[0].attribute, keys, counts, row_ptr, label.astype(np.uint16))
 
 
 _SPAN = 2**20  # tokens whose words are counted at a time

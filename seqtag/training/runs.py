@@ -17,7 +17,7 @@ from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
 from seqtag.tagging.encode import check_threads
 from seqtag.training.interruption import AtOnce, Stop, put_off
-from seqtag.training.problem import DevJudge, feature_digest
+from seqtag.training.problem import DevJudge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from seqtag.features.index import IndexedCorpus
     from seqtag.model.model import Model
     from seqtag.settings import Settings
-    from seqtag.training.checkpoints import Stage
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Judge, Problem
     from seqtag.training.warm_start import WarmStart
@@ -82,8 +81,6 @@ class Schedule:
         Called after each epoch.
     shuffle
         Visit the sentences in a new order each epoch; else in the given order.
-    checkpoints
-        Checkpoints that the runs write and resume from.
     stop
         Flag that ends the runs early.
 
@@ -99,7 +96,6 @@ class Schedule:
     threads: int = 1
     on_epoch: Callable[[Epoch], None] | None = None
     shuffle: bool = True
-    checkpoints: Stage | None = None
     stop: Stop = field(default_factory=Stop)
 
     @classmethod
@@ -225,8 +221,6 @@ def fit(
 
     Raises
     ------
-    CheckpointError
-        If checkpoints are of another training, or none of them is complete.
     KeyboardInterrupt
         If it comes before an epoch is finished, or a second time.
     """
@@ -234,28 +228,6 @@ def fit(
     if held_out is not None:
         held_out = held_out.select(problem.compiled.columns)
         judge = DevJudge(problem, held_out)
-    if schedule.checkpoints:  # the weights depend on these facts
-        origin, tables = problem.origin, problem.compiled.tables
-        facts = {
-            "training set": f"{origin['sentences']:,} sentences with SHA-256 "
-            f"{origin['corpus_sha256']}",
-            "dev set": held_out and held_out.summary,
-            "labeled_words": origin.get("labelled"),
-            "model to continue from": origin.get("init_sha256"),
-            "templates": str(problem.templates).splitlines(),
-            "columns": list(problem.columns),
-            "feature set": feature_digest(problem, held_out),
-            **{f"table {name}": table.digest for name, table in tables.items()},
-            "scheme": problem.coding.scheme,
-            "learned_as": problem.coding.encoding,
-            "constrain": problem.coding.constrained,
-            **problem.settings.to_dict(),
-            "seed": schedule.seed,
-            "runs": schedule.runs,
-            "patience": schedule.patience,
-            "shuffle": schedule.shuffle,
-        }
-        schedule = replace(schedule, checkpoints=schedule.checkpoints.about(facts))
     with put_off(schedule.stop):  # until the model is complete
         outcome = train_runs(problem, schedule, judge, learner)
         cells = mean([run.cells for run in outcome.kept])
@@ -271,7 +243,7 @@ def train_runs(
     """Train all runs; an interruption ends them, and finished epochs are kept.
 
     `learner` makes the learner of the initial state; by default it is the engine's weights.
-    SIGINT and SIGTERM let runs finish their sentence, see `seqtag.training.interruption.put_off`.
+    SIGINT and SIGTERM are put off, see `seqtag.training.interruption.put_off`.
 
     Raises
     ------
@@ -289,7 +261,7 @@ def train_runs(
                 pass
     except AtOnce:
         raise
-    except KeyboardInterrupt:  # the runs on other threads end with their sentence
+    except KeyboardInterrupt:  # runs on other threads may have finished an epoch
         interrupted = True
         stop.request()
     if not done:
@@ -325,12 +297,6 @@ def train_run(
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
     start = None if problem.start is None else problem.start.state
-    checkpointer = schedule.checkpoints.run(run) if schedule.checkpoints else None
-    begin = checkpointer.begin(layout, sentences) if checkpointer else None
-    if isinstance(begin, Kept):
-        return begin
-    if begin is not None:
-        start = begin.state
 
     def report(done: Progress) -> None:
         if schedule.on_epoch:
@@ -340,7 +306,7 @@ def train_run(
             )
 
     seen = hiding(instances, settings.dropout)
-    kept = learn(
+    return learn(
         learner(start) if learner else backend.Weights(layout, "float32", settings.update, start),
         lambda epoch: seen(schedule.random(run, epoch, 1)),
         problem.y,
@@ -350,12 +316,7 @@ def train_run(
         on_epoch=report,
         stopped=schedule.stop.requested,
         choices=problem.choices,
-        begin=begin,
-        checkpointer=checkpointer,
     )
-    if checkpointer and not kept.interrupted:
-        checkpointer.finish(kept)
-    return kept
 
 
 def _verdict(judge: Judge, cells: Cells, _: int) -> Verdict:

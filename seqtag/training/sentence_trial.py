@@ -112,7 +112,7 @@ def _cross_validated(
     features = x.features[: x.token_ptr[rows]]
     fold = np.arange(pieces) // max(1, min(_BLOCK, pieces // (2 * _FOLDS))) % _FOLDS
     sentence = [*problem.labels].index(SENTENCE)
-    schedule = replace(schedule, on_epoch=None, patience=None, checkpoints=None)
+    schedule = replace(schedule, on_epoch=None, patience=None)
     margins = np.zeros(rows, np.float64)
     for number in range(_FOLDS):
         others = fold != number

@@ -1,50 +1,39 @@
-"""Training: corpus -> treebank -> tasks -> [choose -> problem -> fit] for each -> model."""
+"""Training: corpus -> treebank -> tasks -> [choose -> problem -> fit -> model] for each."""
 
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from seqtag.corpus import ReadOptions
 from seqtag.errors import CorpusError
-from seqtag.model.bundle import digest
 from seqtag.tables.lexicon import check_phrases, check_used, note_useless, tables_of
 from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.checkpoints import Stage, checkpoints_in
-from seqtag.training.choose import choose
-from seqtag.training.data import Source, TrainingData, Unlabeled, from_lists, open_corpus
-from seqtag.training.loop import train_tasks, usual
-from seqtag.training.raw_text import classes_of
+from seqtag.training.data import (
+    Corpus,
+    Source,
+    TrainingData,
+    Unlabeled,
+    from_lists,
+    open_corpus,
+)
+from seqtag.training.loop import train_tasks
+from seqtag.training.plan import PRESETS, Request, component_names, plan
 from seqtag.training.runs import Epoch, Schedule
-from seqtag.training.task import (
-    AUTO,
-    PRESETS,
-    TEXT_COMPONENTS,
-    Request,
-    component_names,
-    fitting_labels,
-    inputs_of,
-)
-from seqtag.training.text_examples import (
-    TreebankText,
-    check_multiword,
-    gather_words,
-    is_unpunctuated,
-    word_table,
-)
-from seqtag.training.treebank import PARTS_OF_WORDS, Treebank
+from seqtag.training.task import TEXT_COMPONENTS
+from seqtag.training.treebank import Treebank
 from seqtag.training.warm_start import default_label, note_left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
-    from seqtag.corpus import ReadLimits, Sentence
+    from seqtag.corpus import ReadLimits
     from seqtag.corpus.sentence import Labels, Values
     from seqtag.features.templates import TemplateSet
     from seqtag.tables.lexicon import TableSource
@@ -62,7 +51,6 @@ class Options(TypedDict, total=False):
 
     templates: str | PathLike[str] | TemplateSet | None
     tables: Iterable[TableSource]
-    raw: str | PathLike[str] | Sequence[str | PathLike[str]]
     seed: int
     shuffle: bool
     runs: int
@@ -83,10 +71,6 @@ class Options(TypedDict, total=False):
     on_epoch: Callable[[Epoch], None] | None
     on_component: Callable[[str], None] | None
     init: Loaded | str | PathLike[str] | None
-    checkpoint: str | PathLike[str] | None
-    checkpoint_every: float | None
-    resume: bool
-    quick: bool
     epochs: int | None
     update: str | None
     step: float | None
@@ -95,9 +79,8 @@ class Options(TypedDict, total=False):
     encoding: str | None
     dropout: float | str | None
     label_parts: str | None
-    tag_dictionary: int | str | None
+    tag_dictionary: int | None
     recall_bias: float | str | None
-    passes: int | str | None
 
 
 @overload  # a literal is a string, of which others train a tagger
@@ -154,19 +137,15 @@ def train(
         last column of other formats. With `labels`, the name of their column: ``label`` by
         default. A list of names, or ``all`` for every component that the data have, trains a
         pipeline: text components and then columns in their order in
-        `seqtag.training.task.COMPONENTS`, then others, each seeing the tags predicted by those
+        `seqtag.training.plan.COMPONENTS`, then others, each seeing the tags predicted by those
         before it.
     templates
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
         the preset that fits the label: by the column's name, or by the form of its labels.
-        ``auto`` tries all that fit on sentences held out of the training data.
     tables
         Word tables: files, or results of `seqtag.read_table`. Presets use all of them, other
         templates use those that they name: ``class(NAME)[0]``, ``lexicon(NAME)[0]``. They are
         stored in the model.
-    raw
-        Files of raw text, from which word classes are learned first: one more table, ``raw``. They
-        are segmented as the treebank is, or by NLTK's rules for English if it has no spaces.
     seed
         Seed of the shuffling. The same data, seed and version give the same bytes.
     shuffle
@@ -200,24 +179,13 @@ def train(
         added; its templates and settings apply unless others are given, and `templates` must
         include its own. Only its averaged weights are carried over: the new average is over the new
         training alone.
-    checkpoint
-        Folder for the state of the training, created if needed; written after each epoch and at an
-        interruption. No other training may use it.
-    checkpoint_every
-        Write the state at this interval in seconds instead, also within an epoch.
-    resume
-        Continue from the newest checkpoint in the folder, to the same bytes as without the
-        interruption; start from the beginning if there is none. Otherwise, a folder with
-        checkpoints is refused.
-    quick
-        Run no trials before training: automatic settings use the value that suits most corpora.
     on_component
         Called with the name of a component of a pipeline before it is trained.
     **settings
         Those of `seqtag.settings.SETTINGS`, which describes them: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts``,
-        ``tag_dictionary``, ``recall_bias`` and ``passes``. They override those of the templates;
-        None keeps the value of the templates.
+        ``tag_dictionary`` and ``recall_bias``. They override those of the templates; None keeps
+        the value of the templates.
 
     Returns
     -------
@@ -230,18 +198,16 @@ def train(
     CorpusError, TemplateError, LabelError
         If the data have no sentences or lack a column, templates do not fit them, labels are
         missing, or column, templates or encoding are not those of the model to continue from.
-    CheckpointError
-        If another training uses the folder of checkpoints, or those in it are of other data,
-        options or another version, or none of them is complete.
     TypeError
         If sentences are lists without `labels`, or `labels` are given for a file.
     ValueError
-        If seed, runs, patience, threads or checkpoint_every are out of range, there is no folder
-        to resume from, or an option for one column is given for a pipeline.
+        If seed, runs, patience or threads are out of range, or an option for one column is given
+        for a pipeline.
     KeyboardInterrupt
-        If it arrives before an epoch is finished, or a second time; otherwise training ends after
-        the current sentence, the tagger has the weights so far, and ``tagger.model.interrupted`` is
-        true.
+        If it arrives before an epoch is finished, or a second time. Otherwise the tagger has the
+        weights of the best epoch, and ``tagger.model.interrupted`` is true. With a dev set,
+        training ends after the current sentence and drops its epoch; without, the current epoch
+        is finished and kept.
 
     Examples
     --------
@@ -257,24 +223,15 @@ def train(
     """
     reading = ReadOptions.taken_from(options)
     schedule = Schedule.taken_from(options)
-    folder = checkpoints_in(
-        options.pop("checkpoint", None),
-        resume=options.pop("resume", False),
-        every=options.pop("checkpoint_every", None),
-    )
     policy = Unlabeled.of(options.pop("unlabeled", "error"), options.pop("unlabeled_mark", "_"))
     init, templates = options.pop("init", None), options.pop("templates", None)
     begin = load(init) if isinstance(init, (str, PathLike)) else init
-    tables, raw = tables_of(options.pop("tables", ())), options.pop("raw", ())
-    if raw:
-        tables.append(classes_of(raw, data, reading, schedule.threads, segmenter=train))
-    decide = usual if options.pop("quick", False) else choose
+    tables = tables_of(options.pop("tables", ()))
     on_component = options.pop("on_component", None)
     constrain = options.pop("constrain", True)
-    request = Request(templates, options, tables, begin, constrain)
 
-    names = [label] if isinstance(label, str) else None if label is None else [*label]
-    is_pipeline = names is not None and (
+    names = [label] if isinstance(label, str) else [*(label or ())]
+    is_pipeline = label is not None and (
         not isinstance(label, str) or label in (*TEXT_COMPONENTS, "all")
     )
     if is_pipeline:
@@ -286,156 +243,103 @@ def train(
         }
         _check_for_pipeline(refused, names)
     elif labels is not None:
-        name = (names or [default_label(begin) or "label"])[0]
-        data, dev, mark = from_lists(data, labels, dev, name, reading.columns, policy.mark)
-        policy, names = policy._replace(mark=mark), [name]
-    prepare = _for_pipeline if is_pipeline else _for_tagger
-    with folder or nullcontext():
-        with ExitStack() as files:
-            prepared = prepare(request, _Data(data, dev, reading, policy), files, names)
-        # Segmenters look up parts of a text, not tokens.
-        segmenters = [task for each in prepared.components for task in each if task.reads_text]
-        of_text = {name for task in segmenters for name in task.templates.table_names}
-        of_tokens = [table for table in tables if table.name not in of_text]
-        check_phrases(of_tokens, prepared.treebank.words.columns.values())
-        note_useless(of_tokens, [*prepared.treebank.words.columns.values()])
-        learned = [str(candidates[0].column) for candidates in prepared.components]
-        note_left_out(begin, learned)
-        if folder:
-            facts = prepared.facts(request, schedule)
-            schedule = replace(schedule, checkpoints=Stage(folder, ",".join(learned), shared=facts))
-        said = on_component if is_pipeline else None
-        models = train_tasks(*prepared, schedule, decide, said)
+        names = names or [default_label(begin) or "label"]
+        data, dev, mark = from_lists(data, labels, dev, names[0], reading.columns, policy.mark)
+        policy = policy._replace(mark=mark)
+    request = Request(names, is_pipeline, templates, options, tables, begin, constrain)
+    with ExitStack() as files:
+        corpus = open_corpus(data, files, reading)
+        held_out = None if dev is None else open_corpus(dev, files, reading)
+        if is_pipeline:
+            tasks, treebank, dev = _gather_components(request, corpus, held_out)
+        else:
+            tasks, treebank, dev = _gather_column(request, corpus, held_out, policy)
+    _check_tables(tables, tasks, treebank)
+    note_left_out(begin, [task.column.name for task in tasks])
+    models = train_tasks(tasks, treebank, dev, schedule, on_component if is_pipeline else None)
     return Pipeline(models) if is_pipeline else Tagger(models[0])
 
 
-class _Data(NamedTuple):
-    """Files or sentences to learn from and to score on, and how to read them."""
-
-    train: Any
-    dev: Any
-    reading: ReadOptions
-    policy: Unlabeled
-
-
-class _Prepared(NamedTuple):
-    """Components with their candidates, the treebank, and the dev set."""
-
-    components: list[list[Task]]
-    treebank: Treebank
-    dev: Treebank | None
-
-    def facts(self, request: Request, schedule: Schedule) -> dict[str, Any]:
-        """Return what the training depends on, though not each of its components."""
-        begun = [digest(task.init) for [task, *_] in self.components if task.init]
-        return {
-            "training set": self.treebank.words.summary,
-            "dev set": self.dev and self.dev.words.summary,
-            "model to continue from": ",".join(begun) or None,
-            **{f"table {table.name}": table.digest for table in request.tables},
-            **{name: value for name, value in request.settings.items() if value is not None},
-            "runs": schedule.runs,
-            "patience": schedule.patience,
-        }
-
-
-def _check_for_pipeline(refused: Mapping[str, bool], names: Sequence[str] | None) -> None:
+def _check_for_pipeline(refused: Mapping[str, bool], names: Sequence[str]) -> None:
     """Refuse options that are for one label column."""
     for name, given in refused.items():
         if given:
             msg = (
-                f"expected {name} with one label, found {', '.join(names or ())}; train such "
-                "components one by one and combine them with seqtag bundle"
+                f"expected {name} with one label, found {', '.join(names)}; train such components "
+                "one by one and combine them with seqtag bundle"
             )
             raise ValueError(msg)
 
 
-def _for_tagger(
-    request: Request, data: _Data, files: ExitStack, names: Sequence[str] | None
-) -> _Prepared:
-    """Prepare the training of a tagger."""
-    corpus = open_corpus(data.train, files, data.reading)
-    label = names[0] if names else default_label(request.init)
+def _check_tables(tables: Sequence[WordTable], tasks: Sequence[Task], treebank: Treebank) -> None:
+    """Refuse tables that no template looks into, and warn about those without effect."""
+    of_text = {name for task in tasks if task.reads_text for name in task.templates.table_names}
+    if not any(task.column.is_lemma for task in tasks):  # lemmas may be words of any table
+        of_words = [each for task in tasks if not task.reads_text for each in (task, *task.others)]
+        check_used(tables, [task.templates for task in of_words or tasks])
+    of_tokens = [table for table in tables if table.name not in of_text]
+    columns = [*treebank.words.columns.values()]
+    check_phrases(of_tokens, columns)
+    note_useless(of_tokens, columns)
+
+
+def _gather_column(
+    request: Request, corpus: Corpus, dev: Corpus | None, policy: Unlabeled
+) -> tuple[list[Task], Treebank, Treebank | None]:
+    """Return the task of a tagger, and what it learns from and is scored on."""
+    label = request.labels[0] if request.labels else default_label(request.init)
     column = corpus.label_column(label)
-    available = [name for name in corpus.columns if name not in column.columns]
-    candidates = request.tagger(column, available)
-    needed = inputs_of(candidates)
-    found = corpus.gather(needed, column, data.policy)
-    corpus.announce(found, column, chosen=bool(names))
-    candidates = fitting_labels(candidates, found)
-    if request.templates != AUTO:
-        candidates = candidates[:1]
-    dev = None
-    if data.dev is not None:
-        dev_corpus = open_corpus(data.dev, files, data.reading)
-        dev_corpus.check_columns((*needed, *column.columns))
-        held_out = dev_corpus.gather(needed, column, data.policy, check=False)
-        dev = Treebank(held_out.with_columns({str(column): held_out.labels}))
-    return _Prepared([candidates], Treebank(found.with_columns({str(column): found.labels})), dev)
+    tasks = plan(replace(request, labels=[column.name]), corpus.columns)
+    needed = tasks[0].all_columns
+
+    def gathered(source: Corpus, *, check: bool) -> Treebank:
+        found = source.gather(needed, column, policy, check=check)
+        if check:
+            corpus.announce(found, column, chosen=bool(request.labels))
+        return Treebank(found.with_columns({column.name: found.labels}))
+
+    treebank = gathered(corpus, check=True)
+    if dev is None:
+        return tasks, treebank, None
+    dev.check_columns((*needed, *column.columns))
+    return tasks, treebank, gathered(dev, check=False)
 
 
-def _for_pipeline(
-    request: Request, data: _Data, files: ExitStack, names: Sequence[str] | None
-) -> _Prepared:
-    """Prepare the training of a pipeline."""
-    asked = None if names is None or [*names] == ["all"] else names
-    corpus = open_corpus(data.train, files, data.reading)
+def _gather_components(
+    request: Request, corpus: Corpus, dev: Corpus | None
+) -> tuple[list[Task], Treebank, Treebank | None]:
+    """Return the tasks of a pipeline, and what they learn from and are scored on."""
+    asked = None if [*request.labels] == ["all"] else request.labels
     if asked is None and not {*PRESETS} & {*corpus.columns}:
         corpus.check_any()
     components = component_names(corpus.columns, asked, corpus.name)
     columns = [name for name in components if name not in TEXT_COMPONENTS]
     if len(columns) < len(components):
         corpus = corpus.held()  # it is read again
-    found, lengths = corpus.gather_columns(["form", *columns], columns if asked else ())
-    words = TrainingData(found, found["form"], lengths)
-    corpus.announce(words, None, chosen=True)
-    dev = None
-    if data.dev is not None:
-        dev_corpus = open_corpus(data.dev, files, data.reading)
-        dev_corpus.check_columns(("form", *columns))
-        dev_found, dev_lengths = dev_corpus.gather_columns(("form", *columns))
-        dev = Treebank(TrainingData(dev_found, dev_found["form"], dev_lengths))
-    if asked is None:
-        for name in columns:
-            if len(found[name].types) == 1:
-                value = found[name].types[0]
-                _log.warning("the column %s is %r everywhere: not learned", name, value)
-        columns = [name for name in columns if len(found[name].types) > 1]
-    tasks = [
-        request.component(name, ["form", *columns[:n]], words._replace(labels=found[name]))
-        for n, name in enumerate(columns)
-    ]
-    # Lemmas may be words of any table, and tokens too where nothing separates words.
-    if "lemma" not in columns and (tasks or "tokens" not in components):
-        check_used(request.tables, [task.templates for each in tasks for task in each])
-    treebank, texts = Treebank(words), []
-    for name in TEXT_COMPONENTS:
-        if name in components:
+
+    def gathered(source: Corpus, check: Sequence[str] = ()) -> Treebank:
+        found, lengths = source.gather_columns(["form", *columns], check)
+        return Treebank(TrainingData(found, found["form"], lengths))
+
+    treebank, dev_treebank = gathered(corpus, columns if asked else ()), None
+    corpus.announce(treebank.words, None, chosen=True)
+    if dev is not None:
+        dev.check_columns(("form", *columns))
+        dev_treebank = gathered(dev)
+    left_out: set[str] = set()
+    for name, (types, _) in treebank.words.columns.items() if asked is None else ():
+        if name != "form" and len(types) == 1:
+            _log.warning("the column %s is %r everywhere: not learned", name, types[0])
+            left_out.add(name)
+    for name in components:
+        if name in TEXT_COMPONENTS:
             try:
-                treebank, candidates = _of_text(name, request, treebank, corpus.again)
+                treebank = treebank.with_text_of(name, corpus.again())
             except CorpusError as error:
                 if asked is not None:
                     raise
                 _log.warning("%s: not learned (%s)", name, error.message.partition(";")[0])
-                continue
-            if not tasks:
-                check_used(request.tables, [task.templates for task in candidates])
-            texts.append(candidates)
-    return _Prepared([*texts, *tasks], treebank, dev)
-
-
-def _of_text(
-    name: str, request: Request, treebank: Treebank, sentences: Callable[[], Iterator[Sentence]]
-) -> tuple[Treebank, list[Task]]:
-    """Return the treebank with what a component that reads text learns from, and its candidates."""
-    if name == "words":
-        tokens, source = gather_words(sentences())
-        check_multiword(tokens, source)
-        candidates = request.text("words", ["multiword", PARTS_OF_WORDS], [])
-        return replace(treebank, tokens=tokens), candidates
-    text = TreebankText.of(sentences())
-    table = word_table(text)
-    lexicons = [each for each in request.tables if each.kind == "lexicon"]
-    tables: list[WordTable] = tables_of([table, *lexicons]) if table else []
-    preset = "sentences" if is_unpunctuated(text) else "segment"
-    return replace(treebank, text=text), request.text("tokens", [preset], tables)
+                left_out.add(name)
+    learned = [name for name in components if name not in left_out]
+    tasks = plan(replace(request, labels=learned), ["form", *columns], treebank.text)
+    return tasks, treebank, dev_treebank

@@ -15,17 +15,25 @@ from seqtag.features.templates import TAG_COLUMNS
 from seqtag.segmentation.multiword import TAGGED
 from seqtag.tables.lexicon import with_tables
 from seqtag.training.data import TrainingData, gold_name
-from seqtag.training.text_examples import part_table, token_examples, word_examples
+from seqtag.training.text_examples import (
+    TreebankText,
+    check_multiword,
+    gather_words,
+    part_table,
+    token_examples,
+    word_examples,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from seqtag.corpus import Sentence
     from seqtag.features.encoder import Column
     from seqtag.training.task import Task
-    from seqtag.training.text_examples import TreebankText, WordExample
+    from seqtag.training.text_examples import WordExample
 
 PARTS_OF_WORDS = "clitics"
 """The preset of the component words that looks at the parts of tokens."""
@@ -50,11 +58,19 @@ class Treebank:
     text: TreebankText | None = None
     tokens: Sequence[Sequence[WordExample]] = ()
 
-    @property
-    def annotated(self) -> list[str]:
-        """Columns with different values, and one at each word."""
-        columns = self.words.columns.items()
-        return [name for name, (types, _) in columns if len(types) > 1 and "_" not in types]
+    def with_text_of(self, component: str, sentences: Iterable[Sentence]) -> Treebank:
+        """Return the treebank with what a component that reads text learns from.
+
+        Raises
+        ------
+        CorpusError
+            If there are no multiword tokens for the component words.
+        """
+        if component == "tokens":
+            return replace(self, text=TreebankText.of(sentences))
+        tokens, source = gather_words(sentences)
+        check_multiword(tokens, source)
+        return replace(self, tokens=tokens)
 
     def with_columns(self, columns: Mapping[str, Column]) -> Treebank:
         """Return the treebank with predicted columns."""

@@ -291,7 +291,7 @@ def settings_of(
 ) -> Settings:
     """Return the settings given, then those of new templates, then those of a model's training.
 
-    The label coding is that of the model, and so are automatic settings.
+    The label coding is that of the model.
     """
     names = [setting.attribute for setting in SETTINGS.values()]
     old = {name: model.training[name] for name in names if name in model.training}
@@ -300,9 +300,7 @@ def settings_of(
         "label_parts": "split" if model.parts else "whole",
     }
     begun = Settings().with_values(old)
-    values = begun.with_values(templates or {}).with_values(settled).with_values(settings or {})
-    kept = [name for name in ("tag_dictionary", "recall_bias") if getattr(values, name) == "auto"]
-    return replace(values, **{name: getattr(begun, name) for name in kept})
+    return begun.with_values(templates or {}).with_values(settled).with_values(settings or {})
 
 
 def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet:

@@ -107,7 +107,7 @@ def test_a_component_without_a_row_among_the_scores_is_scored_alone(call):
     row = "{}\tMary\tMary\tPROPN\tNNP\t_\t_\t_\t_\tNER=B-PER\n"
     Path("names.conllu").write_text(row.format(1) + row.format(2) + "\n")
     for model, label in (("both.seqtag", "upos,misc.NER"), ("ner.seqtag", "misc.NER")):
-        how = ("--label", label, "--epochs", 1, "--quick")
+        how = ("--label", label, "--epochs", 1)
         assert call("train", "names.conllu", "-o", model, *how).code == 0
     done = call("eval", "-m", "both.seqtag", "names.conllu", "--label", "misc.NER")
     assert done.code == 0

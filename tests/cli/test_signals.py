@@ -44,7 +44,7 @@ def handled():
 @pytest.mark.parametrize("label", ["upos", "upos,xpos"])
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_model_that_is_learnt_is_written_first(label, name, code, tmp_path, call, monkeypatch):
-    """Its training may have taken days, and there need be no checkpoint."""
+    """Its training may have taken days."""
     real = bundle.save
 
     def save(*args, **options):
@@ -76,6 +76,100 @@ def test_weights_that_are_learnt_become_a_model_first(tmp_path, monkeypatch):
     tagger = seqtag.train(tmp_path / "train.conllu", epochs=2)
     assert tagger.info["training"]["best_epochs"] == [2]
     assert tagger.model.interrupted  # for those who train several
+
+
+# --------------------------------------------------------------------- a training
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with a training file and a dev set."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("train", "dev"):
+        (tmp_path / f"{name}.conllu").write_text(conllu())
+    return tmp_path
+
+
+def interrupted(name: str, *args: str) -> tuple[int, str]:
+    """A training that gets a signal after its second epoch: exit code and stderr."""
+    command = [*SEQTAG, "train", "train.conllu", "-o", "m.seqtag", "--epochs", "10000000", *args]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        late = threading.Timer(120, process.kill)
+        late.start()
+        err = ""
+        for line in process.stderr:
+            err += line
+            if "epoch 2:" in line:
+                break
+        process.send_signal(getattr(signal, name))
+        err += process.stderr.read()
+    late.cancel()
+    assert "Traceback" not in err
+    return process.returncode, err
+
+
+@posix
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("dev", [(), ("--dev", "dev.conllu")])
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_an_interrupted_training_keeps_the_best_epoch(name, code, dev, call):
+    assert call("train", "train.conllu", "-o", "m.seqtag", "--epochs", 1, "-q").code == 0
+    good = Path("m.seqtag").read_bytes()
+    found, err = interrupted(name, "--force", *dev)
+    assert found == code
+    assert err.endswith(
+        "seqtag: interrupted: m-interrupted.seqtag holds what was learned until then, m.seqtag is "
+        "unchanged\n"
+    )
+    assert Path("m.seqtag").read_bytes() == good
+    tagger = seqtag.load("m-interrupted.seqtag")
+    assert tagger.model.interrupted
+    [epoch] = tagger.info["training"]["best_epochs"]
+    same = seqtag.train("train.conllu", epochs=epoch).model.tensors()
+    for name, array in tagger.model.tensors().items():
+        assert array.tobytes() == same[name].tobytes()
+
+
+# Gets signals at the second report of an epoch.
+TWICE = """
+import signal, sys
+from seqtag.cli import main, training
+add = training.TrainingReport.add
+def add_and_signal(self, epoch):
+    if epoch.epoch == 2:
+        for _ in range(2):
+            signal.raise_signal(getattr(signal, sys.argv[1]))
+    add(self, epoch)
+training.TrainingReport.add = add_and_signal
+sys.exit(main(["train", "train.conllu", "-o", "m.seqtag"]))
+"""
+
+
+@posix
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_second_signal_stops_at_once(folder, name, code):
+    command = [sys.executable, "-c", TWICE, name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    word = "interrupted" if name == "SIGINT" else "terminated"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (code, f"seqtag: {word}")
+    assert not list(folder.glob("*.seqtag"))
+
+
+@posix
+def test_of_two_trainings_to_one_path_none_is_lost(folder):
+    """Both begin before there is a model; the later one says where its own is."""
+    commands = [
+        [*SEQTAG, "train", "train.conllu", "-o", "m.seqtag", "--epochs", "40", "--seed", seed]
+        for seed in ("1", "2")
+    ]
+    both = [subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in commands]
+    errors = [process.communicate(timeout=120)[1] for process in both]
+    codes = [process.returncode for process in both]
+    assert 0 in codes and {*codes} <= {0, 1, 2}, errors  # 2: it began after the other had ended
+    seeds = {"m.seqtag": str(1 + codes.index(0))}
+    if 1 in codes:
+        assert "the new output is in m-2.seqtag; keep the one" in errors[codes.index(1)]
+        seeds["m-2.seqtag"] = str(1 + codes.index(1))
+    found = {path.name: seqtag.load(path).info["training"] for path in folder.glob("*.seqtag")}
+    assert {name: str(info["seed"]) for name, info in found.items()} == seeds
 
 
 # --------------------------------------------------------------------- ignored from the start

@@ -46,17 +46,6 @@ USAGE = [
     ("train train.txt -o n --seed 4294967296", "'--seed': 4294967296 is not in"),
     ("train train.txt -o n --update adative", "did you mean 'adaptive'?"),
     ("train train.txt -o n --columns form,,x", "such as form,pos,chunk, found"),
-    ("train train.txt -o n --resume", "--resume needs a folder: --checkpoint DIR"),
-    (
-        "train train.txt -o n --checkpoint-every 5",
-        "--checkpoint-every needs a folder: --checkpoint",
-    ),
-    ("train train.txt -o n --checkpoint ''", "expected a name for --checkpoint, found ''"),
-    ("train train.txt -o n --checkpoint n/c", "a folder for --checkpoint that is not the model"),
-    (
-        "train train.txt -o n --checkpoint s --checkpoint-every -1",
-        "-1.0 is not in the range 0<=x<=",
-    ),
     ("train t -o n --unlabeled-mark ?", "expected --unlabeled learn-around with --unlabeled-mark"),
     (
         "train t -o n --unlabeled learn-around --unlabeled-mark=",
@@ -90,7 +79,6 @@ USAGE = [
         (f"{command} {number}", f"Invalid value for '{command.split()[-1]}': {found}")
         for command in (
             "serve --max-seconds",
-            "train train.txt -o n --checkpoint c --checkpoint-every",
             "cluster tag train.txt -o n --time-limit",
         )
         for number, found in (

@@ -133,7 +133,6 @@ def test_a_segmenter_with_tables(folder, call):
     for train, label, table in (
         ("train.conllu", "tokens", "--lexicon=names.tsv"),
         ("glued.conllu", "tokens", "--classes=names.tsv"),
-        ("glued.conllu", "words", "--lexicon=names.tsv"),
     ):
         unused = call("train", train, "--label", label, table, *SHORT, "-o", "o.seqtag", "-q")
         assert unused.code == 1

@@ -437,20 +437,3 @@ def test_a_full_disk_leaves_the_old_file(writer, folder):
         assert re.search(needs, done.stderr)
     listed = (folder / "before").read_text()
     assert (folder / "after").read_text() == listed
-
-
-@linux
-@pytest.mark.parametrize("options", [[], ["-q"]])
-def test_checkpoints_on_a_full_disk_are_an_error_after_the_model_is_written(options, folder):
-    mount = 'mount -t tmpfs -o size=16k none disk; cat /dev/zero 2>&- >disk/filler; exec "$@"'
-    train = ["train", "train.conllu", "-o", "m.seqtag", "--label", "upos", "--epochs", "2"]
-    command = [*own_mounts(folder), "sh", "-c", mount, "sh", *SEQTAG, *train, *options]
-    command += ["--checkpoint", "disk/checkpoints"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    error = (
-        "seqtag: disk/checkpoints: the newest checkpoint of upos-run-1 could not be written (No space "
-        "left on device); make room, or choose another folder\n"
-    )
-    assert done.returncode == 4, done.stderr
-    assert done.stderr == error if options else error in done.stderr
-    assert seqtag.load(folder / "m.seqtag").label == "upos"

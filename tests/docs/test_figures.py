@@ -157,12 +157,6 @@ def test_tables_of_the_how_to_pages_are_the_stored_results(page, table):
 
 def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
     found, options = STORED["howto"], STORED["options"]["found"]["EWT UPOS"]
-    cost = found["checkpoints"]
-    assert (
-        f"English EWT ({found['partial']['error'][0]:,} sentences, UPOS), a checkpoint takes "
-        f"{cost['megabytes']:.0f} MB, and a checkpoint after each of ten epochs makes training "
-        f"about {cost['percent']:.0f}% longer."
-    ) in how_to("resume")
     assert f"about {found['margins']:.1f} times as long" in how_to("confidence")
     assert (
         "500 classes from 19 million words raise the accuracy of UPOS on the test set from "

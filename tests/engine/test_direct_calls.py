@@ -148,14 +148,13 @@ def test_weights_are_not_used_while_they_learn():
     x = Instances(np.arange(3), np.arange(3), np.zeros(2, np.int32))
     refused = []
 
-    def pause():
+    def ask():
         with pytest.raises(RuntimeError, match="another call is using this object") as error:
             weights.decode(x)
         refused.append(error)
-        return False
 
-    visits = np.zeros(100_000, np.int64)
-    weights.train_epoch(x, np.ones(2, np.int32), visits, pause=(pause, 0.0))
+    visits = np.zeros(10_000_000, np.int64)
+    weights.train_epoch(x, np.ones(2, np.int32), visits, ask=ask)
     assert refused
     assert weights.decode(x).tolist() == [1, 1]
 

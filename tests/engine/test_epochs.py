@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from seqtag.engine import backend as backends
-from seqtag.engine import epochs
-from seqtag.engine.arrays import Instances, Layout, Pause
+from seqtag.engine import reference
+from seqtag.engine.arrays import Instances, Layout
 from seqtag.engine.epochs import Recipe, Verdict, learn
 from seqtag.randomness import visiting_order
-from tests.strategies import each_backend, random_case
+from tests.strategies import REFERENCE, each_backend, random_case
 
 
 def run(judge=None, on_epoch=None, epochs=6, **recipe):
@@ -59,128 +59,89 @@ def test_it_stops_when_an_epoch_makes_no_mistake():
     assert kept.epoch < 9
 
 
-def test_an_interruption_keeps_what_was_learnt():
-    def interrupt(done):
-        if done.epoch == 3:
-            raise KeyboardInterrupt
-
-    kept = run(on_epoch=interrupt)
-    assert (kept.epoch, kept.interrupted) == (3, True)
-    np.testing.assert_array_equal(kept.cells.weight, run(epochs=3).cells.weight)
-
-
-# ----------------------------------------------------------------- pauses, and going on
-class Everything:
-    """A checkpointer that wants to know where the run stands as often as it may."""
-
-    def __init__(self, within: bool = True):
-        self.within, self.kept = within, []
-
-    def wants(self, *, epoch_over):
-        return epoch_over or self.within
-
-    def keep(self, state):
-        self.kept.append(state)
-
-
-def course(backend, weights=None, **how):
-    """Three epochs over a case of 9 sentences, each in an order of its own."""
+# ----------------------------------------------------------------- interruptions
+def course(backend, *, judge=True, stopped=None, longer=None, epochs=3, **more):
+    """Epochs over a case of 9 sentences, of which `longer` visits them so often that it is asked."""
     case = random_case(np.random.RandomState(3), 5, 2, 2, sentences=9, longest=6)
     scores = [0.5, 0.7, 0.6]
+
+    def visits(epoch):
+        order = visiting_order(9, 1, 1, epoch)
+        return (
+            np.tile(order, 200 if backend is REFERENCE else 300_000) if epoch == longer else order
+        )
+
     kept = learn(
-        weights or backend.Weights(case.layout, "float32", "adaptive"),
+        backend.Weights(case.layout, "float32", "adaptive"),
         lambda _: case.x,
         case.y,
-        lambda epoch: visiting_order(9, 1, 1, epoch),
-        Recipe(3, "adaptive", 0.1, 1.0),
-        judge=lambda _, epoch: Verdict(scores[epoch - 1]),
-        **how,
+        visits,
+        Recipe(epochs, "adaptive", 0.1, 1.0),
+        judge=(lambda _, epoch: Verdict(scores[epoch - 1])) if judge else None,
+        stopped=stopped,
+        **more,
     )
-    return kept, case.layout
+    return [kept.epoch, kept.interrupted, *(array.tobytes() for array in kept.cells)]
 
 
-def bits(kept) -> list:
-    return [kept.epoch, kept.converged, kept.interrupted, *(a.tobytes() for a in kept.cells)]
+class Flag:
+    """A request to stop from the end of an epoch on."""
 
+    def __init__(self, epoch=0):
+        self.epoch, self.done = epoch, 0
 
-@each_backend
-def test_where_a_run_stands_is_known_after_every_sentence(backend, monkeypatch):
-    monkeypatch.setattr(epochs, "ASK_EVERY", 0)
-    straight, layout = course(backend)
-    checkpointer, reports = Everything(), []
-    paused, _ = course(backend, checkpointer=checkpointer, on_epoch=reports.append)
-    assert bits(paused) == bits(straight)
-    places = [(state.epoch, state.visited) for state in checkpointer.kept]
-    assert places == [
-        place for e in range(3) for place in (*((e, v) for v in range(1, 9)), (e + 1, 0))
-    ]
-    for state in checkpointer.kept:
-        weights = backend.Weights(layout, "float32", "adaptive", state.state)
-        left = []
-        again, _ = course(backend, weights, begin=state, on_epoch=left.append)
-        assert bits(again) == bits(straight)
-        assert left == reports[state.epoch :]
+    def __call__(self):
+        return self.done >= self.epoch
+
+    def report(self, progress):
+        self.done = progress.epoch
 
 
 @each_backend
-def test_a_run_that_is_stopped_says_where_it_stands(backend, monkeypatch):
-    monkeypatch.setattr(epochs, "ASK_EVERY", 0)
-    for last in range(1, 27):
-        checkpointer = Everything(within=False)
-        answers = iter([False] * last + [True] * 99)
-        stopped = {"stopped": lambda answers=answers: next(answers), "checkpointer": checkpointer}
-        try:
-            kept, *_ = course(backend, **stopped)
-        except KeyboardInterrupt:
-            assert checkpointer.kept[-1].epoch == 0
-        else:
-            assert kept.interrupted
-            assert checkpointer.kept[-1].epoch in (1, 2)
-        weights = backend.Weights(
-            course(backend)[1], "float32", "adaptive", checkpointer.kept[-1].state
-        )
-        again, *_ = course(backend, weights, begin=checkpointer.kept[-1])
-        assert bits(again) == bits(course(backend)[0])
+def test_a_run_that_is_stopped_between_epochs_keeps_the_best(backend):
+    for last in (1, 2):
+        flag = Flag(last)
+        epoch, interrupted, *cells = course(backend, stopped=flag, on_epoch=flag.report)
+        assert (epoch, interrupted) == (last, True)
+        assert cells == course(backend, epochs=last)[2:]
+    with pytest.raises(KeyboardInterrupt):
+        course(backend, stopped=Flag())
+
+
+class Late(Flag):
+    """A request to stop that comes within the epoch after one."""
+
+    def __call__(self):
+        self.asked = getattr(self, "asked", 0) + (self.done == self.epoch)
+        return self.asked > 1
 
 
 @each_backend
-def test_a_run_that_was_over_does_nothing_more(backend):
-    checkpointer = Everything()
-    kept, layout = course(backend, checkpointer=checkpointer)
-    end = checkpointer.kept[-1]
-    weights = backend.Weights(layout, "float32", "adaptive", end.state)
-    again, _ = course(backend, weights, begin=end)
-    assert (bits(again), weights.seen) == (bits(kept), end.state.seen)
-    assert run(patience=1, judge=lambda *_: Verdict(1.0)).epoch == 1
+def test_within_an_epoch_it_is_dropped_if_a_judge_chose_another(backend, monkeypatch):
+    monkeypatch.setattr(reference, "ASK_EVERY", 0)
+    late = Late(1)
+    found = course(backend, stopped=late, longer=2, on_epoch=late.report)
+    assert found == [1, True, *course(backend, epochs=1)[2:]]
+    with pytest.raises(KeyboardInterrupt):
+        course(backend, stopped=Late(0), longer=1)
 
 
 @each_backend
-def test_a_second_interruption_keeps_nothing(backend):
+def test_without_a_judge_the_epoch_under_way_is_finished(backend, monkeypatch):
+    monkeypatch.setattr(reference, "ASK_EVERY", 0)
+    late = Late(1)
+    found = course(backend, judge=False, stopped=late, longer=2, on_epoch=late.report)
+    assert found == [2, True, *course(backend, judge=False, longer=2, epochs=2)[2:]]
+
+
+@each_backend
+def test_other_interruptions_come_through(backend):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    answers = iter([False, True])  # before the epoch, and when the interruption comes
     with pytest.raises(KeyboardInterrupt):
-        course(backend, on_epoch=interrupt, stopped=lambda: next(answers))
-    assert course(backend, on_epoch=interrupt)[0].interrupted
-
-
-@each_backend
-def test_an_exception_while_a_pause_is_asked_comes_through(backend):
+        course(backend, on_epoch=interrupt)
     case = random_case(np.random.RandomState(3), 5, 1, sentences=9, longest=6)
     weights = backend.Weights(case.layout)
-
-    def asked():
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        weights.train_epoch(case.x, case.y, np.arange(9), pause=Pause(asked, 0))
-    assert weights.seen == 1
-
-
-@each_backend
-def test_nothing_is_asked_before_it_is_time(backend):
-    case = random_case(np.random.RandomState(3), 5, 1, sentences=9, longest=6)
-    weights = backend.Weights(case.layout)
-    weights.train_epoch(case.x, case.y, np.arange(9), pause=Pause(pytest.fail, 1e9))
+    weights.train_epoch(case.x, case.y, np.arange(9), ask=pytest.fail)  # before it is time
     assert weights.seen == 9

@@ -34,7 +34,7 @@ _TREES = [
 @cache
 def good_files() -> tuple[bytes, ...]:
     """Files of models: all orders and codings, label parts, known labels, calibration, a bundle,
-    word tables, two passes, a layout with its own spelling of labels, split keys."""
+    word tables, a layout with its own spelling of labels, split keys."""
     options = {"epochs": 4, "min_count": 1}
     words = "form[0]\nsuffix(1)[0]\nlabel[-1]\nlabel[-1] + form[0]"
     plain = train(corpus(_TRAINING), label="tag", templates=parse(words), **options)
@@ -73,13 +73,6 @@ def good_files() -> tuple[bytes, ...]:
         tables=tables,
         **options,
     )
-    twice = train(
-        corpus(_TRAINING),
-        label="tag",
-        templates=parse(f"{words}\nfirst.tag[+1]\nfirst.tag[-1] + form[0]"),
-        passes=2,
-        **options,
-    )
     spelled = train(
         read(io.BytesIO(_SPELLED.encode())),
         label="ner",
@@ -94,8 +87,7 @@ def good_files() -> tuple[bytes, ...]:
         [rich.model],
         [lemmas.model],
         components(annotated(*_TREES * 2)),
-        [with_tables.model],
-        [replace(twice.model, calibration=steps)],
+        [replace(with_tables.model, calibration=steps)],
         [spelled.model],
         [*components(annotated(*_TREES * 2)), plain.model, spelled.model],
     ]

@@ -131,7 +131,6 @@ def _change_config(choices: Choices, fields: dict[str, Any], tensors: Tensors) -
                     "absent",
                     "words",
                     "kind",
-                    "first",
                     "known",
                 ]
             )

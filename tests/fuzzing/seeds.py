@@ -47,7 +47,6 @@ _TEMPLATES = [
     "form[0]\nlower[-1] + lower[0]  # of two\nlabel[-1]\nlabel[-2] + label[-1]\nset epochs 3\nbias\n",
     'suffix(pos, 3)[+1]\nmatch("^a+$")[0] + test(form, "\\\\d")[-2]\nlabel[-1] + %1[0]\n',
     "class(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nclass(lemmas)[0] + lexicon(l)[+1]\n",
-    "first.upos[+1]\nfirst.upos[-1] + form[0]\nset passes 2\n",
     'U00:%x[-1,0]/%x[0,1]\nU01:%m[0,0,"^.?.?"]\n*:%t[0,0,"\\u"]\nB\n# note\n',
 ]
 _LABELS = [
@@ -77,13 +76,6 @@ _HEADS: dict[str, Callable[[], list[bytes]]] = {
     ],
     "evaluation": lambda: [
         bytes([scheme, *[kind, at, at + 3] * 3]) for scheme in range(5) for kind, at in _CUTS
-    ],
-    "checkpoints": lambda: [
-        bytes([left, way, number, other, *range(number, number + 9)])
-        for left in range(4)
-        for way in range(4)
-        for number in range(2)
-        for other in range(5)
     ],
     "layouts": lambda: [bytes([n, 0, 0, 0, n]) for n in range(100)],
     "serve": lambda: [
@@ -169,4 +161,4 @@ PIECES = {path.stem: words_of(path) for path in Path(__file__).with_name("words"
 """Pieces for mutations to put in, of the targets."""
 PIECES["text"] = [*PIECES["readers"], *PIECES["text"]]
 PIECES["scanner"] = PIECES["outputs"] = PIECES["evaluation"] = PIECES["readers"]
-PIECES["models"] = PIECES["checkpoints"] = PIECES["layouts"] = []
+PIECES["models"] = PIECES["layouts"] = []

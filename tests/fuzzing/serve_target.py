@@ -84,10 +84,10 @@ _FORM = (
 
 @cache
 def _served() -> Any:
-    """A server of a pipeline, a calibrated tagger, one with parts of labels, and one of two passes."""
+    """A server of a pipeline, a calibrated tagger, one with parts of labels, and one with word tables."""
     from seqtag.serve.server import ServerLimits, application
 
-    files = {"plain": 0, "rich": 3, "twice": 7}
+    files = {"plain": 0, "rich": 3, "tables": 6}
     loaded = {
         name: Tagger(*bundle.models_of(from_bytes(good_files()[n]))) for name, n in files.items()
     }

@@ -17,7 +17,6 @@ from tests.fuzzing.text_targets import (
     text,
     word_tables,
 )
-from tests.fuzzing.training_targets import resume
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +33,6 @@ TARGETS: Mapping[str, Callable[[bytes], str]] = {
     "model-bytes": model_bytes,
     "outputs": outputs,
     "evaluation": evaluation,
-    "checkpoints": resume,
     "serve": serve,
     "command-line": command_line,
 }

@@ -477,7 +477,6 @@ KNOWN = {
     "cli/models.py": "removes models when it is asked to; asks on the terminal",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",
-    "training/checkpoints.py": "the folder, and its lock",
     "training/named.py": "the folder of models, its lock, and the name of a complete model",
 }
 """Modules that write otherwise than by `Output`, and what."""

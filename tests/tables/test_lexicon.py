@@ -5,12 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import seqtag
 from seqtag.corpus import read
-from seqtag.errors import CheckpointError, CorpusError, TemplateError
+from seqtag.errors import CorpusError, TemplateError
 from seqtag.features.language import load, parse
 from seqtag.model.bundle import to_bytes
 from seqtag.tables.lexicon import (
@@ -163,28 +162,6 @@ def test_going_on_from_a_model():
         seqtag.train(DATA, init=first, tables=[other], epochs=1)
     with pytest.raises(TemplateError, match="use the table 'names', found none"):
         seqtag.train(DATA, init=first, tables=[NAMES], epochs=1)
-
-
-def test_resuming_compares_tables(tmp_path):
-    def train(table, **options):
-        how = HOW | {"templates": "pos", "checkpoint": tmp_path / "stand"} | options
-        return to_bytes([seqtag.train(DATA, tables=[table], **how).model])
-
-    whole = train(CLASSES)
-    assert train(CLASSES, resume=True) == whole
-    with pytest.raises(CheckpointError, match=r"table c was \w{12}, is \w{12};"):
-        train(replace(CLASSES, absent="8"), resume=True)
-
-
-def test_shards_carry_tables():
-    one = seqtag.train(DATA, templates="pos", tables=[CLASSES], **HOW)
-    how = HOW | {"templates": "pos", "tables": [CLASSES]}
-    shards = seqtag.train_shards([DATA], **how)
-    assert [table.digest for table in shards.model.tables] == [CLASSES.digest]
-    assert np.array_equal(shards.model.weights.emission.keys, one.model.weights.emission.keys)
-    assert seqtag.train_shards([DATA[:2], DATA[2:]], **how).model.tables == [CLASSES]
-    with pytest.raises(TemplateError, match="use the table 'c', found none"):
-        seqtag.train_shards([DATA], templates=parse("form[0]"), label="tag", tables=[CLASSES])
 
 
 def test_pipelines_carry_tables(tmp_path):

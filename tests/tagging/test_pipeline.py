@@ -373,31 +373,23 @@ def test_a_class_loads_what_it_is(tmp_path):
 
 
 # ----------------------------------------------------------------- components
-def test_components_label_words_as_their_pipeline_does():
+def test_a_component_labels_words_as_its_pipeline_does():
     pipeline = seqtag.load("en")
     sentences = [["The", "dogs", "bark", "."], ["Time", "flies", "like", "an", "arrow"], ["Stop"]]
     found = pipeline.tag_many(sentences)
-    for name in ("upos", "xpos"):
-        expected = [[getattr(word, name) for word in sentence] for sentence in found]
-        tagger = pipeline.tagger(name)
-        assert isinstance(tagger, Tagger)
-        assert (tagger.label, tagger.columns) == (name, ("form",))
-        assert tagger.tag_many(sentences) == expected
+    upos = [[word.upos for word in sentence] for sentence in found]
+    xpos = [[word.xpos for word in sentence] for sentence in found]
+    assert pipeline.tagger("upos").tag_many(sentences) == upos
+    tagger = pipeline.tagger("xpos")
+    assert (tagger.label, tagger.columns) == ("xpos", ("form", "upos"))
+    pairs = [[*zip(words, tags, strict=True)] for words, tags in zip(sentences, upos, strict=True)]
+    assert tagger.tag_many(pairs) == xpos
+    with pytest.raises(TypeError, match=r"a tuple \(form, upos\) for every word, found 'Stop'"):
+        tagger.tag(["Stop"])
 
 
-def test_a_component_is_saved_with_what_it_needs(tmp_path):
-    tagger = seqtag.load("en").tagger("xpos")
-    tagger.save(tmp_path / "xpos.seqtag")
-    words = ["Time", "flies", "like", "an", "arrow"]
-    for again in (seqtag.load(tmp_path / "xpos.seqtag"), pickle.loads(pickle.dumps(tagger))):
-        assert again.tag(words) == tagger.tag(words)
-        assert [each.label for each in again.first] == ["upos"]
-
-
-def test_components_that_cannot_be_alone_are_refused():
+def test_components_that_do_not_exist_are_refused():
     pipeline = seqtag.load("en")
-    with pytest.raises(SeqtagError, match=r"found feats, for which xpos needs .* --only feats$"):
-        pipeline.tagger("feats")
     for find in (pipeline.tagger, pipeline.only):
         with pytest.raises(SeqtagError, match=r"found 'xops' \(did you mean 'xpos'\?\)"):
             find("xops")

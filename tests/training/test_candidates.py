@@ -1,18 +1,25 @@
-"""Which templates fit a column: by its name, by its labels, or by what they give."""
+"""Which templates fit a column: by its name, or by its labels."""
 
 from __future__ import annotations
 
 import logging
 
+import numpy as np
 import pytest
 
 import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import TemplateError
+from seqtag.features.encoder import Column
 from seqtag.features.language import load
 from seqtag.labels.column import LabelColumn
-from seqtag.training import choose
+from seqtag.training.choose import choose
+from seqtag.training.data import TrainingData
+from seqtag.training.plan import Request, plan
+from seqtag.training.runs import Schedule
+from seqtag.training.text_examples import TreebankText
 from seqtag.training.train import train
+from seqtag.training.treebank import Treebank
 from tests.strategies import corpus
 
 CHUNKS = corpus("; ".join(["the B-NP, dog I-NP, runs O", "a B-NP, cat I-NP, sees O"] * 30))
@@ -51,7 +58,7 @@ def templates_of(name):
     ids=["tags", "chunks", "chunks with pos", "many parts", "many labels", "few parts"],
 )
 def test_the_preset_fits_the_labels(sentences, preset):
-    tagger = train(sentences, label="tag", epochs=1, quick=True)
+    tagger = train(sentences, label="tag", epochs=1)
     wanted = {line for line in templates_of(preset).splitlines() if "label[-2]" not in line}
     found = {line for line in str(tagger.model.templates).splitlines() if "label[-2]" not in line}
     assert found == wanted
@@ -61,7 +68,7 @@ def test_a_name_that_says_it_is_believed():
     for column, preset in {"upos": "pos", "pos": "pos", "ner": "ner", "feats": "morph"}.items():
         assert LabelColumn(column).is_known
         data = [sentence_of({"form": s.words, column: s.column("tag")}) for s in TAGS]
-        tagger = train(data, label=column, epochs=1, quick=True)
+        tagger = train(data, label=column, epochs=1)
         assert presets_of(tagger) == [preset]
     assert not LabelColumn("tag").is_known
 
@@ -105,84 +112,24 @@ def test_chunks_are_learned_with_any_tags(caplog, tmp_path, templates, others, u
     assert tagger.tag(found) == ["B-NP", "I-NP", "O"]
 
 
-# ----------------------------------------------------------------- tried
-@pytest.fixture
-def small(monkeypatch):
-    monkeypatch.setattr(choose, "_TOO_FEW", 100)
+# ----------------------------------------------------------------- plans
+def test_a_pipeline_looks_at_what_is_learned_before():
+    request = Request(["tokens", "words", "upos", "xpos", "feats", "lemma", "ner"], True)
+    text = TreebankText("to be. ", np.array([2, 5, 6]), np.array([6]))
+    tasks = plan(request, ["form"], text)
+    assert [str(task.column) for task in tasks] == request.labels
+    assert [task.name for task in tasks[:2]] == ["segment", "multiword"]
+    assert [other.name for other in tasks[1].others] == ["clitics"]
+    assert [task.columns for task in tasks[2:4]] == [("form",), ("form", "upos")]
+    assert tasks[4].columns == ("form", "upos", "xpos")
+    assert [(other.name, other.columns) for other in tasks[4].others] == [
+        ("morph-tags", ("form", "upos"))
+    ]
 
 
-def test_presets_are_tried_against_each_other(small, caplog):
-    caplog.set_level(logging.INFO, "seqtag")
-    tagger = train(TAGS, label="tag", templates="auto", epochs=2)
-    told = tagger.info["training"]["chosen"]
-    assert [*told] == ["templates", "tag_dictionary"]
-    assert [*told["templates"]["scores"]] == ["pos", "morph"]
-    assert presets_of(tagger) == ["pos"]  # of equals the usual one
-    assert caplog.messages[0] == (
-        "templates pos, by accuracy on 45 tokens held out of the training data "
-        "(pos: 100.00, morph: 100.00)"
-    )
-    assert caplog.messages[1].startswith("tag-dictionary 0, by accuracy on 45 tokens")
-
-
-def test_the_best_is_chosen(small, monkeypatch):
-    scores = iter([0.5, 0.9])
-    trial = choose._trial
-
-    def scored(*arguments, **options):
-        found = trial(*arguments, **options)
-        return found._replace(values=dict.fromkeys(found.values, next(scores)))
-
-    monkeypatch.setattr(choose, "_trial", scored)
-    tagger = train(TAGS, label="tag", templates="auto", epochs=1)
-    assert presets_of(tagger) == ["morph"]
-    assert tagger.info["training"]["label_parts"] == "split"
-
-
-def test_chunks_are_tried_with_and_without_parts_of_speech(small):
-    data = [sentence_of({"form": s.words, "pos": s.words, "x": s.column("tag")}) for s in CHUNKS]
-    told = train(data, label="x", templates="auto", epochs=1).info["training"]["chosen"]
-    assert [*told["templates"]["scores"]] == ["chunk", "ner"]
-    assert told["templates"]["metric"] == "conlleval-f1"
-
-
-@pytest.mark.parametrize(("best", "biased"), [("chunk", False), ("ner", True)])
-def test_the_recall_bias_is_chosen_if_the_best_asks_for_it(small, monkeypatch, best, biased):
-    trial = choose._trial
-
-    def scored(tasks, *arguments, **options):
-        found = trial(tasks, *arguments, **options)
-        return found._replace(values=dict.fromkeys(found.values, float(tasks[-1].name == best)))
-
-    monkeypatch.setattr(choose, "_trial", scored)
-    data = [sentence_of({"form": s.words, "pos": s.words, "x": s.column("tag")}) for s in CHUNKS]
-    told = train(data, label="x", templates="auto", epochs=1).info["training"]["chosen"]
-    assert ("recall_bias" in told) == biased
-
-
-def test_settings_given_hold_for_all(small):
-    tagger = train(TAGS, label="tag", templates="auto", epochs=1, tag_dictionary=2)
-    assert [*tagger.info["training"]["chosen"]] == ["templates"]
-    assert tagger.info["training"]["tag_dictionary"] == 2
-
-
-def test_quick_small_corpora_and_models_to_go_on_from_try_nothing():
-    first = train(TAGS, label="tag", templates="auto", epochs=1)  # 180 tokens
-    assert "chosen" not in first.info["training"]
-    quick = train(TAGS, label="tag", templates="auto", epochs=1, quick=True)
-    again = train(TAGS, label="tag", templates="auto", epochs=1, init=quick)
-    assert presets_of(quick) == presets_of(again) == ["pos"]
-
-
-def test_shards_take_the_usual_preset():
-    shards = seqtag.train_shards([TAGS, TAGS], label="tag", templates="auto", epochs=1)
-    assert presets_of(shards) == ["pos"]
-
-
-def test_the_estimator_tries_them(small):
-    sklearn = pytest.importorskip("seqtag.integrations.sklearn")
-    X, y = [s.words for s in TAGS], [s.column("tag") for s in TAGS]
-    model = sklearn.SequencePerceptron(templates="auto", epochs=1).fit(X, y)
-    assert "templates" in model.tagger_.info["training"]["chosen"]
-    fixed = sklearn.SequencePerceptron(templates="auto", epochs=1, order=1).fit(X, y)
-    assert "templates" not in fixed.tagger_.info["training"].get("chosen", {})
+@pytest.mark.parametrize(("values", "preset"), [(255, "feats"), (256, "morph-tags")])
+def test_many_values_of_feats_are_learned_by_their_items(values, preset):
+    [_, task] = plan(Request(["upos", "feats"], True), ["form"])
+    labels = Column.of(f"Case=C{n}|Number=N{n}" for n in range(values))
+    words = TrainingData({"form": labels, "feats": labels}, labels, np.array([values]))
+    assert choose(task, Treebank(words), Schedule()).name == preset

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 
 import numpy as np
 import pytest
@@ -15,20 +16,20 @@ from seqtag.features.encoder import Column
 from seqtag.model.bundle import to_bytes
 from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
-from seqtag.training import choose, loop, task
+from seqtag.training import loop, plan
 from seqtag.training.problem import tag_keys
 from seqtag.training.train import train
 from tests.treebanks import components
 
 ROWS = {
     "the": ("the", "DET", "DT", "_"),
-    "dog": ("dog", "NOUN", "NN", "N=s"),
-    "dogs": ("dog", "NOUN", "NNS", "N=p"),
-    "cat": ("cat", "NOUN", "NN", "N=s"),
-    "cats": ("cat", "NOUN", "NNS", "N=p"),
-    "sings": ("sing", "VERB", "VBZ", "T=p"),
-    "sees": ("see", "VERB", "VBZ", "T=p"),
-    "is": ("be", "AUX", "VBZ", "T=p"),
+    "dog": ("dog", "NOUN", "NN", "C=x|N=s"),
+    "dogs": ("dog", "NOUN", "NNS", "C=x|N=p"),
+    "cat": ("cat", "NOUN", "NN", "C=x|N=s"),
+    "cats": ("cat", "NOUN", "NNS", "C=x|N=p"),
+    "sings": ("sing", "VERB", "VBZ", "M=x|T=p"),
+    "sees": ("see", "VERB", "VBZ", "M=x|T=p"),
+    "is": ("be", "AUX", "VBZ", "M=x|T=p"),
 }
 TEXTS = ["the dog sings", "the cats sees the dog", "the cat is the dogs", "dogs is", "the cat sees"]
 
@@ -58,7 +59,7 @@ def test_each_part_sees_the_tags_of_those_before_it():
     [words] = [sentence_of({"form": ["the", "cats", "is", "the", "dog"]})]
     [tagged] = tag_stream([Tagger(model) for model in models], [words])
     assert tagged.column("xpos") == ["DT", "NNS", "VBZ", "DT", "NN"]
-    assert tagged.column("feats") == ["_", "N=p", "T=p", "_", "N=s"]
+    assert tagged.column("feats") == ["_", "C=x|N=p", "M=x|T=p", "_", "C=x|N=s"]
     assert tagged.column("lemma") == ["the", "cat", "be", "the", "dog"]
 
 
@@ -98,7 +99,7 @@ def test_other_labels_are_refused(labels, found):
 @pytest.mark.parametrize("predicted", [None, ("DET", "DT"), ("X", "Y")])
 def test_values_of_feats_are_those_of_gold_tags(predicted, monkeypatch):
     def tags(fitted, treebank, _):
-        [name] = fitted.task.outputs
+        [name] = fitted.task.column.columns
         gold = treebank.words.columns[name]
         if predicted is None:
             return treebank.with_columns({name: gold})
@@ -120,20 +121,16 @@ def test_values_of_feats_are_those_of_gold_tags(predicted, monkeypatch):
 
 
 def test_many_values_of_feats_are_learned_with_their_neighbors(monkeypatch):
-    """A trial chooses whether XPOS is seen; few values are learned one by one."""
+    """Few values are learned one by one."""
     few = components(treebank(), ["upos", "xpos", "feats"])[2]
     assert (few.compiled.order, few.training["label_parts"]) == (0, "whole")
-    monkeypatch.setattr(task, "_MANY", 1)
-    many = components(treebank(), ["upos", "xpos", "feats"])[2]  # too few words for a trial
+    monkeypatch.setattr(plan, "MANY_LABELS", 1)
+    many = components(treebank(), ["upos", "xpos", "feats"])[2]
     assert (many.compiled.order, many.training["label_parts"]) == (1, "split")
     assert many.compiled.columns == ("form", "upos")
     assert many.by_tags is not None
-    monkeypatch.setattr(choose, "_TOO_FEW", 1)
-    chosen = components(treebank() * 4, ["upos", "xpos", "feats"])[2].training["chosen"]
-    assert [*chosen["templates"]["scores"]] == ["form,upos", "form,upos,xpos"]
     alone = components(treebank() * 4, ["feats"])[0]
     assert alone.compiled.columns == ("form",)
-    assert "templates" not in alone.training["chosen"]
 
 
 def test_columns_that_are_missing_are_named():
@@ -153,7 +150,7 @@ def test_settings_hang_on_the_corpus(monkeypatch):
     assert [model.training["dropout"] for model in small[:2]] == ["rare", "rare"]
     assert small[2].training["tag_dictionary"] == 0
     monkeypatch.setattr(settings, "_MANY_TOKENS", 5)
-    monkeypatch.setattr(task, "_MANY", 2)
+    monkeypatch.setattr(plan, "MANY_LABELS", 2)
     large = components(treebank())
     assert [model.training["dropout"] for model in large[:2]] == [0.0, 0.0]
     assert large[2].training["tag_dictionary"] == 1
@@ -206,7 +203,7 @@ def test_an_interruption_leaves_the_parts_that_are_finished(where, left):
 
     def stop(epoch):
         if epoch.epoch == 2 and begun[-1] == where:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     models = components(treebank(), on_component=begun.append, on_epoch=stop)
     assert [model.column.name for model in models] == left

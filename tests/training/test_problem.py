@@ -137,6 +137,6 @@ def test_columns_are_scored_as_sentences_are(label, sample_dir, monkeypatch):
     data, dev = (
         [*read(sample_dir / f"en-sample-{part}.{kind}")][:300] for part in ("train", "dev")
     )
-    train(data, dev=dev, label=label, epochs=2, quick=True)
+    train(data, dev=dev, label=label, epochs=2)
     assert len(seen) >= 2
     assert len({*seen}) > 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -139,7 +141,7 @@ def test_an_encoding_for_labels_that_are_no_chunks_is_refused():
 def test_an_interruption_of_several_runs_keeps_what_is_done(threads):
     def interrupt(epoch: Epoch) -> None:
         if epoch.run == 2 and epoch.epoch == 2:
-            raise KeyboardInterrupt
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     tagger = train(
         corpus("the DT, cat NN, sat VB; a DT, dog NN"),
@@ -152,8 +154,7 @@ def test_an_interruption_of_several_runs_keeps_what_is_done(threads):
     )
     training = tagger.info["training"]
     assert training["interrupted"]
-    assert 2 in training["best_epochs"]
-    assert threads > 1 or len(training["best_epochs"]) == 2  # threads may be done before
+    assert threads > 1 or training["best_epochs"] == [3, 2]  # threads may be done before
 
 
 def test_a_column_without_labels_teaches_nothing():

@@ -6,7 +6,6 @@ import io
 
 import pytest
 
-from seqtag.batch.parameter_mixing import train_shards
 from seqtag.corpus import read, stream
 from seqtag.features.language import parse
 from seqtag.model.bundle import to_bytes
@@ -24,23 +23,15 @@ TREES = ["Ich/ich/PRON bin/sein/AUX im=in/in/ADP+dem/der/DET Haus/Haus/NOUN ././
 TEMPLATES = parse("form[0]\nsuffix(1)[0]\nlabel[-1] + form[0]\nlabel[-2] + label[-1]")
 
 
-@pytest.mark.parametrize("options", [{}, {"passes": 2}, {"dropout": 0.2, "dev": DATA[:1]}])
+@pytest.mark.parametrize("options", [{}, {"dropout": 0.2, "dev": DATA[:1]}])
 def test_runs_at_the_same_time(options):
-    templates = "form[0]\nlabel[-1]\nfirst.tag[+1]" if "passes" in options else str(TEMPLATES)
-    how = {"label": "tag", "templates": parse(templates), "epochs": 3, "runs": 3, **options}
+    how = {"label": "tag", "templates": TEMPLATES, "epochs": 3, "runs": 3, **options}
     one, many = (to_bytes([train(DATA, threads=n, **how).model]) for n in (1, 3))
     assert many == one
 
 
 def test_folds_of_a_pipeline_at_the_same_time():
     one, many = (to_bytes(components(annotated(*TREES * 6), threads=n, epochs=2)) for n in (1, 3))
-    assert many == one
-
-
-def test_shards_at_the_same_time():
-    how = {"label": "tag", "templates": TEMPLATES, "epochs": 3}
-    shards = [DATA[:2], DATA[2:3], DATA[3:]]
-    one, many = (to_bytes([train_shards(shards, threads=n, **how).model]) for n in (1, 3))
     assert many == one
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import chain
 
+import numpy as np
 import pytest
 
 from seqtag.model import bundle, container
@@ -12,10 +13,10 @@ from seqtag.segmentation import multiword, word_parts
 from seqtag.segmentation.multiword import COPY, TAGGED, Splitter, in_context, script_of
 from seqtag.segmentation.word_parts import PARTS
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.training import train as train_module
+from seqtag.training import choose, loop
 from seqtag.training import treebank as treebank_module
 from seqtag.training.choose import _tokens_right as tokens_right
-from seqtag.training.loop import usual
+from seqtag.training.choose import holdout_split
 from seqtag.training.text_examples import WordExample, gather_words, part_table, word_examples
 from tests.clitics import clitics
 from tests.treebanks import annotated, components, treebank
@@ -28,7 +29,7 @@ def words_model(sentences, **settings):
 
 def only_clitics(monkeypatch):
     """Take the second preset without a trial."""
-    monkeypatch.setattr(train_module, "choose", lambda tasks, *more: usual(tasks[-1:], *more))
+    monkeypatch.setattr(loop, "choose", lambda task, *_: (task, *task.others)[-1])
 
 
 def is_tagged(model):
@@ -148,3 +149,28 @@ def test_long_tokens_are_not_looked_up(hidden, monkeypatch):
     tokens = [chr(ord("a") + i) + "h" * (multiword.LONGEST - 1) for i in range(20)]
     tokens_right(splitter, [[*map(example, tokens)]])
     assert len(looked_up) < 20 * sum(map(len, tokens))
+
+
+def test_a_trial_holds_out_whole_blocks_from_all_over():
+    found = holdout_split(np.full(900, 10))
+    assert not (found.training & found.held_out).any()
+    assert (found.training | found.held_out).all()
+    changes = np.flatnonzero(np.diff(found.held_out.astype(int)))
+    assert set(np.diff(changes).tolist()) == {50, 150}
+    few = holdout_split(np.full(900, 10), most=4000)
+    assert int(few.held_out.sum()) == 100
+    assert few.training[:50].all()
+    assert few.training[500:].any()
+    assert holdout_split(np.full(5, 1000)) is None
+    assert holdout_split(np.full(99, 1)) is None
+
+
+def test_an_interruption_of_the_trial_leaves_no_model(hidden, monkeypatch):
+    def interrupted(problem, schedule, *more):
+        schedule.stop.request()
+        return run(problem, schedule, *more)
+
+    run = choose.train_run
+    monkeypatch.setattr(choose, "train_run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        words_model(hidden[0])

@@ -23,25 +23,23 @@ Rule rule_of(const std::string& name) {
   return Rule::adaptive;
 }
 
-// Asks Python from time to time. arrays.py: Pause.
-std::function<bool()> paused_by(nb::object asked, double seconds) {
+// Asks Python from time to time, which may raise. arrays.py: ASK_EVERY.
+std::function<void()> asking(nb::object ask) {
   using Clock = std::chrono::steady_clock;
-  return [asked = std::move(asked), seconds, last = Clock::now()]() mutable {
-    if (std::chrono::duration<double>(Clock::now() - last).count() < seconds) return false;
+  return [ask = std::move(ask), last = Clock::now()]() mutable {
+    if (Clock::now() - last < std::chrono::milliseconds(100)) return;
     nb::gil_scoped_acquire acquire;
-    const bool paused = nb::cast<bool>(asked());
+    ask();
     last = Clock::now();
-    return paused;
   };
 }
 
-// Records of arrays.py: Instances, CellStates, State, Pause, Layout.
+// Records of arrays.py: Instances, CellStates, State, Layout.
 using PyInstances = std::tuple<In<int64_t>, In<int64_t>, In<int32_t>, nb::object, std::optional<In<int64_t>>,
                                std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>,
                                std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>>;
 using PyCellStates = std::tuple<In<int64_t>, In<int32_t>, nb::object, nb::object, nb::object>;
 using PyState = std::tuple<PyCellStates, PyCellStates, PyCellStates, nb::object, int64_t>;
-using PyPause = std::optional<std::tuple<nb::object, double>>;
 using PyLayout = std::tuple<int64_t, int, int, int64_t, PyComponents>;
 
 // Weights of one type of numbers.
@@ -69,10 +67,10 @@ template <class Real> class TypedWeights {
     }
   }
 
-  // (updates, wrong tokens); `out_mistakes` is a list, or None. asked: whether to pause, or None.
+  // (updates, wrong tokens); `out_mistakes` is a list, or None; `ask` may be None.
   nb::tuple train_epoch(const PyInstances& data, In<int32_t> y, In<int64_t> visits, const std::string& rule,
                         double step, nb::object cost, bool ties_are_mistakes, nb::object out_mistakes,
-                        const std::optional<In2<uint8_t>>& choices, const PyPause& pause) {
+                        const std::optional<In2<uint8_t>>& choices, nb::object ask) {
     const auto values = maybe_values(data);
     const auto x = instances(data, values);
     require(y.shape(0) + 1 == std::get<1>(data).shape(0), "y must hold one label per token");
@@ -113,7 +111,7 @@ template <class Real> class TypedWeights {
                                        ties_are_mistakes,
                                        choices ? choices->data() : nullptr,
                                        several,
-                                       pause ? paused_by(std::get<0>(*pause), std::get<1>(*pause)) : nullptr};
+                                       ask.is_none() ? nullptr : asking(std::move(ask))};
     EpochCounts counts;
     Mistakes mistakes;
     {
@@ -319,7 +317,7 @@ class PyWeights {
   }
   nb::object train_epoch(const PyInstances& x, In<int32_t> y, In<int64_t> visits, const std::string& rule, double step,
                          nb::object cost, bool ties_are_mistakes, nb::object out_mistakes, nb::object choices,
-                         const PyPause& pause) {
+                         nb::object ask) {
     const OneAtATime::Turn turn(calls_);
     std::optional<In2<uint8_t>> permitted;
     if (!choices.is_none())
@@ -327,7 +325,7 @@ class PyWeights {
     nb::object found;
     with_room([&] {
       visit([&](auto& weights) {
-        found = weights.train_epoch(x, y, visits, rule, step, cost, ties_are_mistakes, out_mistakes, permitted, pause);
+        found = weights.train_epoch(x, y, visits, rule, step, cost, ties_are_mistakes, out_mistakes, permitted, ask);
       });
     });
     return found;
@@ -395,7 +393,7 @@ void bind_weights(nb::module_& m) {
            "dtype"_a = "float32", "rule"_a = "adaptive", "state"_a = nb::none())
       .def("train_epoch", &PyWeights::train_epoch, "x"_a, "y"_a, "visits"_a, "rule"_a = "perceptron", "step"_a = 1.0,
            "cost"_a = nb::none(), "ties_are_mistakes"_a = false, "out_mistakes"_a = nb::none(),
-           "choices"_a = nb::none(), "pause"_a = nb::none())
+           "choices"_a = nb::none(), "ask"_a = nb::none())
       .def("decode", &PyWeights::decode, "x"_a)
       .def("cells", &PyWeights::cells, "average"_a = false)
       .def("state", &PyWeights::state)

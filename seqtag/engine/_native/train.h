@@ -25,7 +25,7 @@ template <class Real> struct EpochSettings {
   bool ties_are_mistakes;
   const uint8_t* choices = nullptr;  // (C, K): what a token may have whose gold label is -1 - c
   size_t choice_count = 0;           // C
-  std::function<bool()> paused;      // asked between sentences whether to leave the others for later, or empty
+  std::function<void()> ask;         // called between sentences, may throw; or empty
 
   bool permits(int32_t label_or_choice, int32_t label, size_t labels) const {
     if (label_or_choice >= 0) return label == label_or_choice;
@@ -318,7 +318,7 @@ template <class Real, class Rows> struct Weights {
     std::vector<int32_t> y_hat, completion;
     const std::vector<Real> choice_costs = costs_of_choices(settings);
     for (size_t k = 0; k < settings.count; ++k, ++seen) {
-      if (k > 0 && settings.paused && settings.paused()) break;
+      if (settings.ask) settings.ask();
       const int64_t first = x.sentence_ptr[settings.visits[k]];
       const size_t T = size_t(x.sentence_ptr[settings.visits[k] + 1] - first);
       const int32_t* gold = settings.gold + first;
