@@ -252,13 +252,16 @@ class Perceptron(LinearClassifier):
                 read_out(_gather(log, visited, y), number * n)
             return Verdict((self._decide(self._scores(scored)) == gold).mean())
 
-        start = past.state if past else None
-        if start is not None:  # add zero rows for new features; a bias stays the last row
-            ptr = start.emission.ptr
+        def widened(cells: Cells) -> Cells:
+            """Return cells with zero rows for new features; a bias stays the last row."""
+            ptr = cells.row_ptr
             last = len(ptr) - 1 - self.fit_intercept
             more = np.full(x.width + 1 - len(ptr), ptr[last], np.int64)
-            ptr = np.concatenate([ptr[: last + 1], more, ptr[last + 1 :]])
-            start = start._replace(emission=start.emission._replace(ptr=ptr))
+            return cells._replace(row_ptr=np.concatenate([ptr[: last + 1], more, ptr[last + 1 :]]))
+
+        start = past.state if past else None
+        if start is not None and start.u is not None and start.g is not None:
+            start = State(widened(start.w), widened(start.u), widened(start.g), start.seen)
         weights = backend.Weights(Layout(x.width, K, 0), "float64", "perceptron", start)
         kept = learn(
             weights,
@@ -280,8 +283,6 @@ class Perceptron(LinearClassifier):
                 EpochResult(done.updates, done.verdict and float(done.verdict.score))
             ),
         )
-        if kept.interrupted:
-            raise KeyboardInterrupt
         state = weights.state() if held_out is None else None
         made = _gather(log, visited, y)
         rows, end = _rows(kept.cells, K), kept.epoch * n

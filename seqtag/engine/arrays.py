@@ -267,43 +267,16 @@ class Cells(NamedTuple):
     chain: FloatArray  # (K + K + K * K,): start, stop, transition; order 0 has (K + K,)
 
 
-class CellStates(NamedTuple):
-    """Cells that were ever updated, row by row."""
-
-    ptr: IntArray  # (rows + 1,) int64
-    column: IntArray  # (cells,) int32, ascending within a row
-    w: FloatArray  # (cells,)
-    u: FloatArray  # (cells,) of the average
-    g: FloatArray  # (cells,) sums of delta^2
-
-
 class State(NamedTuple):
-    """Complete state of weights in training, from which learning continues exactly."""
+    """Complete state of weights in training, from which learning continues exactly.
 
-    emission: CellStates
-    edge: CellStates  # columns are previous * K + current
-    trigram: CellStates  # rows are a * K + b, as in `Cells`
-    chain: FloatArray  # (3, K + K + K * K): w, u, g of start, stop, transition, as in `Cells`
-    seen: int  # sentences finished
+    A warm start has the weights alone, and no sentence seen.
+    """
 
-    @classmethod
-    def start(cls, cells: Cells) -> State:
-        """Return the state of weights that start from `cells`, before any sentence (warm start).
-
-        Row r of the cells becomes row r of the weights: the caller numbers the features.
-        """
-
-        def begin(ptr: IntArray, column: IntArray, w: FloatArray) -> CellStates:
-            return CellStates(ptr, column, w, np.zeros_like(w), np.zeros_like(w))
-
-        rest = np.zeros_like(cells.chain)
-        return cls(
-            begin(cells.row_ptr, cells.label, cells.weight),
-            begin(cells.edge_ptr, cells.edge_label, cells.edge_weight),
-            begin(cells.trigram_ptr, cells.trigram_label, cells.trigram_weight),
-            np.stack([cells.chain, rest, rest]),
-            0,
-        )
+    w: Cells
+    u: Cells | None = None  # of the average
+    g: Cells | None = None  # sums of delta^2
+    seen: int = 0  # sentences finished
 
 
 class Mistakes(NamedTuple):

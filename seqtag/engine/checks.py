@@ -24,7 +24,7 @@ from seqtag.engine.arrays import (
     Allowed,
     Bigrams,
     BoolArray,
-    CellStates,
+    Cells,
     Cost,
     Instances,
     IntArray,
@@ -187,28 +187,33 @@ def check_epoch(
 
 def check_state(layout: Layout, state: State) -> None:
     """Refuse a state that does not fit the layout."""
-    K = layout.labels
     require(state.seen >= 0, "seen must be at least 0")
-    trigrams = (K + 1) * K if layout.order == 2 else 0
-    _check_cells(state.emission, layout.rows, layout.width)
-    _check_cells(state.edge, layout.edges, K * K)
-    _check_cells(state.trigram, trigrams, K)
-    require(state.chain.shape == (3, layout.chain), "the state is of other labels or another order")
+    for cells in (state.w, state.u, state.g):
+        if cells is not None:
+            _check_cells(layout, cells)
 
 
-def _check_cells(cells: CellStates, rows: int, width: int) -> None:
+def _check_cells(layout: Layout, cells: Cells) -> None:
     """Refuse cells of a state that do not fit the layout."""
-    n = len(cells.column)
-    require(len(cells.ptr) == rows + 1, "the state is of other rows")
-    require(_ascending(cells.ptr, n), "the state's ptr must ascend from 0 to the number of cells")
-    require(
-        len(cells.w) == len(cells.u) == len(cells.g) == n,
-        "the state's w, u and g must be as long as column",
-    )
-    require(
-        _within(cells.column, width) and _ascending_within(cells.ptr, cells.column),
-        "the state's columns must ascend within a row and be in range",
-    )
+    K = layout.labels
+    trigrams = (K + 1) * K if layout.order == 2 else 0
+    for ptr, column, weight, rows, width in (
+        (cells.row_ptr, cells.label, cells.weight, layout.rows, layout.width),
+        (cells.edge_ptr, cells.edge_label, cells.edge_weight, layout.edges, K * K),
+        (cells.trigram_ptr, cells.trigram_label, cells.trigram_weight, trigrams, K),
+    ):
+        require(len(ptr) == rows + 1, "the state is of other rows")
+        require(
+            _ascending(ptr, len(column)),
+            "the state's pointers must ascend from 0 to the number of cells",
+        )
+        require(len(weight) == len(column), "the state must have a weight for each cell")
+        require(
+            _within(column, width) and _ascending_within(ptr, column),
+            "the state's columns must ascend within a row and be in range",
+        )
+    fits = cells.chain.shape == (layout.chain,)
+    require(fits, "the state is of other labels or another order")
 
 
 def no_room(layout: Layout) -> MemoryError:

@@ -52,7 +52,6 @@ from seqtag.engine.arrays import (
     FORBIDDEN,
     BoolArray,
     Cells,
-    CellStates,
     Cost,
     FloatArray,
     Instances,
@@ -291,7 +290,7 @@ class Weights:
     rule
         The update rule; "adaptive" allocates memory for all of them.
     state
-        State to start from: the `state` of other weights of this layout, or `State.start`. By
+        State to start from: the `state` of other weights of this layout, or some weights. By
         default everything is 0.
 
     Raises
@@ -319,15 +318,16 @@ class Weights:
         self.seen = 0  # c: sentences finished so far
         if state is not None:
             check_state(layout, state)
-            for out_vector, part in ((self.w, 0), (self.u, 1), (self.g, 2)):
-                if not len(out_vector):
+            for out_vector, cells in ((self.w, state.w), (self.u, state.u), (self.g, state.g)):
+                if cells is None or not len(out_vector):
                     continue
-                for out_matrix, cells in zip(_matrices(layout, out_vector), state[:3], strict=True):
-                    row = np.repeat(np.arange(len(out_matrix)), np.diff(cells.ptr))
-                    out_matrix[row, cells.column] = cells[2 + part]
+                for place, out_matrix in enumerate(_matrices(layout, out_vector)):
+                    ptr, column, values = cells[3 * place : 3 * place + 3]
+                    row = np.repeat(np.arange(len(out_matrix)), np.diff(ptr))
+                    out_matrix[row, column] = values
                 out = layout.views(out_vector)
                 K = layout.labels
-                out.start[:], out.stop[:], transition = np.split(state.chain[part], [K, 2 * K])
+                out.start[:], out.stop[:], transition = np.split(cells.chain, [K, 2 * K])
                 out.transition[:] = transition.reshape(out.transition.shape)
             self.seen = state.seen
 
@@ -424,29 +424,13 @@ class Weights:
     def cells(self, average: bool = False) -> Cells:
         """Return the nonzero weights, of w or of its average over the sentences seen."""
         w = self.w - self.u / self.w.dtype.type(max(self.seen, 1)) if average else self.w
-        emission, edge, trigram = _matrices(self.layout, w)
-        return Cells(
-            *_places(emission != 0),
-            emission[emission != 0],
-            *_places(edge != 0),
-            edge[edge != 0],
-            *_places(trigram != 0),
-            trigram[trigram != 0],
-            _chain(self.layout, w),
-        )
+        return _cells(self.layout, w)
 
     def state(self) -> State:
         """Return the complete state: weights made from it continue bit by bit like these."""
-        vectors = self.w, self.u, self.g if len(self.g) else np.zeros_like(self.w)
-
-        def changed(w: FloatArray, u: FloatArray, g: FloatArray) -> CellStates:
-            kept = (w != 0) | (u != 0) | (g != 0)
-            return CellStates(*_places(kept), w[kept], u[kept], g[kept])
-
-        w, u, g = (_matrices(self.layout, vector) for vector in vectors)
-        emission, edge, trigram = map(changed, w, u, g)
-        chain = np.stack([_chain(self.layout, vector) for vector in vectors])
-        return State(emission, edge, trigram, chain, self.seen)
+        g = self.g if len(self.g) else np.zeros_like(self.w)
+        w, u, sums = (_cells(self.layout, each) for each in (self.w, self.u, g))
+        return State(w, u, sums, self.seen)
 
 
 # --------------------------------------------------------------------------- w in and out
@@ -456,10 +440,19 @@ def _matrices(layout: Layout, w: FloatArray) -> tuple[FloatArray, FloatArray, Fl
     return views.emission, views.edge.reshape(-1, K * K), views.trigram.reshape(-1, K)
 
 
-def _chain(layout: Layout, w: FloatArray) -> FloatArray:
-    """Return the start, stop and transition weights end to end."""
+def _cells(layout: Layout, w: FloatArray) -> Cells:
+    """Return the weights that are not zero."""
+    emission, edge, trigram = _matrices(layout, w)
     views = layout.views(w)
-    return np.concatenate([views.start, views.stop, views.transition.ravel()])
+    return Cells(
+        *_places(emission != 0),
+        emission[emission != 0],
+        *_places(edge != 0),
+        edge[edge != 0],
+        *_places(trigram != 0),
+        trigram[trigram != 0],
+        np.concatenate([views.start, views.stop, views.transition.ravel()]),
+    )
 
 
 def _places(kept: BoolArray) -> tuple[IntArray, IntArray]:

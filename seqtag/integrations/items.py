@@ -259,7 +259,7 @@ class ItemTagger:
 
     def _engine_weights(self) -> Weights:
         """Return the engine's weights."""
-        state = State.start(self.cells._replace(chain=self._chain()))
+        state = State(self.cells._replace(chain=self._chain()))
         return backend.Weights(self.layout, "float32", "perceptron", state)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -120,7 +120,7 @@ class WarmStart(NamedTuple):
         chain = _moved_chain(cells.chain, place, layout)
         found = Cells._make([*emission, *edge, *trigram, chain])
         found = with_recall_bias(found, labels, -model.training.get("recall_bias", 0.0))
-        return cls(State.start(found), more, more_edges)
+        return cls(State(found), more, more_edges)
 
     def complete(
         self, cells: Cells, keys: HashArray, edge_keys: HashArray

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.engine.arrays import RULES, CellStates, LabelComponents, Layout, State
+from seqtag.engine.arrays import RULES, Cells, LabelComponents, Layout, State
 from tests import strategies
 from tests.strategies import NATIVE, REFERENCE, cases, dense, each_backend, random_case
 
@@ -64,7 +64,7 @@ def test_a_warm_start_decodes_as_what_it_starts_from(backend, rule):
     learned = backend.Weights(case.layout, "float32", "perceptron")
     learned.train_epoch(case.x, case.y, case.all_sentences)
     cells = learned.cells(average=True)
-    warm = backend.Weights(case.layout, "float32", rule, State.start(cells))
+    warm = backend.Weights(case.layout, "float32", rule, State(cells))
     assert warm.seen == 0
     assert bits(warm.cells()) == bits(cells)
     assert bits(warm.cells(average=True)) == bits(cells)
@@ -80,7 +80,7 @@ def test_the_average_of_a_warm_start_is_the_mean_of_the_weights_after_every_sent
     case = random_case(np.random.RandomState(5), 4, 1, sentences=8, longest=6)
     learned = backend.Weights(case.layout, "float64", "perceptron")
     learned.train_epoch(case.x, case.y, case.all_sentences)
-    warm = backend.Weights(case.layout, "float64", "perceptron", State.start(learned.cells()))
+    warm = backend.Weights(case.layout, "float64", "perceptron", State(learned.cells()))
     stored = []
     for s in case.all_sentences:
         warm.train_epoch(case.x, case.y, np.array([s]), "perceptron", 0.5)
@@ -94,35 +94,32 @@ def test_weights_without_room_for_the_adaptive_rule_drop_its_sums(backend):
     learned = backend.Weights(case.layout, "float64", "adaptive")
     learned.train_epoch(case.x, case.y, case.all_sentences, "adaptive", 0.5)
     state = learned.state()
-    assert state.emission.g.any()
-    assert state.chain[2].any()
+    assert state.g.weight.any()
+    assert state.g.chain.any()
     without = backend.Weights(case.layout, "float64", "perceptron", state).state()
-    assert not without.emission.g.any()
-    assert not without.chain[2].any()
-    assert bits(without.emission.w) == bits(state.emission.w)
+    assert not len(without.g.weight)
+    assert not without.g.chain.any()
+    assert bits(without.w) == bits(state.w)
 
 
 # ----------------------------------------------------------------- what does not fit
 LAYOUT = Layout(2, 3, order=2, edges=1)
 
 
-def state_of(**changes) -> State:
-    """A state of LAYOUT, changed: cells by their fields, as ``edge={"column": ...}``."""
+def state_of(seen=4, part="w", **changes) -> State:
+    """A state of LAYOUT, whose cells of a part are changed."""
 
-    def cells(rows: int) -> CellStates:
-        ptr = np.minimum(np.arange(rows + 1), 1) * 2
-        return CellStates(ptr, np.array([0, 2], np.int32), *np.ones((3, 2), np.float32))
+    def rows(count: int) -> tuple:
+        ptr = np.minimum(np.arange(count + 1), 1) * 2
+        return ptr, np.array([0, 2], np.int32), np.ones(2, np.float32)
 
-    state = State(cells(2), cells(1), cells(12), np.zeros((3, 15), np.float32), 4)
-    for name, change in changes.items():
-        whole = change if not isinstance(change, dict) else getattr(state, name)._replace(**change)
-        state = state._replace(**{name: whole})
-    return state
+    cells = Cells(*rows(2), *rows(1), *rows(12), np.zeros(15, np.float32))
+    return State(cells, cells, cells, seen)._replace(**{part: cells._replace(**changes)})
 
 
-POINTERS = "the state's ptr must ascend from 0 to the number of cells"
+POINTERS = "the state's pointers must ascend from 0 to the number of cells"
 COLUMNS = "the state's columns must ascend within a row and be in range"
-LENGTHS = "the state's w, u and g must be as long as column"
+LENGTHS = "the state must have a weight for each cell"
 LABELS = "the state is of other labels or another order"
 
 
@@ -131,22 +128,22 @@ LABELS = "the state is of other labels or another order"
     ("changes", "message"),
     [
         ({"seen": -1}, "seen must be at least 0"),
-        ({"emission": {"ptr": np.array([0, 2])}}, "the state is of other rows"),
-        ({"edge": {"ptr": np.array([0, 2, 2])}}, "the state is of other rows"),
-        ({"trigram": {"ptr": np.array([0, 2])}}, "the state is of other rows"),
-        ({"emission": {"ptr": np.array([0, 3, 2])}}, POINTERS),
-        ({"emission": {"ptr": np.array([0, 1, 1])}}, POINTERS),
-        ({"emission": {"column": np.array([1, 1], np.int32)}}, COLUMNS),
-        ({"emission": {"column": np.array([1, 0], np.int32)}}, COLUMNS),
-        ({"emission": {"column": np.array([0, 3], np.int32)}}, COLUMNS),
-        ({"emission": {"column": np.array([-1, 0], np.int32)}}, COLUMNS),
-        ({"edge": {"column": np.array([0, 9], np.int32)}}, COLUMNS),
-        ({"trigram": {"column": np.array([0, 3], np.int32)}}, COLUMNS),
-        ({"emission": {"w": np.ones(1, np.float32)}}, LENGTHS),
-        ({"edge": {"u": np.ones(3, np.float32)}}, LENGTHS),
-        ({"trigram": {"g": np.ones(0, np.float32)}}, LENGTHS),
-        ({"chain": np.zeros((3, 6), np.float32)}, LABELS),
-        ({"chain": np.zeros((2, 15), np.float32)}, LABELS),
+        ({"row_ptr": np.array([0, 2])}, "the state is of other rows"),
+        ({"edge_ptr": np.array([0, 2, 2])}, "the state is of other rows"),
+        ({"trigram_ptr": np.array([0, 2])}, "the state is of other rows"),
+        ({"row_ptr": np.array([0, 3, 2])}, POINTERS),
+        ({"row_ptr": np.array([0, 1, 1])}, POINTERS),
+        ({"label": np.array([1, 1], np.int32)}, COLUMNS),
+        ({"label": np.array([1, 0], np.int32), "part": "u"}, COLUMNS),
+        ({"label": np.array([0, 3], np.int32)}, COLUMNS),
+        ({"label": np.array([-1, 0], np.int32)}, COLUMNS),
+        ({"edge_label": np.array([0, 9], np.int32)}, COLUMNS),
+        ({"trigram_label": np.array([0, 3], np.int32), "part": "g"}, COLUMNS),
+        ({"weight": np.ones(1, np.float32)}, LENGTHS),
+        ({"edge_weight": np.ones(3, np.float32), "part": "u"}, LENGTHS),
+        ({"trigram_weight": np.ones(0, np.float32)}, LENGTHS),
+        ({"chain": np.zeros(6, np.float32)}, LABELS),
+        ({"chain": np.zeros(14, np.float32), "part": "g"}, LABELS),
     ],
 )
 def test_states_refuse(backend, changes, message):

@@ -34,12 +34,13 @@ std::function<void()> asking(nb::object ask) {
   };
 }
 
-// Records of arrays.py: Instances, CellStates, State, Layout.
+// Records of arrays.py: Instances, Cells, State, Layout.
 using PyInstances = std::tuple<In<int64_t>, In<int64_t>, In<int32_t>, nb::object, std::optional<In<int64_t>>,
                                std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>,
                                std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>>;
-using PyCellStates = std::tuple<In<int64_t>, In<int32_t>, nb::object, nb::object, nb::object>;
-using PyState = std::tuple<PyCellStates, PyCellStates, PyCellStates, nb::object, int64_t>;
+using PyCells = std::tuple<In<int64_t>, In<int32_t>, nb::object, In<int64_t>, In<int32_t>, nb::object, In<int64_t>,
+                           In<int32_t>, nb::object, nb::object>;
+using PyState = std::tuple<PyCells, std::optional<PyCells>, std::optional<PyCells>, int64_t>;
 using PyLayout = std::tuple<int64_t, int, int, int64_t, PyComponents>;
 
 // Weights of one type of numbers.
@@ -136,49 +137,28 @@ template <class Real> class TypedWeights {
   }
 
   nb::object cells(bool average) {  // of the average: w - u / C
-    AllValues<Real> all = gather<Real>([average](const auto& weights) {
+    return cells_of([average](const auto& weights) {
       const Real seen = Real(std::max<int64_t>(weights.seen, 1));
       return [average, seen](const Cell<Real>& c) { return average ? c.w - c.u / seen : c.w; };
     });
-    nb::list out;
-    for (auto* rows : {&all.emission, &all.edge, &all.trigram}) {
-      out.append(to_numpy(std::move(rows->ptr)));
-      out.append(to_numpy(std::move(rows->column)));
-      out.append(to_numpy(std::move(rows->cell)));
-    }
-    out.append(to_numpy(std::move(all.chain)));
-    return nb::module_::import_("seqtag.engine.arrays").attr("Cells")(*out);
   }
 
   nb::object state() {
-    const State<Real> state = gather<Cell<Real>>([](const auto&) { return [](const Cell<Real>& c) { return c; }; });
-    using C = Cell<Real>;
-    auto rows = [](const CellRows<Real>& r) {
-      return record("CellStates", to_numpy(std::vector<int64_t>(r.ptr)), to_numpy(std::vector<int32_t>(r.column)),
-                    field(r.cell, &C::w), field(r.cell, &C::u), field(r.cell, &C::g));
-    };
-    std::vector<Real> chain;
-    for (auto part : {&C::w, &C::u, &C::g})
-      for (const C& cell : state.chain) chain.push_back(cell.*part);
-    return record("State", rows(state.emission), rows(state.edge), rows(state.trigram),
-                  to_numpy(std::move(chain), {3, state.chain.size()}), state.seen);
+    nb::list parts;
+    for (Real Cell<Real>::* part : {&Cell<Real>::w, &Cell<Real>::u, &Cell<Real>::g})
+      parts.append(cells_of([part](const auto&) { return [part](const Cell<Real>& c) { return c.*part; }; }));
+    return record("State", parts[0], parts[1], parts[2], seen());
   }
 
   void restore(const PyState& from) {
-    const PyCellStates &emission = std::get<0>(from), &edge = std::get<1>(from), &trigram = std::get<2>(from);
-    const auto chain = numbers<In2<Real>>(std::get<3>(from));
-    const int64_t seen = std::get<4>(from);
+    const auto& [w, u, g, seen] = from;
     require(seen >= 0, "seen must be at least 0");
     visit([&](auto& weights) {
-      const size_t K = size_t(labels_), n = weights.chain_cells.size();
-      State<Real> state;
-      state.emission = cell_rows(emission, rows_, weights.emission.labels);
-      state.edge = cell_rows(edge, edges_, weights.edge.labels);
-      state.trigram = cell_rows(trigram, weights.trigram_cells.size() / K, labels_);
-      require(chain.shape(0) == 3 && chain.shape(1) == n, "the state is of other labels or another order");
-      for (size_t i = 0; i < n; ++i) state.chain.push_back({chain(0, i), chain(1, i), chain(2, i)});
-      state.seen = seen;
-      seqtag::restore(weights, state);
+      seqtag::restore(weights, &Cell<Real>::w, values(w, weights));
+      if (u) seqtag::restore(weights, &Cell<Real>::u, values(*u, weights));
+      if (g && weights.adaptive) seqtag::restore(weights, &Cell<Real>::g, values(*g, weights));
+      weights.seen = seen;
+      weights.refresh();
     });
   }
 
@@ -193,28 +173,43 @@ template <class Real> class TypedWeights {
   int labels_;
   std::variant<std::monostate, Dense, Sparse> weights_;
 
-  static CellRows<Real> cell_rows(const PyCellStates& cells, size_t rows, int width) {
-    const auto& [ptr, column, w_numbers, u_numbers, g_numbers] = cells;
-    const auto w = numbers<In<Real>>(w_numbers), u = numbers<In<Real>>(u_numbers), g = numbers<In<Real>>(g_numbers);
+  template <class Some> CellValues<Real> values(const PyCells& cells, const Some& weights) const {
+    const auto& [row_ptr, label, weight, edge_ptr, edge_label, edge_weight, trigram_ptr, trigram_label, trigram_weight,
+                 chain] = cells;
+    const auto ends = numbers<In<Real>>(chain);
+    require(ends.shape(0) == weights.chain_cells.size(), "the state is of other labels or another order");
+    const size_t pairs = weights.trigram_cells.size() / size_t(labels_);
+    return {row_values(row_ptr, label, weight, rows_, weights.emission.labels),
+            row_values(edge_ptr, edge_label, edge_weight, edges_, weights.edge.labels),
+            row_values(trigram_ptr, trigram_label, trigram_weight, pairs, labels_),
+            {ends.data(), ends.data() + ends.shape(0)}};
+  }
+  static RowValues<Real> row_values(const In<int64_t>& ptr, const In<int32_t>& column, const nb::object& given,
+                                    size_t rows, int width) {
+    const auto value = numbers<In<Real>>(given);
     const size_t n = column.shape(0);
     require(ptr.shape(0) == rows + 1, "the state is of other rows");
-    require(ascending(ptr, n), "the state's ptr must ascend from 0 to the number of cells");
-    require(w.shape(0) == n && u.shape(0) == n && g.shape(0) == n, "the state's w, u and g must be as long as column");
+    require(ascending(ptr, n), "the state's pointers must ascend from 0 to the number of cells");
+    require(value.shape(0) == n, "the state must have a weight for each cell");
     require(within(column.data(), n, width) && ascending_within(ptr, column),
             "the state's columns must ascend within a row and be in range");
-    CellRows<Real> out{{ptr.data(), ptr.data() + rows + 1}, {column.data(), column.data() + n}, {}};
-    for (size_t i = 0; i < n; ++i) out.cell.push_back({w(i), u(i), g(i)});
-    return out;
+    return {{ptr.data(), ptr.data() + rows + 1}, {column.data(), column.data() + n}, {value.data(), value.data() + n}};
   }
-  static nb::object field(const std::vector<Cell<Real>>& cells, Real Cell<Real>::* part) {
-    std::vector<Real> out;
-    out.reserve(cells.size());
-    for (const Cell<Real>& c : cells) out.push_back(c.*part);
-    return to_numpy(std::move(out));
-  }
-  template <class Value, class ValueOf> AllValues<Value> gather(ValueOf value_of) {
-    nb::gil_scoped_release release;
-    return visit([&](auto& w) { return values_of<Value>(w, rows_, edges_, value_of(w)); });
+  // The record Cells of what a function of the weights makes of their cells.
+  template <class ValueOf> nb::object cells_of(ValueOf value_of) {
+    CellValues<Real> all;
+    {
+      nb::gil_scoped_release release;
+      all = visit([&](auto& w) { return values_of(w, rows_, edges_, value_of(w)); });
+    }
+    nb::list out;
+    for (auto* rows : {&all.emission, &all.edge, &all.trigram}) {
+      out.append(to_numpy(std::move(rows->ptr)));
+      out.append(to_numpy(std::move(rows->column)));
+      out.append(to_numpy(std::move(rows->value)));
+    }
+    out.append(to_numpy(std::move(all.chain)));
+    return nb::module_::import_("seqtag.engine.arrays").attr("Cells")(*out);
   }
 
   template <class Work> auto visit(Work work) {

@@ -1,7 +1,7 @@
 // Rows of weights in training: w, u (for the average) and g (for the adaptive step), cell by cell.
 // DenseRows for up to about a hundred labels, SparseRows above; both are used through
 //   locate(rows, n, places), sum_rows(out, places, values, n), own_place(row), update(place, label, delta, step),
-//   put(row, label, cell), for_each_cell(visit).
+//   put(row, label, part, value), for_each_cell(visit).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -104,12 +104,10 @@ template <class Real> struct DenseRows {
     Real* sums = &u[(size_t(at) * width + label) * pair];
     step.apply(w[size_t(at) * stride + label], sums[0], sums + 1, delta);
   }
-  void put(size_t row, int label, const Cell<Real>& cell) {
+  void put(size_t row, int label, Real Cell<Real>::* part, Real value) {
     const size_t own = size_t(own_place(int32_t(row)));
     Real* sums = &u[(own * width + label) * pair];
-    w[own * stride + label] = cell.w;
-    sums[0] = cell.u;
-    if (pair > 1) sums[1] = cell.g;
+    (part == &Cell<Real>::w ? w[own * stride + label] : sums[part == &Cell<Real>::g]) = value;
   }
   // visit(row, label, cell) for every cell of the rows that were ever updated, in order of row and label
   template <class Visit> void for_each_cell(Visit visit) const {
@@ -219,10 +217,9 @@ template <class Real> struct SparseRows {
     step.apply(w[i], sums[i].u, &sums[i].g, delta);
     copy_out(spans[size_t(row)], label, w[i]);
   }
-  void put(size_t row, int label, const Cell<Real>& cell) {
+  void put(size_t row, int label, Real Cell<Real>::* part, Real value) {
     const size_t i = find(row, label);
-    w[i] = cell.w;
-    sums[i] = {cell.u, cell.g};
+    (part == &Cell<Real>::w ? w[i] : part == &Cell<Real>::u ? sums[i].u : sums[i].g) = value;
     copy_out(spans[row], label, w[i]);
   }
   template <class Visit> void for_each_cell(Visit visit) const {
