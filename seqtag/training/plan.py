@@ -19,12 +19,7 @@ from seqtag.tables.lexicon import given_tables, tables_of, with_tables
 from seqtag.training.task import TEXT_COMPONENTS, Task
 from seqtag.training.text_examples import is_unpunctuated, word_table
 from seqtag.training.treebank import PARTS_OF_WORDS
-from seqtag.training.warm_start import (
-    check_labels_column,
-    merged_templates,
-    part_of,
-    settings_of,
-)
+from seqtag.training.warm_start import check_labels_column, part_of, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -192,16 +187,23 @@ def _task(
     tables: Sequence[WordTable] | None = None,
 ) -> Task:
     """Return the task of learning a column from the columns available, with some templates."""
-    init, given, chosen = part_of(request.init, column, request.settings), request.settings, None
+    init, given = part_of(request.init, column, request.settings), request.settings
     tables = request.tables if tables is None else tables
-    if templates is not None:
-        chosen = templates if isinstance(templates, TemplateSet) else load_templates(templates)
     if init is not None:
-        values = settings_of(init, chosen.settings if chosen else {}, given)
-        chosen = chosen and given_tables(chosen, tables, init.tables)
-        chosen = given_tables(merged_templates(init, chosen), tables, init.tables)
+        if templates is not None:
+            msg = (
+                "expected no templates with a model to continue from, whose templates apply, found "
+                f"{templates!s:.60}; leave them out, or train without --init"
+            )
+            raise TemplateError(msg)
+        chosen, values = given_tables(init.templates, tables, init.tables), settings_of(init, given)
+        available = init.columns  # features are numbered by the places of columns
     else:
-        chosen = given_tables(chosen or load_templates(column.preset), tables)
+        if not isinstance(templates, TemplateSet):
+            chosen = load_templates(templates or column.preset)
+        else:
+            chosen = templates
+        chosen = given_tables(chosen, tables)
         if templates is None and column.is_lemma:  # tags are optional
             chosen = chosen.within(available)
         elif templates is None or templates in preset_names():

@@ -40,10 +40,10 @@ from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels, gold_name
 from seqtag.training.warm_start import (
-    WarmStart,
-    check_columns,
     label_places,
     merged_tag_dictionary,
+    weights_of,
+    with_features_of,
     with_recall_bias,
 )
 
@@ -105,7 +105,7 @@ class Problem:
     parts: LabelComponents | None
     tag_dictionary: TagDictionary
     origin: Mapping[str, Any]
-    start: WarmStart | None = None
+    start: Cells | None = None
     choices: NDArray[np.bool_] | None = None
     by_tags: LabelsByTags | None = None
     attested: AttestedLemmas | None = None
@@ -145,15 +145,14 @@ class Problem:
             templates=TemplateSet(task.templates.templates, tables=compiled.tables),
             columns=list(task.available[: last + 1]),
             compiled=compiled,
+            parts=corpus.layout.parts,
             **more,
         )
 
     def model(self, cells: Cells, provenance: Mapping[str, Any] | None = None) -> Model:
         """Return the model of these weights, with facts about its training."""
-        keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
-        if self.start is not None:
-            cells, keys, edge_keys = self.start.complete(cells, keys, edge_keys)
         cells = with_recall_bias(cells, self.labels, float(self.settings.recall_bias))
+        keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
         weights = freeze(cells, keys, edge_keys, len(self.labels))
         training = {**self.settings.to_dict(), **self.origin, **(provenance or {})}
         return Model(
@@ -212,70 +211,19 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
         If the templates do not fit the columns, the coding, or the model to continue from; or if
         nothing can be learned with the settings.
     """
-    init = task.init
     gold_tags = {
         name: examples.columns[gold_name(name)]
         for name in TAG_COLUMNS
         if gold_name(name) in examples.columns
     }
     examples = examples.select(task.columns)
-    tokens = int(examples.lengths.sum())
-    settings = task.settings.for_corpus(tokens, examples.once_in_chunks())
-    task = replace(task, settings=settings)
-    if settings.update == "pa" and settings.margin == 0 and init is None:
-        msg = (
-            "the step rule pa expects a margin above 0, found 0: with zero weights, every step is "
-            "0; set margin to 1"
-        )
-        raise TemplateError(msg)
-    form = examples.columns.get("form")
-    task, learned, labels = settled(task, examples)
-    coding = task.coding or LabelCoding()
-    labeled = int(examples.labeled().sum())
+    task, learned, labels = settled(with_definite_settings(task, examples), examples)
     compiled = task.templates.compile(task.available)
-    if init:
-        check_columns(init, compiled)
     y, choices = learned.numbered(labels)
-    parts = label_components(labels) if settings.label_parts == "split" else None
-    columns = [examples.columns[name] for name in compiled.columns]
-    corpus = index_corpus(
-        compiled,
-        columns,
-        examples.lengths,
-        len(labels),
-        settings.min_count,
-        parts,
-        examples.pieces,
-        (init.weights.emission.keys, init.weights.edge.keys) if init else None,
-        bundled=not settings.dropout,
-    )
-    by_tags = None
-    may_restrict = not compiled.order or (parts is not None and coding.scheme is None)
-    plan = compiled.tag_plan(words=coding.needs_forms)
-    if len(plan.seed) and may_restrict and (init is None or init.by_tags is not None):
-        tags = tag_keys(compiled, plan, examples.columns)
-        gold = tag_keys(compiled, plan, {**examples.columns, **gold_tags}) if gold_tags else tags
-        likely = tags if coding.needs_forms and compiled.tag_terms else gold
-        with_word = words_that_count(gold[:, bool(compiled.tag_terms) :], form, init)
-        by_tags = labels_by_tags(plan, likely[:, 0], gold[:, 0], with_word, y, labels, init)
-        if compiled.tag_terms:
-            instances = with_label_sets(corpus.instances, by_tags, tags[:, 0], y)
-            corpus = corpus._replace(instances=instances)
+    corpus = numbered_features(task, compiled, examples, labels)
+    corpus, by_tags = restricted(task, compiled, corpus, examples, gold_tags, y, labels)
+    init, form = task.init, examples.columns.get("form")
     known_words = init.known_words if init else KnownWords.of(())
-    origin: dict[str, Any] = {
-        "sentences": len(examples.lengths),
-        "tokens": tokens,
-        "corpus_sha256": examples.digest(),
-    }
-    more = {
-        "layout": examples.layout,
-        "lacks_outside": examples.lacks_outside,
-        "init_sha256": init and digest(init),
-        "chosen": dict(task.chosen),
-    }
-    origin |= {name: fact for name, fact in more.items() if fact}
-    if labeled < tokens:
-        origin["labelled"] = labeled
     return Problem.of(
         task,
         compiled,
@@ -283,14 +231,102 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
         y,
         labels,
         known_words=known_words.with_words(form.types if form else ()),
-        parts=parts,
-        tag_dictionary=tag_dictionary_of(compiled, columns, (y, choices), labels, settings, init),
-        origin=origin,
-        start=WarmStart.of(init, corpus, labels) if init else None,
+        tag_dictionary=tag_dictionary_of(task, compiled, examples, (y, choices), labels),
+        origin=origin_of_data(task, examples),
+        start=weights_of(init, corpus, labels) if init else None,
         choices=choices,
         by_tags=by_tags,
         attested=attested_lemmas(task, compiled, examples.pairs()),
     )
+
+
+def with_definite_settings(task: Task, examples: TrainingData) -> Task:
+    """Return the task with the settings that follow from its examples.
+
+    Raises
+    ------
+    TemplateError
+        If nothing can be learned with them.
+    """
+    tokens = int(examples.lengths.sum())
+    settings = task.settings.for_corpus(tokens, examples.once_in_chunks())
+    if settings.update == "pa" and settings.margin == 0 and task.init is None:
+        msg = (
+            "the step rule pa expects a margin above 0, found 0: with zero weights, every step is "
+            "0; set margin to 1"
+        )
+        raise TemplateError(msg)
+    return replace(task, settings=settings)
+
+
+def numbered_features(
+    task: Task, compiled: CompiledTemplates, examples: TrainingData, labels: Sequence[str]
+) -> IndexedCorpus:
+    """Return the sentences as rows of features, those of the model to continue from included."""
+    init, settings = task.init, task.settings
+    corpus = index_corpus(
+        compiled,
+        [examples.columns[name] for name in compiled.columns],
+        examples.lengths,
+        len(labels),
+        settings.min_count,
+        label_components(labels) if settings.label_parts == "split" else None,
+        examples.pieces,
+        (init.weights.emission.keys, init.weights.edge.keys) if init else None,
+        bundled=not settings.dropout,
+    )
+    return with_features_of(init, corpus) if init else corpus
+
+
+def restricted(
+    task: Task,
+    compiled: CompiledTemplates,
+    corpus: IndexedCorpus,
+    examples: TrainingData,
+    gold_tags: Mapping[str, Column],
+    y: NDArray[np.int32],
+    labels: Sequence[str],
+) -> tuple[IndexedCorpus, LabelsByTags | None]:
+    """Return the corpus with the labels that tokens may have by their tags, and labels by tags.
+
+    None if tags do not restrict labels: they do where labels are decided one by one, or by their
+    components, and templates look at tags.
+    """
+    coding, init = task.coding or LabelCoding(), task.init
+    by_components = corpus.layout.parts is not None and coding.scheme is None
+    plan = compiled.tag_plan(words=coding.needs_forms)
+    if not len(plan.seed) or (compiled.order and not by_components):
+        return corpus, None
+    if init is not None and init.by_tags is None:
+        return corpus, None
+    tags = tag_keys(compiled, plan, examples.columns)
+    gold = tag_keys(compiled, plan, {**examples.columns, **gold_tags}) if gold_tags else tags
+    likely = tags if coding.needs_forms and compiled.tag_terms else gold
+    form = examples.columns.get("form")
+    with_word = words_that_count(gold[:, bool(compiled.tag_terms) :], form, init)
+    by_tags = labels_by_tags(plan, likely[:, 0], gold[:, 0], with_word, y, labels, init)
+    if compiled.tag_terms:
+        instances = with_label_sets(corpus.instances, by_tags, tags[:, 0], y)
+        corpus = corpus._replace(instances=instances)
+    return corpus, by_tags
+
+
+def origin_of_data(task: Task, examples: TrainingData) -> dict[str, Any]:
+    """Return the facts on the training data that a model records."""
+    tokens, labeled = int(examples.lengths.sum()), int(examples.labeled().sum())
+    more = {
+        "layout": examples.layout,
+        "lacks_outside": examples.lacks_outside,
+        "init_sha256": task.init and digest(task.init),
+        "chosen": dict(task.chosen),
+        "labelled": labeled if labeled < tokens else None,
+    }
+    return {
+        "sentences": len(examples.lengths),
+        "tokens": tokens,
+        "corpus_sha256": examples.digest(),
+        **{name: fact for name, fact in more.items() if fact},
+    }
 
 
 def attested_lemmas(
@@ -310,27 +346,26 @@ def attested_lemmas(
 
 
 def tag_dictionary_of(
+    task: Task,
     compiled: CompiledTemplates,
-    columns: Sequence[Column],
+    examples: TrainingData,
     gold: tuple[NDArray[np.int32], NDArray[np.bool_] | None],
     labels: Sequence[str],
-    settings: Settings,
-    init: Model | None = None,
 ) -> TagDictionary:
     """Return the tag dictionary of a corpus and of the model to continue from.
 
     It is empty if the setting is 0.
     """
-    if not settings.tag_dictionary:
+    least, init = task.settings.tag_dictionary, task.init
+    if not least:
         return NO_TAG_DICTIONARY
+    columns = [examples.columns[name] for name in compiled.columns]
     found = labels_of_words(compiled, columns, *gold)
     if init is None:
-        return found.often(settings.tag_dictionary)
-    words = columns[compiled.columns.index("form")].types
-    known = [word for word in words if word in init.known_words]
+        return found.often(least)
+    known = [word for word in examples.columns["form"].types if word in init.known_words]
     before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
-    often = found.often(settings.tag_dictionary)
-    return merged_tag_dictionary(init, labels, found.often(1), often, before)
+    return merged_tag_dictionary(init, labels, found.often(1), found.often(least), before)
 
 
 class DevJudge:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from seqtag.engine import backend
+from seqtag.engine.arrays import State
 from seqtag.engine.epochs import Kept, Progress, Recipe, Verdict, learn
 from seqtag.engine.keys import are_kept
 from seqtag.model.freeze import mean
@@ -24,15 +25,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import BoolArray, Cells, Instances, State
-    from seqtag.engine.epochs import Learner
+    from seqtag.engine.arrays import BoolArray, Cells, Instances
     from seqtag.evaluation.report import Report
     from seqtag.features.index import IndexedCorpus
     from seqtag.model.model import Model
     from seqtag.settings import Settings
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Judge, Problem
-    from seqtag.training.warm_start import WarmStart
 
     Seen = Callable[[np.random.RandomState], Instances]
 
@@ -165,7 +164,7 @@ class Trainable(Protocol):
     """The attributes of a `seqtag.training.problem.Problem` that runs need."""
 
     @property
-    def start(self) -> WarmStart | None:
+    def start(self) -> Cells | None:
         """Initial weights, if they are not 0."""
 
     @property
@@ -185,10 +184,6 @@ class Trainable(Protocol):
         """Label id of each token."""
 
 
-MakeLearner = Callable[["State | None"], "Learner"]
-"""Function that makes a learner of the initial state."""
-
-
 def recipe_of(settings: Settings, patience: int | None = None) -> Recipe:
     """Return the recipe of the training loop for some settings."""
     return Recipe(
@@ -204,7 +199,6 @@ def fit(
     problem: Problem,
     schedule: Schedule,
     held_out: TrainingData | None = None,
-    learner: MakeLearner | None = None,
 ) -> Model:
     """Train the runs of a problem, and return the model of their average.
 
@@ -216,8 +210,6 @@ def fit(
         Its runs.
     held_out
         A dev set with the columns of the problem, to score every epoch on.
-    learner
-        As in `train_runs`.
 
     Raises
     ------
@@ -229,7 +221,7 @@ def fit(
         held_out = held_out.select(problem.compiled.columns)
         judge = DevJudge(problem, held_out)
     with put_off(schedule.stop):  # until the model is complete
-        outcome = train_runs(problem, schedule, judge, learner)
+        outcome = train_runs(problem, schedule, judge)
         cells = mean([run.cells for run in outcome.kept])
         model = problem.model(cells, outcome.provenance(schedule, judge(cells) if judge else None))
     if schedule.stop.requested() and not model.interrupted:
@@ -237,12 +229,9 @@ def fit(
     return model
 
 
-def train_runs(
-    problem: Trainable, schedule: Schedule, judge: Judge | None, learner: MakeLearner | None = None
-) -> Outcome:
+def train_runs(problem: Trainable, schedule: Schedule, judge: Judge | None) -> Outcome:
     """Train all runs; an interruption ends them, and finished epochs are kept.
 
-    `learner` makes the learner of the initial state; by default it is the engine's weights.
     SIGINT and SIGTERM are put off, see `seqtag.training.interruption.put_off`.
 
     Raises
@@ -252,7 +241,7 @@ def train_runs(
     """
     stop = schedule.stop
     done: dict[int, Kept] = {}
-    train_one = partial(_train_into, done, problem, schedule, judge, learner)
+    train_one = partial(_train_into, done, problem, schedule, judge)
     interrupted = False
     try:
         with put_off(stop):
@@ -276,12 +265,11 @@ def _train_into(
     problem: Trainable,
     schedule: Schedule,
     judge: Judge | None,
-    learner: MakeLearner | None,
     run: int,
 ) -> None:
     """Train a run unless the training is to stop, and put its result into `done`."""
     if not schedule.stop.requested():
-        done[run] = train_run(problem, schedule, run, judge, learner)
+        done[run] = train_run(problem, schedule, run, judge)
         if done[run].interrupted:
             schedule.stop.request()
 
@@ -291,12 +279,11 @@ def train_run(
     schedule: Schedule,
     run: int,
     judge: Judge | None,
-    learner: MakeLearner | None = None,
 ) -> Kept:
     """Train one run; return the averaged weights of its best epoch by the dev set, or the last."""
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
-    start = None if problem.start is None else problem.start.state
+    start = None if problem.start is None else State(problem.start)
 
     def report(done: Progress) -> None:
         if schedule.on_epoch:
@@ -307,7 +294,7 @@ def train_run(
 
     seen = hiding(instances, settings.dropout)
     return learn(
-        learner(start) if learner else backend.Weights(layout, "float32", settings.update, start),
+        backend.Weights(layout, "float32", settings.update, start),
         lambda epoch: seen(schedule.random(run, epoch, 1)),
         problem.y,
         lambda epoch: schedule.visits(sentences, run, epoch),

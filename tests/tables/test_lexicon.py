@@ -155,8 +155,6 @@ def test_going_on_from_a_model():
     assert again.model.tables == [CLASSES] and again.model.templates == first.model.templates
     same = seqtag.train(DATA, init=first, tables=[CLASSES], epochs=1)
     assert to_bytes([same.model]) == to_bytes([again.model])
-    more = seqtag.train(DATA, init=first, templates="pos", tables=[CLASSES, NAMES], epochs=1)
-    assert more.model.tables == [CLASSES, NAMES]
     other = replace(CLASSES, absent="8")
     with pytest.raises(TemplateError, match="expected the table 'c' of the model to continue from"):
         seqtag.train(DATA, init=first, tables=[other], epochs=1)

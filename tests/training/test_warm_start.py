@@ -147,9 +147,8 @@ def test_the_model_and_its_settings_are_those_to_go_on_with():
     first = model(update="pa", margin=1, step=0.25, min_count=1, epochs=3)
     again = train(NEW, init=first, epochs=2).info["training"]
     assert (again["update"], again["step"], again["epochs"]) == ("pa", 0.25, 2)
-    more = parse(TEMPLATES["order 1"] + "\nset step 0.5\nset epochs 4")
-    again = train(NEW, init=first, templates=more).info["training"]
-    assert (again["update"], again["step"], again["epochs"]) == ("pa", 0.5, 4)
+    with pytest.raises(TemplateError, match="no templates with a model to continue from, .* form"):
+        train(NEW, init=first, templates=parse("form[0]\nset step 0.5"))
 
 
 @pytest.mark.parametrize("templates", TEMPLATES)
@@ -168,22 +167,6 @@ def test_both_backends_go_on_alike_and_from_files_too(templates, monkeypatch, tm
 
 
 # ----------------------------------------------------------------- features, words, chunks
-def test_new_templates_join_those_of_the_model():
-    first = model(templates="order 0")
-    both = parse(
-        "suffix(1)[0]\nnormal[0]\nprefix(2)[0]\nform[-1]\nform[0]\nlabel[-1]\nset epochs 3"
-    )
-    again = train(OLD, init=first, templates=both, update="pa", step=1e-9)
-    wanted = ["form[0]", "normal[0]", "suffix(1)[0]", "form[-1]", "prefix(2)[0]", "label[-1]"]
-    assert again.info["templates"].splitlines() == wanted
-    kept = {name: w for name, w in named_cells(again.model).items() if name[0] == "emission"}
-    before = {name: w for name, w in named_cells(first.model).items() if name[0] == "emission"}
-    assert kept == pytest.approx(before, rel=1e-5)
-    learned = train(OLD, init=first, templates=both)
-    assert learned.model.compiled.order == 1
-    assert len(learned.model.weights.emission.keys) > len(first.model.weights.emission.keys)
-
-
 def test_words_keep_to_the_labels_of_both_trainings():
     first = model(tag_dictionary=2)  # the, man, runs, old, men, run, a, boat
     new = "man AA; man AA; run ZZ; is ZZ; is ZZ; zorb ZZ; zorb ZZ; plonk ZZ"
@@ -229,9 +212,7 @@ def test_chunks_are_learnt_in_the_scheme_of_the_model(encoding):
 def test_a_chain_is_constrained_only_if_it_was():
     free = model(CHUNKS, constrain=False)
     assert not train(CHUNKS, init=free).model.coding.constrained
-    alone = model(CHUNKS, templates="order 0")
-    both = parse(TEMPLATES["order 0"] + "\nlabel[-1]")
-    assert train(CHUNKS, init=alone, templates=both).model.coding.constrained
+    assert train(CHUNKS, init=model(CHUNKS)).model.coding.constrained
 
 
 def test_lemmas_go_on():
@@ -293,22 +274,12 @@ def test_other_kinds_of_weights_are_refused():
         train(MORE_MORPH, init=split, label_parts="whole")
 
 
-def test_templates_must_have_those_of_the_model():
-    with pytest.raises(TemplateError, match=r'without "suffix\(1\)\[0\]" and 1 more; weights were'):
-        train(
-            NEW, init=model(templates="order 0"), templates=parse("form[0]\nnormal[0]\nlabel[-1]")
-        )
-    with pytest.raises(TemplateError, match=r'found "prefix\(1\)\[0\]": the model has label big'):
-        more = parse(TEMPLATES["edges"] + "\nprefix(1)[0]")
-        train(NEW, init=model(templates="edges"), templates=more)
-    more = parse(TEMPLATES["edges"] + "\nlabel[-1] + form[-1]")
-    assert train(NEW, init=model(templates="edges"), templates=more).labels[0] == "AA"
-
-
-def test_columns_must_be_where_the_templates_look():
+def test_columns_are_those_of_the_model():
     first = train(corpus("a x A", "form pos tag"), templates=parse("%1[0]"), label="tag", epochs=1)
-    with pytest.raises(TemplateError, match="columns pos where the model's templates look for the"):
-        train(corpus("a b x A", "form lower pos tag"), init=first)
+    again = train(corpus("a b x A", "form lower pos tag"), init=first)
+    assert again.tag(["x"]) == ["A"]
+    with pytest.raises(CorpusError, match="expected the column 'pos'"):
+        train(corpus("a A", "form tag"), init=first)
 
 
 def test_encodings_that_differ_are_refused():
