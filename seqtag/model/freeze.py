@@ -135,3 +135,28 @@ def thaw(weights: QuantizedWeights, trigram_labels: int) -> Cells:
     parts = weights.start, weights.stop, weights.transition.ravel()
     chain = np.concatenate(parts).astype(np.float32) * unit
     return Cells(*of(weights.emission), *of(weights.edge), pointers(counts), labels, weight, chain)
+
+
+def with_recall_bias(cells: Cells, labels: Sequence[str], bias: float) -> Cells:
+    """Return weights with a lower score of the label O at every token (setting ``recall-bias``).
+
+    Each token has one label chain weight that depends on its label and the one before: the start or
+    a transition. Models without label bigrams have no transitions, and do not change.
+
+    >>> cells = Cells(*[np.zeros(1)] * 9, chain=np.zeros(2 + 2 + 4))
+    >>> with_recall_bias(cells, ["B-X", "O"], 0.5).chain.tolist()
+    [0.0, -0.5, 0.0, 0.0, 0.0, -0.5, 0.0, -0.5]
+    """
+    width = len(labels)
+    if not bias or "O" not in labels or len(cells.chain) == 2 * width:
+        return cells
+    chain, outside = cells.chain.copy(), labels.index("O")
+    chain[outside] -= bias
+    chain[2 * width + outside :: width] -= bias
+    return cells._replace(chain=chain)
+
+
+def label_places(names: Sequence[str], old: Sequence[str]) -> NDArray[np.int64]:
+    """Return the number of each of the old names."""
+    number = {name: i for i, name in enumerate(names)}
+    return np.array([number[name] for name in old], np.int64)

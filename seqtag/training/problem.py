@@ -34,18 +34,12 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.labels.schemes import parse
 from seqtag.model.attested import AttestedLemmas
 from seqtag.model.bundle import digest
-from seqtag.model.freeze import freeze
+from seqtag.model.freeze import freeze, label_places, with_recall_bias
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels, gold_name
-from seqtag.training.warm_start import (
-    label_places,
-    merged_tag_dictionary,
-    weights_of,
-    with_features_of,
-    with_recall_bias,
-)
+from seqtag.training.warm_start import merged_tag_dictionary, weights_of, with_features_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

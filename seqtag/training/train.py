@@ -26,7 +26,6 @@ from seqtag.training.plan import PRESETS, Request, component_names, plan
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.task import TEXT_COMPONENTS
 from seqtag.training.treebank import Treebank
-from seqtag.training.warm_start import default_label, note_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -243,7 +242,7 @@ def train(
         }
         _check_for_pipeline(refused, names)
     elif labels is not None:
-        names = names or [default_label(begin) or "label"]
+        names = names or [_default_label(begin) or "label"]
         data, dev, mark = from_lists(data, labels, dev, names[0], reading.columns, policy.mark)
         policy = policy._replace(mark=mark)
     request = Request(names, is_pipeline, templates, options, tables, begin, constrain)
@@ -255,7 +254,7 @@ def train(
         else:
             tasks, treebank, dev = _gather_column(request, corpus, held_out, policy)
     _check_tables(tables, tasks, treebank)
-    note_left_out(begin, [task.column.name for task in tasks])
+    _note_left_out(begin, [task.column.name for task in tasks])
     models = train_tasks(tasks, treebank, dev, schedule, on_component if is_pipeline else None)
     return Pipeline(models) if is_pipeline else Tagger(models[0])
 
@@ -287,7 +286,7 @@ def _gather_column(
     request: Request, corpus: Corpus, dev: Corpus | None, policy: Unlabeled
 ) -> tuple[list[Task], Treebank, Treebank | None]:
     """Return the task of a tagger, and what it learns from and is scored on."""
-    label = request.labels[0] if request.labels else default_label(request.init)
+    label = request.labels[0] if request.labels else _default_label(request.init)
     column = corpus.label_column(label)
     tasks = plan(replace(request, labels=[column.name]), corpus.columns)
     needed = tasks[0].all_columns
@@ -343,3 +342,21 @@ def _gather_components(
     learned = [name for name in components if name not in left_out]
     tasks = plan(replace(request, labels=learned), ["form", *columns], treebank.text)
     return tasks, treebank, dev_treebank
+
+
+def _default_label(init: Loaded | None) -> str | None:
+    """Return the column that a model labels; None if there are several, or no model."""
+    return init.label if isinstance(init, Tagger) else None
+
+
+def _note_left_out(init: Loaded | None, names: Sequence[str]) -> None:
+    """Warn about components of the model to continue from that the new model lacks."""
+    models = init.models if init is not None else ()
+    left_out = [str(each.column) for each in models if str(each.column) not in names]
+    if left_out:
+        _log.warning(
+            "the new model has only %s; %s of the model to continue from %s not kept",
+            ", ".join(names),
+            ", ".join(left_out),
+            "is" if len(left_out) == 1 else "are",
+        )

@@ -7,7 +7,6 @@ all of which include the model's weights.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,8 @@ from seqtag.engine.arrays import Cells, HashArray, TagDictionary, pointers
 from seqtag.errors import LabelError, ModelFileError
 from seqtag.labels.column import component_names
 from seqtag.labels.schemes import invalid_transitions, scheme_of
-from seqtag.model.freeze import thaw
+from seqtag.model.freeze import label_places, thaw, with_recall_bias
 from seqtag.settings import SETTINGS, Settings
-from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
     from seqtag.labels.schemes import Transition
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Loaded
-
-_log = logging.getLogger("seqtag")
 
 
 # --------------------------------------------------------------------------- weights
@@ -109,37 +105,7 @@ def _moved(
     return pointers(np.bincount(new_row, minlength=rows)), new_column[order], weight[order]
 
 
-def with_recall_bias(cells: Cells, labels: Sequence[str], bias: float) -> Cells:
-    """Return weights with a lower score of the label O at every token (setting ``recall-bias``).
-
-    Each token has one label chain weight that depends on its label and the one before: the start or
-    a transition. Models without label bigrams have no transitions, and do not change.
-
-    >>> cells = Cells(*[np.zeros(1)] * 9, chain=np.zeros(2 + 2 + 4))
-    >>> with_recall_bias(cells, ["B-X", "O"], 0.5).chain.tolist()
-    [0.0, -0.5, 0.0, 0.0, 0.0, -0.5, 0.0, -0.5]
-    """
-    width = len(labels)
-    if not bias or "O" not in labels or len(cells.chain) == 2 * width:
-        return cells
-    chain, outside = cells.chain.copy(), labels.index("O")
-    chain[outside] -= bias
-    chain[2 * width + outside :: width] -= bias
-    return cells._replace(chain=chain)
-
-
-def label_places(names: Sequence[str], old: Sequence[str]) -> NDArray[np.int64]:
-    """Return the number of each of the old names."""
-    number = {name: i for i, name in enumerate(names)}
-    return np.array([number[name] for name in old], np.int64)
-
-
 # --------------------------------------------------------------------------- compatibility
-def default_label(init: Loaded | None) -> str | None:
-    """Return the column that a model labels; None if there are several, or no model."""
-    return init.label if isinstance(init, Tagger) else None
-
-
 def check_labels_column(init: Loaded, column: LabelColumn) -> None:
     """Refuse to continue from a model that does not label a column.
 
@@ -185,19 +151,6 @@ def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any
         msg = "expected a model that records the unit of its weights, found none; train it again"
         raise ModelFileError(msg)
     return found
-
-
-def note_left_out(init: Loaded | None, names: Sequence[str]) -> None:
-    """Warn about components of the model to continue from that the new model lacks."""
-    models = init.models if init is not None else ()
-    left_out = [str(each.column) for each in models if str(each.column) not in names]
-    if left_out:
-        _log.warning(
-            "the new model has only %s; %s of the model to continue from %s not kept",
-            ", ".join(names),
-            ", ".join(left_out),
-            "is" if len(left_out) == 1 else "are",
-        )
 
 
 def settings_of(model: Model, settings: Mapping[str, Any]) -> Settings:

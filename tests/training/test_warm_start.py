@@ -11,7 +11,7 @@ import pytest
 from seqtag.corpus import sentence_of
 from seqtag.engine import backend as backends
 from seqtag.engine.arrays import RULES
-from seqtag.errors import LabelError, TemplateError
+from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.features.language import parse
 from seqtag.labels.column import component_names
 from seqtag.model.bundle import digest, to_bytes
@@ -278,7 +278,7 @@ def test_columns_are_those_of_the_model():
     first = train(corpus("a x A", "form pos tag"), templates=parse("%1[0]"), label="tag", epochs=1)
     again = train(corpus("a b x A", "form lower pos tag"), init=first)
     assert again.tag(["x"]) == ["A"]
-    with pytest.raises(CorpusError, match="expected the column 'pos'"):
+    with pytest.raises(CorpusError, match="expected one of the columns form, tag, found 'pos'"):
         train(corpus("a A", "form tag"), init=first)
 
 
