@@ -86,6 +86,32 @@ def wrong(call, model, gold, tmp_path):  # noqa: F811
     return printed(call("explain", "-m", model, "-i", gold, "--wrong", "--json", *COLUMNS))
 
 
+def lists(path, *, dicts):
+    """Sentences of tuples or of feature dicts, and their labels."""
+    read = [s for s in seqtag.read(path, columns=["form", "pos", "chunk"]) if len(s)]
+    pairs = [list(zip(s.words, s.column("pos"), strict=True)) for s in read]
+    features = [[{"w": word, "p": pos} for word, pos in sentence] for sentence in pairs]
+    return features if dicts else pairs, [s.column("chunk") for s in read]
+
+
+def of_sklearn(call, model, gold, tmp_path, *, dicts=False):  # noqa: F811
+    sklearn = pytest.importorskip("seqtag.integrations.sklearn")
+    train = lists(model.with_name(f"train.{model.stem}"), dicts=dicts)
+    dev = lists(gold, dicts=dicts)
+    fitted = sklearn.SequencePerceptron(epochs=2).fit(*train, *dev).calibrate(*dev)
+    return (
+        fitted.score(*dev),
+        fitted.report(*dev).accuracy,
+        sklearn.chunk_f1_scorer(fitted, *dev),
+        sklearn.token_accuracy_scorer(fitted, *dev),
+        fitted.predict_marginals(dev[0]).tolist(),
+    )
+
+
+def of_feature_dicts(call, model, gold, tmp_path):  # noqa: F811
+    return of_sklearn(call, model, gold, tmp_path, dicts=True)
+
+
 CONSUMERS = {
     "eval": simple("eval", "--json"),
     "eval --confusion": simple("eval", "--confusion", "5", "--errors", "5", "--ci"),
@@ -96,6 +122,8 @@ CONSUMERS = {
     "tag --keep": simple("tag", "--keep"),
     "train --dev": trained,
     "tune --dev": tuned,
+    "SequencePerceptron": of_sklearn,
+    "SequencePerceptron of feature dicts": of_feature_dicts,
 }
 
 
