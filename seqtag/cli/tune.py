@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     "--dev",
     shell_complete=complete_files,
     metavar="FILE",
-    help="Development set to score on.",
+    help="Development set to score on; the best epoch on it is kept, as by train.",
     shown="cross-validation",
 )
 @option(
@@ -113,11 +113,13 @@ def command(
     training_arguments(fixed)
     space = _space(choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
+    sentences = reading.gathered(files, notes)
+    held_out = reading.gathered([dev], notes, "dev") if dev else None
     found = search(
-        lambda settings: tagger_fit(**fixed | settings),
+        lambda settings: tagger_fit(dev=held_out, **fixed | settings),
         candidates,
-        reading.gathered(files, notes),
-        dev=reading.gathered([dev], notes, "dev") if dev else None,
+        sentences,
+        dev=held_out,
         k=folds,
         random_state=fixed["seed"],
         on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),
@@ -137,6 +139,9 @@ def command(
 
 def _space(given: Iterable[str]) -> dict[str, list[Any]]:
     """Return the checked values to try for each setting."""
+    from seqtag.features.language import load as load_templates
+    from seqtag.training.task import AUTO
+
     space: dict[str, list[Any]] = {}
     for each in given:
         setting_name, _, listed = each.partition("=")
@@ -151,6 +156,9 @@ def _space(given: Iterable[str]) -> dict[str, list[Any]]:
             refuse(f"expected --try with one of {names}, found {name!r}")
         elif key in space:
             refuse(f"expected --try {name} once, found it twice")
+        for value in values if setting is None else ():
+            if value != AUTO:
+                load_templates(value)  # which refuses it before anything is trained
         space[key] = [setting.parse(value) for value in values] if setting else values
     return space
 
