@@ -217,25 +217,25 @@ class GoldLabels:
         LabelError
             If labels are in no scheme, and are not predicted.
         """
-        transitions = {
-            pair: n
-            for pair, n in self._transitions.items()
-            if not (self._partial and NO_LABEL in pair)
-        }
-        prefixes, best = prefixes_of(scheme), scheme_of(transitions)
-        if best is None:
-            labels = {label for pair in self._transitions for label in pair if label is not None}
-            labels -= {NO_LABEL} if self._partial else set()
-            others = sorted(label for label in labels if parse(label)[0] not in prefixes)
-            if others and not self._predicted:
-                self.refuse_odd()
-                what = f"expected chunk labels as the model writes them ({scheme}), found "
-                self._refuse(others[0], f"{what}{others[0]!r}", "check the column and its labels")
+        gap = NO_LABEL if self._partial else ""
+        labels = {label for pair in self._transitions for label in pair} - {None, gap}
+        transitions: dict[Transition, int] = {(label, label): 0 for label in labels}
+        transitions |= {pair: n for pair, n in self._transitions.items() if gap not in pair}
+        prefixes, invalid = prefixes_of(scheme), invalid_transitions(transitions, scheme)
+        others = [
+            label for label in self._counts if label in labels and parse(label)[0] not in prefixes
+        ]
+        if not invalid and not others:
             return scheme
-        if self._predicted and prefixes_of(best) == prefixes:
-            return scheme  # in a wrong order
-        fewest = invalid_transitions(transitions, best)
-        return scheme if invalid_transitions(transitions, scheme) == fewest else best
+        best = scheme_of(transitions)
+        if best is None and others and not self._predicted:
+            self.refuse_odd()
+            what = f"expected chunk labels as the model writes them ({scheme}), found {others[0]!r}"
+            self._refuse(others[0], what, "check the column and its labels")
+        if best is None or (self._predicted and prefixes_of(best) == prefixes):
+            return scheme  # predicted labels may be in a wrong order
+        is_worse = others or invalid > invalid_transitions(transitions, best)
+        return best if is_worse else scheme
 
     def _write(self, labels: Sequence[str], scheme: str) -> list[str]:
         """Return the labels of a sentence in another scheme."""

@@ -1,5 +1,6 @@
 """Gold labels in another chunk scheme than the model's are the same to whoever reads them."""
 
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
 import json
@@ -12,7 +13,7 @@ from seqtag.corpus.gold import GoldLabels
 from seqtag.errors import LabelError
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import convert
-from tests.command_line import call  # noqa: F401  (a fixture)
+from tests.command_line import call
 
 SCHEMES = ("iob2", "iobes", "iob1")
 COLUMNS = ("--columns", "form,pos,chunk", "-q")
@@ -44,25 +45,25 @@ def printed(done):
     return done.out
 
 
-def page(call, model, gold, tmp_path):  # noqa: F811
+def page(call, model, gold, tmp_path):
     assert call("report", "-m", model, gold, "-o", tmp_path / "r.html", FORCE, *COLUMNS).code == 0
     return (tmp_path / "r.html").read_text().replace(gold.name, "GOLD")
 
 
-def calibrated(call, model, gold, tmp_path):  # noqa: F811
+def calibrated(call, model, gold, tmp_path):
     target = tmp_path / "calibrated.seqtag"
     shown = printed(call("bundle", model, "--calibrate", gold, "-o", target, FORCE, *COLUMNS))
     return shown, seqtag.Tagger.load(target).model.calibration
 
 
-def compared(call, model, gold, tmp_path):  # noqa: F811
+def compared(call, model, gold, tmp_path):
     other = model.with_name(f"small.{model.stem}.seqtag")
     done = json.loads(printed(call("compare", gold, model, other, "--json", *COLUMNS)))
     del done["gold"]
     return done
 
 
-def trained(call, model, gold, tmp_path):  # noqa: F811
+def trained(call, model, gold, tmp_path):
     target = tmp_path / "trained.seqtag"
     train = model.with_name(f"train.{model.stem}")
     how = ("--label", "chunk", "--epochs", 2, "--patience", 1, "--dev", gold)
@@ -70,19 +71,19 @@ def trained(call, model, gold, tmp_path):  # noqa: F811
     return seqtag.load(target).info["training"]
 
 
-def tuned(call, model, gold, tmp_path):  # noqa: F811
+def tuned(call, model, gold, tmp_path):
     train = model.with_name(f"train.{model.stem}")
     how = ("--label", "chunk", "--try", "epochs=1,2", "--dev", gold)
     return printed(call("tune", train, *how, *COLUMNS))
 
 
 def simple(command, *options):
-    return lambda call, model, gold, _: printed(  # noqa: F811
+    return lambda call, model, gold, _: printed(
         call(command, "-m", model, gold, *COLUMNS, *options)
     )
 
 
-def wrong(call, model, gold, tmp_path):  # noqa: F811
+def wrong(call, model, gold, tmp_path):
     return printed(call("explain", "-m", model, "-i", gold, "--wrong", "--json", *COLUMNS))
 
 
@@ -94,7 +95,7 @@ def lists(path, *, dicts):
     return features if dicts else pairs, [s.column("chunk") for s in read]
 
 
-def of_sklearn(call, model, gold, tmp_path, *, dicts=False):  # noqa: F811
+def of_sklearn(call, model, gold, tmp_path, *, dicts=False):
     sklearn = pytest.importorskip("seqtag.integrations.sklearn")
     train = lists(model.with_name(f"train.{model.stem}"), dicts=dicts)
     dev = lists(gold, dicts=dicts)
@@ -108,7 +109,7 @@ def of_sklearn(call, model, gold, tmp_path, *, dicts=False):  # noqa: F811
     )
 
 
-def of_feature_dicts(call, model, gold, tmp_path):  # noqa: F811
+def of_feature_dicts(call, model, gold, tmp_path):
     return of_sklearn(call, model, gold, tmp_path, dicts=True)
 
 
@@ -129,7 +130,7 @@ CONSUMERS = {
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_file_in_another_scheme_gives_the_same(folder, consumer, scheme, call, tmp_path):  # noqa: F811
+def test_a_file_in_another_scheme_gives_the_same(folder, consumer, scheme, call, tmp_path):
     model = folder / f"{scheme}.seqtag"
     found = {
         other: CONSUMERS[consumer](call, model, folder / f"dev.{other}", tmp_path)
@@ -154,7 +155,7 @@ def rows(labels):
         ("_ E-NP O", "iobes", "_ E-NP O"),  # they fit the scheme
     ],
 )
-def test_labels_that_are_kept_are_of_one_scheme(folder, labels, scheme, kept, call, tmp_path):  # noqa: F811
+def test_labels_that_are_kept_are_of_one_scheme(folder, labels, scheme, kept, call, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text(rows(labels))
     out = printed(call("tag", "-m", folder / f"{scheme}.seqtag", path, "--keep", *COLUMNS)).decode()
@@ -164,22 +165,37 @@ def test_labels_that_are_kept_are_of_one_scheme(folder, labels, scheme, kept, ca
     assert {label[0] for label in found} <= {*("OBI" if scheme == "iob2" else "OBIES")}
 
 
-def test_a_chunk_that_may_go_on_in_a_word_without_a_label_is_refused(folder, call, tmp_path):  # noqa: F811
+@pytest.mark.parametrize(
+    ("labels", "scheme", "line", "message"),
+    [
+        ("B-NP O | B-NP _ O", "iobes", 4, "chunks of the scheme iobes, which the model writes, or"),
+        ("B-NP O | _ S-NP _", "iob2", 5, "chunks of the scheme iob2, which the model writes, or"),
+        ("B-NP O | _ N _", "iob2", 5, "chunk labels as the model writes them (iob2), found 'N' in"),
+        ("_ S-NP _", "iob2", 2, "chunk"),
+    ],
+)
+def test_what_cannot_be_kept_in_the_scheme_of_the_model_is_refused(
+    folder,
+    labels,
+    scheme,
+    line,
+    message,
+    call,
+    tmp_path,
+):
+    """Such as a chunk of another scheme that may go on in a word without a label."""
     path = tmp_path / "in.txt"
-    path.write_text(rows("B-NP O | B-NP _ O"))
-    done = call("tag", "-m", folder / "iobes.seqtag", path, "--keep", *COLUMNS)
+    path.write_text(rows(labels))
+    done = call("tag", "-m", folder / f"{scheme}.seqtag", path, "--keep", *COLUMNS)
     assert done.code == 1
-    assert done.err.startswith(
-        f"seqtag: {path}:4: expected chunks of the scheme iobes, which the model writes, or labels "
-        "for all words next to a chunk, found 'B-NP' next to a word without a label; "
-    )
+    assert done.err.splitlines()[-1].startswith(f"seqtag: {path}:{line}: expected {message}")
 
 
 @pytest.mark.parametrize(
     "command",
     ["eval -m M F", "report -m M F -o O", "explain -m M -i F --wrong", "tag -m M F --keep"],
 )
-def test_labels_of_another_kind_are_refused_with_their_line(folder, command, call, tmp_path):  # noqa: F811
+def test_labels_of_another_kind_are_refused_with_their_line(folder, command, call, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text(rows(" ".join(["B-NP I-NP O | "] * 20) + "B-NP OO"))
     places = {"M": folder / "iob2.seqtag", "F": path, "O": tmp_path / "out.html"}
