@@ -174,13 +174,13 @@ LANES = (
         "an annotated file and a model",
         (
             Stage("corpus.read:ReadOptions.open", EVAL, "sentences"),
-            Stage("labels.column:LabelColumn.of", "evaluation.scoring:score", "gold labels"),
+            Stage("corpus.gold:GoldLabels.read", "evaluation.scoring:score_pairs", "gold labels"),
             Stage(
-                "evaluation.scoring:Labeler.tag_many",
-                "evaluation.scoring:score",
+                "tagging.tagger:Tagger.tag_many",
+                "evaluation.scoring:score_pairs",
                 "predicted labels",
             ),
-            Stage("evaluation.report:evaluate", "evaluation.scoring:score", "a report"),
+            Stage("evaluation.report:evaluate", "evaluation.scoring:score_pairs", "a report"),
             Stage("evaluation.report:Report.to_text", "cli.eval:_print", "standard output"),
         ),
     ),

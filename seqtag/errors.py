@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from seqtag.version import DISTRIBUTION, __version__
+from seqtag.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,7 +96,7 @@ def install_hint(extra: str) -> str:
     >>> install_hint("plot").split(", or ")[0]
     "run pip install -e '.[plot]' in a clone"
     """
-    wheel = f"{DISTRIBUTION.replace('-', '_')}-{__version__}-....whl"
+    wheel = f"{DISTRIBUTION.replace('-', '_')}-....whl"
     return (
         f"run pip install -e '.[{extra}]' in a clone, or pip install '{wheel}[{extra}]' for a wheel"
     )

@@ -209,18 +209,20 @@ class LinearClassifier:
     def score(self, X: Any, y: Any) -> float:
         """Return the accuracy: the share of vectors whose label is predicted.
 
+        A label that was not in training is never predicted, so it counts as wrong.
+
         Raises
         ------
         SeqtagError
             If there was no fit, X is not like X in fit, or is empty.
-        LabelError
-            If y has labels that were not in training.
         """
-        vectors, ids = self._read_labeled(X, y)
-        if not len(ids):
+        vectors, labels = self._read(X), _labels_of(y)
+        check_length(vectors, labels)
+        if not len(labels):
             msg = "expected at least one vector to score, found none"
             raise SeqtagError(msg)
-        return float((self._decide(self._scores(vectors)) == ids).mean())
+        predicted = self.classes_[self._decide(self._scores(vectors))]
+        return float((predicted.astype(object) == labels.astype(object)).mean())
 
     @property
     def feature_names_(self) -> list[str] | None:

@@ -14,9 +14,10 @@ from seqtag.cli.common import Notes, load_model, print_json, refuse, say, usage
 from seqtag.cli.options import general_options, json_option, reading_options, split_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from seqtag.cli.options import InputOptions
+    from seqtag.corpus import Sentence
     from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import FilledSentence
@@ -138,27 +139,26 @@ def _words(
     With `wrong`, these are the words whose label is not that of the input, which comes last, if
     the model has it.
     """
-    from seqtag.evaluation.systems import column_in
-    from seqtag.labels.schemes import OUTSIDE
+    from seqtag.corpus.gold import GoldLabels
     from seqtag.tagging.streams import FilledSentence
 
-    number = 0
-    for sentence in stream:
-        if not len(sentence):
-            continue
-        number += 1
+    sentences: Iterable[Sentence] = filter(len, stream)
+    expected: dict[str, list[Sequence[str]]] = {}
+    if wrong:
+        sentences = list(sentences)
+        for tagger in chain.shown:
+            reader = GoldLabels(tagger.model.column, tagger.label_scheme, partial=True)
+            expected[tagger.label] = reader.converted([reader.read(each) for each in sentences])
+    for number, sentence in enumerate(sentences):
         tagged = FilledSentence(sentence)
         for tagger in chain.taggers:
             labels = tagger.tag(tagged)
-            if not tagger.hidden:
-                known = {*tagger.labels, *tagger.model.labels} if wrong else set()
-                column = column_in(stream, tagger.model.column)
-                gold = column.of(sentence) if wrong else [""] * len(sentence)
-                for word in range(len(sentence)) if token is None else [token - 1]:
-                    if word >= len(sentence):
-                        continue
-                    # Words outside may lack a key of MISC.
-                    label = OUTSIDE if gold[word] == "_" and OUTSIDE in known else gold[word]
-                    if label not in ("_", labels[word]):
-                        yield number, word, tagger, tagged, label if label in known else None
+            words = range(len(sentence)) if token is None else range(token - 1, token)
+            for word in words if not tagger.hidden else ():
+                if word >= len(sentence):
+                    continue
+                gold = expected[tagger.label][number][word] if wrong else None
+                if gold not in ("_", labels[word]):
+                    rival = gold if gold in tagger.labels else None
+                    yield number + 1, word, tagger, tagged, rival
             tagged.filled |= tagger.split_label(labels)

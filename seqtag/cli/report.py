@@ -17,9 +17,10 @@ from seqtag.cli.options import (
     sampling_options,
     threads_option,
 )
+from seqtag.corpus.gold import column_in
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, printable
-from seqtag.evaluation.systems import column_in, taggers_of
+from seqtag.evaluation.systems import taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.storage.output import Output
 
@@ -96,7 +97,9 @@ def command(
     reading = reading.after(each.training for each in loaded.models)
     with reading.open(gold) as stream:
         check_words(stream)
-        columns = [column_in(stream, LabelColumn(label or each[-1].label)) for each in chains]
+        columns = [
+            column_in(LabelColumn(label or each[-1].label), stream.columns) for each in chains
+        ]
         sentences = [each for each in notes.progress(stream, " sentences") if len(each)]
     if not sentences:
         msg = "expected sentences to score, found none"

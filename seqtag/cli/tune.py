@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--dev",
     shell_complete=complete_files,
     metavar="FILE",
-    help="Development set to score on.",
+    help="Development set to score on; the best epoch on it is kept, as by train.",
     shown="cross-validation",
 )
 @option(
@@ -80,11 +80,13 @@ def command(
     training_arguments(fixed)
     space = _space(choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
+    sentences = reading.gathered(files, notes)
+    held_out = reading.gathered([dev], notes, "dev") if dev else None
     found = search(
-        lambda settings: tagger_fit(**fixed | settings),
+        lambda settings: tagger_fit(dev=held_out, **fixed | settings),
         candidates,
-        reading.gathered(files, notes),
-        dev=reading.gathered([dev], notes, "dev") if dev else None,
+        sentences,
+        dev=held_out,
         k=folds,
         random_state=fixed["seed"],
         on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),
@@ -104,6 +106,8 @@ def command(
 
 def _space(given: Iterable[str]) -> dict[str, list[Any]]:
     """Return the checked values to try for each setting."""
+    from seqtag.features.language import load as load_templates
+
     space: dict[str, list[Any]] = {}
     for each in given:
         setting_name, _, listed = each.partition("=")
@@ -118,6 +122,8 @@ def _space(given: Iterable[str]) -> dict[str, list[Any]]:
             refuse(f"expected --try with one of {names}, found {name!r}")
         elif key in space:
             refuse(f"expected --try {name} once, found it twice")
+        for value in values if setting is None else ():
+            load_templates(value)  # which refuses it before anything is trained
         space[key] = [setting.parse(value) for value in values] if setting else values
     return space
 

@@ -2,62 +2,46 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.corpus.datasets import is_dataset, sentences_in
+from seqtag.corpus.gold import GoldLabels
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, evaluate
-from seqtag.labels.column import HasColumns, LabelColumn
-from seqtag.labels.schemes import convert, detect_scheme, prefixes_of
-from seqtag.labels.spelling import with_outside
+from seqtag.labels.column import LabelColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_log = logging.getLogger("seqtag")
+    from seqtag.corpus import Sentence
+    from seqtag.tagging.tagger import Tagger
 
 _DIGITS = 8  # of the digest of training data
 
 
-class Labeler(Protocol):
-    """Interface of what `score` evaluates; `seqtag.Tagger` has it."""
+class Scored(NamedTuple):
+    """Scores of a tagger, and the labels that they compare.
 
-    @property
-    def label(self) -> str:
-        """Name of the column, or of the columns, of its labels."""
-        ...
+    Attributes
+    ----------
+    report
+        The scores.
+    gold
+        The gold labels of each sentence.
+    predicted
+        The labels of each sentence, or `seqtag.tagging.runtime.ScoredLabels`.
+    """
 
-    @property
-    def label_scheme(self) -> str | None:
-        """Scheme of its labels, if they are chunk labels."""
-        ...
-
-    @property
-    def known_words(self) -> Container[str]:
-        """Words of its training data."""
-        ...
-
-    @property
-    def info(self) -> Mapping[str, Any]:
-        """Description in its model file."""
-        ...
-
-    def tag_many(self, sentences: Iterable[Any], threads: int = 1, /) -> list[list[str]]:
-        """Return the labels of sentences, in order."""
-        ...
-
-
-_Sentence = TypeVar("_Sentence", bound=HasColumns)
+    report: Report
+    gold: list[Sequence[str]]
+    predicted: list[Any]
 
 
 def score(
-    tagger: Labeler,
-    sentences: Iterable[_Sentence],
+    tagger: Tagger,
+    sentences: Iterable[Sentence],
     *,
-    gold: Callable[[_Sentence], list[str]] | None = None,
-    task: str | None = None,
     words: bool = True,
     threads: int = 1,
     samples: bool = False,
@@ -71,10 +55,6 @@ def score(
     sentences
         Sentences as `seqtag.read` yields them, or a Hugging Face dataset. Read once, a generator
         is accepted; those without words are skipped.
-    gold
-        Returns the gold labels of a sentence; by default those in the tagger's label column.
-    task
-        Name of the task, for the signature; by default the tagger's label column.
     words
         Whether to read the column ``form``, to distinguish known and unknown words and to list
         errors by word.
@@ -86,8 +66,8 @@ def score(
     Returns
     -------
     Report
-        Chunks are scored if the tagger's labels are chunk labels; gold labels of a scheme with
-        other prefixes are converted, which is logged. The signature names the model's
+        Chunks are scored if the tagger's labels are chunk labels; gold labels of another scheme
+        are converted, which is logged. The signature names the model's
         version, training data and seed if the model has them. Without sentences all figures are
         zero. The report of a calibrated tagger includes the reliability of its scores.
 
@@ -114,65 +94,84 @@ def score(
             "lists of labels, and pipeline.tagger(NAME) is a component of a pipeline"
         )
         raise TypeError(msg)
-    gold_of = LabelColumn(tagger.label).of if gold is None else gold
-    labels: list[Sequence[str]] = []
-    forms: list[list[str]] = []
 
-    found: Iterable[Any] = sentences_in(sentences) if is_dataset(sentences) else sentences
-
-    def collect() -> Iterator[_Sentence]:
-        for sentence in found:
+    def pairs() -> Iterator[tuple[Sentence, Sentence]]:
+        for sentence in sentences_in(sentences) if is_dataset(sentences) else sentences:
             if not hasattr(sentence, "column"):
                 msg = f"expected sentences as seqtag.read yields them, found {sentence!r:.40}"
                 raise TypeError(msg)
-            if len(sentence):
-                labels.append(gold_of(sentence))
-                if words:
-                    forms.append(sentence.column("form"))
-                yield sentence
+            yield sentence, sentence
 
-    reliability = None
-    name = task or tagger.label
-    known = bool((tagger.info.get("training") or {}).get("lacks_outside"))
-    scored: Any = None
-    if getattr(tagger, "is_calibrated", False):
-        scored = tagger.tag_many(collect(), threads, scores=True)  # type: ignore[call-arg]
-        predicted = [each.labels for each in scored]
-    else:
-        predicted = tagger.tag_many(collect(), threads)
-    labels = with_outside(name, labels, known=known)
-    if tagger.label_scheme:
-        labels = in_scheme(labels, tagger.label_scheme, "gold")
-    if scored is not None:
-        right = [
-            a == b
-            for gold_labels, found in zip(labels, predicted, strict=True)
-            for a, b in zip(gold_labels, found, strict=True)
-        ]
-        reliability = Reliability.of([p for each in scored for p in each.probabilities], right)
+    column = LabelColumn(tagger.label)
+    found = score_pairs(tagger, pairs(), column, words=words, threads=threads, samples=samples)
+    return found.report
+
+
+def score_pairs(
+    tagger: Tagger,
+    pairs: Iterable[tuple[Any, Sentence]],
+    column: LabelColumn,
+    *,
+    words: bool = True,
+    threads: int = 1,
+    samples: bool = False,
+    scores: bool = False,
+) -> Scored:
+    """Compare a tagger's labels with gold labels.
+
+    Parameters
+    ----------
+    tagger
+        As for `score`.
+    pairs
+        Sentences to tag, each with the annotated one. Those without words are skipped.
+    column
+        Has the gold labels.
+    words, threads, samples
+        As for `score`.
+    scores
+        Whether the result has the margins of labels; those of a calibrated tagger always are.
+
+    Raises
+    ------
+    CorpusError, LabelError
+        As `score`.
+    """
+    lacks_outside = bool((tagger.info.get("training") or {}).get("lacks_outside"))
+    reader = GoldLabels(column, tagger.label_scheme, lacks_outside=lacks_outside)
+    gold: list[Sequence[str]] = []
+    forms: list[list[str]] = []
+
+    def collect() -> Iterator[Any]:
+        for given, annotated in pairs:
+            if len(annotated):
+                gold.append(reader.read(annotated))
+                if words:
+                    forms.append(annotated.column("form"))
+                yield given
+
+    scores = scores or tagger.is_calibrated
+    tagged: Any = tagger.tag_many(collect(), threads, scores=scores)  # type: ignore[call-overload]
+    gold = reader.converted(gold)
     report = evaluate(
-        labels,
-        predicted,
+        gold,
+        (each.labels for each in tagged) if scores else tagged,
         words=forms if words else None,
         known=tagger.known_words if words else None,
         scheme=tagger.label_scheme,
-        task=name,
+        task=column.name,
         origin=origin_of(tagger.info),
         samples=samples,
     )
-    return replace(report, reliability=reliability)
-
-
-def in_scheme(labels: list[Sequence[str]], scheme: str, whose: str) -> list[Sequence[str]]:
-    """Return chunk labels in a scheme, if they are written with other prefixes; log that.
-
-    `whose` labels they are: ``gold`` or ``predicted``.
-    """
-    found = detect_scheme(labels)
-    if found is None or prefixes_of(found) == prefixes_of(scheme):
-        return labels
-    _log.warning("the %s labels are %s, and are compared as %s", whose, found, scheme)
-    return [convert(each, found, scheme) for each in labels]
+    if tagger.is_calibrated:
+        right = [
+            a == b
+            for expected, found in zip(gold, tagged, strict=True)
+            for a, b in zip(expected, found.labels, strict=True)
+        ]
+        reliability = Reliability.of([p for each in tagged for p in each.probabilities], right)
+        report = replace(report, reliability=reliability)
+    return Scored(report, gold, tagged)
 
 
 def origin_of(info: Mapping[str, Any]) -> Origin:

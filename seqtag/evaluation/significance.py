@@ -274,7 +274,7 @@ class Difference(NamedTuple):
         Both scores, as fractions.
     a_interval, b_interval, interval
         Bootstrap intervals of a, b and the difference b - a.
-    p_bootstrap, p_randomisation
+    p_bootstrap, p_randomization
         Two-sided p-values of the difference.
     """
 
@@ -284,7 +284,7 @@ class Difference(NamedTuple):
     b_interval: Interval
     interval: Interval
     p_bootstrap: float
-    p_randomisation: float
+    p_randomization: float
 
     @property
     def difference(self) -> float:
@@ -334,11 +334,11 @@ class Comparison:
     def verdict(self) -> str:
         """Which system is better in the headline, by the p-value of approximate randomization."""
         metric, found = next(iter(self.differences.items()))
-        value = _p_text(found.p_randomisation)
+        value = _p_text(found.p_randomization)
         value = value if value[0] == "<" else f"= {value}"
         p = f"p {value} (approximate randomization)"
         level = 1 - self.confidence
-        if found.p_randomisation >= level:
+        if found.p_randomization >= level:
             return f"no significant difference in {NAMES[metric]} at {100 * level:g}%: {p}"
         better, worse = ("B", "A") if found.difference > 0 else ("A", "B")
         points = 100 * abs(found.difference)
@@ -357,7 +357,7 @@ class Comparison:
                 f"{100 * each.difference:+.2f}",
                 f"{100 * low:+.2f} {100 * high:+.2f}",
                 _p_text(each.p_bootstrap),
-                _p_text(each.p_randomisation),
+                _p_text(each.p_randomization),
             )
             lines.append(NAMES[name].ljust(20) + "".join(map(str.rjust, cells, widths)))
         if self.tokens:
@@ -420,7 +420,7 @@ def compare(
     >>> a = evaluate(gold, [["DET", "VERB"], ["VERB"]], samples=True)
     >>> b = evaluate(gold, gold, samples=True)
     >>> found = compare(a, b).differences["accuracy"]
-    >>> round(found.difference, 3), found.p_randomisation
+    >>> round(found.difference, 3), found.p_randomization
     (0.333, 1.0)
     """
     left, right = _samples_of(a), _samples_of(b)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
-from seqtag.corpus.sentence import find_column, has_column
+from seqtag.corpus.gold import GoldLabels, is_in
 from seqtag.corpus.surface import raw_text_of
 from seqtag.corpus.withheld import check_words
-from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean, same_letters
+from seqtag.errors import IN_ANOTHER_FORM, CorpusError, did_you_mean, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
-from seqtag.evaluation.scoring import in_scheme, origin_of, score
+from seqtag.evaluation.scoring import origin_of, score_pairs
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import detect_scheme
-from seqtag.labels.spelling import describe_odd, odd_labels, remedy, with_outside
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
+from seqtag.tagging.streams import tag_stream, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,28 +110,16 @@ def score_system(
     else:
         *feeders, tagger = taggers_of(system, component or label, name)
         column = LabelColumn(label or tagger.label)
-        place = column_in(gold, column)
-        found_all = all(has_column(name, gold.columns) for name in place.columns)
-        if label is None and not found_all and any(map(len, gold)):
+        if label is None and not is_in(column, gold.columns) and any(map(len, gold)):
             msg = (
                 f"expected a file with the column {column.name}, which the model predicts, found "
                 f"one with the columns {', '.join(gold.columns)}; give a file that has it, or name "
                 "the columns of this one with --columns"
             )
             raise CorpusError(msg, source=gold.source)
-        shown, labels = progress(gold), _GoldLabels(place)
-        try:
-            found = score(
-                tagger,
-                tag_stream(feeders, shown, threads) if feeders else map(FilledSentence, shown),
-                gold=lambda filled: labels.of(filled.sentence),
-                task=column.name,
-                threads=threads,
-                samples=samples,
-            )
-        except LabelError:
-            labels.check("")
-            raise
+        filled = tag_stream(feeders, progress(gold), threads)
+        pairs = ((each, each.sentence) for each in filled)
+        found = score_pairs(tagger, pairs, column, threads=threads, samples=samples).report
     if not found.sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold.source)
@@ -197,8 +183,8 @@ def score_file(
                 raise
             msg = "expected sentences to score, found none"  # an empty file has no columns
             raise CorpusError(msg, source=gold.source) from None
-    places = [column_in(stream, column) for stream in (gold, predicted)]
-    expected = _GoldLabels(places[0])
+    expected = GoldLabels(column)
+    found = GoldLabels(column, predicted=True)
     words: list[list[str]] = []
     labels: list[Sequence[str]] = []
     guesses: list[Sequence[str]] = []
@@ -222,50 +208,15 @@ def score_file(
             )
             raise CorpusError(msg, source=right.source, line=right.line_of(min(i, len(right) - 1)))
         words.append(left.words)
-        labels.append(expected.of(left))
-        guesses.append(places[1].of(right))
-    labels = with_outside(column.name, labels, gold.source)
-    guesses = with_outside(column.name, guesses, predicted.source)
+        labels.append(expected.read(left))
+        guesses.append(found.read(right))
+    labels = expected.converted(labels)
     scheme = None if gold.layout.scheme == "none" else "auto"
     if scheme:
-        expected.check(", or compare all labels as they are with --scheme none")
-        if (written := detect_scheme(labels)) is not None:
-            guesses = in_scheme(guesses, written, "predicted")
+        expected.refuse_odd(", or compare all labels as they are with --scheme none")
+        found.scheme = detect_scheme(labels)
+    guesses = found.converted(guesses)
     return evaluate(labels, guesses, words=words, scheme=scheme, task=column.name, samples=samples)
-
-
-class _GoldLabels:
-    """Gold labels that are counted, and the place of the first of each."""
-
-    def __init__(self, column: LabelColumn):
-        self._column = column
-        self._counts: Counter[str] = Counter()
-        self._first: dict[str, tuple[str, int]] = {}
-
-    def of(self, sentence: Sentence) -> list[str]:
-        """Return the labels of a sentence."""
-        labels = self._column.of(sentence)
-        for label in {*labels} - self._first.keys():
-            self._first[label] = sentence.source, sentence.line_of(labels.index(label))
-        self._counts.update(labels)
-        return labels
-
-    def check(self, end: str) -> None:
-        """Refuse labels of another kind among chunk labels; `end` is that of the message.
-
-        Raises
-        ------
-        LabelError
-            If there are some; it names the first of the most frequent one.
-        """
-        if odd := odd_labels(self._counts):
-            worst = max(odd, key=odd.__getitem__)
-            source, line = self._first[worst]
-            msg = (
-                f"{describe_odd(odd, self._counts)} in the column {self._column}; "
-                f"{remedy(worst)}{end}"
-            )
-            raise LabelError(msg, source=source, line=line)
 
 
 def _quoted(words: Sequence[str]) -> str:
@@ -299,13 +250,6 @@ def taggers_of(loaded: Loaded, label: str | None, name: str) -> Sequence[Tagger]
         raise CorpusError(msg, source=name)
     taggers = loaded.only(str(wanted)).taggers
     return taggers[: 1 + [tagger.label for tagger in taggers].index(str(wanted))]
-
-
-def column_in(stream: SentenceStream, column: LabelColumn) -> LabelColumn:
-    """Return the label column under the name that a file has for it."""
-    if column.is_exact:
-        return column
-    return LabelColumn(find_column(column.name, stream.columns) or column.name)
 
 
 def require_conllu(stream: Iterable[Sentence]) -> Iterator[Sentence]:

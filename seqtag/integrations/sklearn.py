@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ except ImportError as error:
 
 from seqtag.corpus import Sentence, sentence_of
 from seqtag.corpus.datasets import named_values
+from seqtag.corpus.gold import GoldLabels, check_tag_set
 from seqtag.errors import CorpusError, LabelError, SeqtagError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.items import is_items
@@ -30,6 +31,7 @@ from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.integrations.items import FEATURES, ItemTagger, ItemTask, label_data
 from seqtag.labels.column import LabelColumn
+from seqtag.labels.schemes import detect_scheme, parse, scheme_of
 from seqtag.model.calibration import Calibration
 from seqtag.randomness import seed_of
 from seqtag.settings import SETTINGS
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from seqtag.labels.coding import LabelCoding
     from seqtag.tagging.explain import Explanation
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.task import Task
@@ -98,7 +101,8 @@ class SequencePerceptron(BaseEstimator):
     Attributes
     ----------
     classes_
-        The labels of y, sorted.
+        The labels of y, and others that the model may predict, sorted: in IOB1 and IOE1, ``B-PER``
+        or ``E-PER`` where chunks of one type touch.
     tagger_ : seqtag.Tagger or seqtag.integrations.items.ItemTagger
         The model. For words and tuples, a `seqtag.Tagger`: ``tagger_.save(path)`` writes a
         model file.
@@ -185,21 +189,24 @@ class SequencePerceptron(BaseEstimator):
         CorpusError
             If sentences and labels differ in number, or tokens are of several kinds.
         LabelError
-            If a label is not a string, or is ``_``: not annotated.
+            If a label is not a string, or is ``_``: not annotated; or y_dev has no label of y, or
+            labels that are no chunk labels where those of y are.
         TemplateError
             If a setting is out of range, or templates do not fit the columns.
         """
         sentences, gold = _labeled_sentences(X, y)
         held_out = None
         if X_dev is not None or y_dev is not None:
-            held_out = _labeled_sentences(X_dev, y_dev, "<X_dev>")
+            dev, dev_labels = _labeled_sentences(X_dev, y_dev, "<X_dev>")
+            scheme = scheme_of(label_data(gold).transitions())
+            held_out = dev, _gold_labels(dev_labels, scheme, _classes_of(gold), "<y_dev>")
         if not sentences:
             msg = "expected sentences to learn from, found none with tokens; give X and y"
             raise CorpusError(msg)
         with epoch_bar(shown=self.verbose) as on_epoch:
             tagger = self._fit(sentences, gold, held_out, on_epoch)
         self._tagger = tagger
-        self.classes_ = np.array(_classes_of(gold), object)
+        self.classes_ = np.array(_classes_of([*gold, *_labels_written(tagger)]), object)
         return self
 
     def _fit(
@@ -252,8 +259,11 @@ class SequencePerceptron(BaseEstimator):
         ------
         CorpusError
             If sentences and labels differ in number, or no token could have another label.
+        LabelError
+            If no label of y is in `classes_`, or labels are no chunk labels and should be.
         """
-        sentences, gold = _labeled_sentences(X, y)
+        sentences, given = _labeled_sentences(X, y)
+        gold = _gold_labels(given, self.tagger_.label_scheme, self.classes_.tolist(), "<y>")
         margins: list[float] = []
         right: list[bool] = []
         for expected, (labels, leads) in zip(gold, self._leads(sentences), strict=True):
@@ -370,8 +380,19 @@ class SequencePerceptron(BaseEstimator):
         return list(_with_columns(sentences, self._columns))
 
     def _leads(self, X: Any) -> list[tuple[list[str], NDArray[np.float64]]]:
-        """Return for each sentence its labels and their leads over `classes_`."""
-        return self.tagger_.leads(self._given(X), self.classes_.tolist())
+        """Return for each sentence its labels and their leads over `classes_`.
+
+        Where labels depend on their neighbors, another label of the same chunk type may stand for
+        the learned label that was written as this one: it is no rival.
+        """
+        names: list[str] = self.classes_.tolist()
+        found = self.tagger_.leads(self._given(X), names)
+        if not _coding_of(self.tagger_).is_local:
+            kinds = np.array([parse(name)[1] for name in names])
+            for labels, leads in found:
+                own = np.array([parse(label)[1] for label in labels])
+                leads[(own[:, None] == kinds) & (leads == 0)] = np.inf
+        return found
 
     def _columns_of(self, labels: Sequence[str]) -> NDArray[np.int64]:
         """Return the places of labels in `classes_`."""
@@ -391,7 +412,8 @@ class SequencePerceptron(BaseEstimator):
         """
         tagger = self.tagger_
         _check_lengths(X, y, "<X>")
-        gold = map(list, named_values(y))
+        reader = GoldLabels(LabelColumn(LABEL), tagger.label_scheme)
+        gold = reader.converted(map(list, named_values(y)))
         return evaluate(gold, self.predict(X), scheme=tagger.label_scheme, task=LABEL)
 
     def score(self, X: Any, y: Any) -> float:
@@ -542,7 +564,10 @@ def token_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
     1.0
     """
     _check_lengths(X, y, "<X>")
-    gold, predicted = map(list, named_values(y)), map(list, estimator.predict(X))
+    gold: Sequence[Sequence[str]] = [*map(list, named_values(y))]
+    predicted = [*map(list, estimator.predict(X))]
+    if detect_scheme(gold) is not None:
+        gold = GoldLabels(LabelColumn(LABEL), detect_scheme(predicted)).converted(gold)
     return evaluate(gold, predicted, scheme=None, task=LABEL).accuracy
 
 
@@ -568,6 +593,32 @@ def _labeled_sentences(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], 
             sentences.append(tokens)
             gold.append([str(name) for name in names])
     return sentences, gold
+
+
+def _gold_labels(
+    given: list[list[str]], scheme: str | None, known: Sequence[str], source: str
+) -> list[Sequence[str]]:
+    """Return gold labels in the scheme of a model; refuse those of which it knows none."""
+    gold = GoldLabels(LabelColumn(LABEL), scheme).converted(given)
+    check_tag_set(_classes_of(gold), known, "convert the labels", source)
+    return gold
+
+
+def _coding_of(tagger: Tagger | ItemTagger) -> LabelCoding:
+    return tagger.coding if isinstance(tagger, ItemTagger) else tagger.model.coding
+
+
+def _labels_written(tagger: Tagger | ItemTagger) -> set[str]:
+    """Return the chunk labels that the learned ones become, depending on their neighbors."""
+    coding = _coding_of(tagger)
+    learned = tagger.labels if isinstance(tagger, ItemTagger) else tagger.model.labels
+    if coding.is_local:
+        return set()
+    kinds: dict[str, list[str]] = {}
+    for label in learned:
+        kinds.setdefault(parse(label)[1], []).append(label)
+    pairs = (pair for kind in kinds.values() for pair in product(kind, repeat=2))
+    return {label for pair in pairs for label in coding.decode(pair)}
 
 
 def _margins(leads: NDArray[np.float64], best: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -379,20 +379,6 @@ def lacks_outside(name: str, labels: Collection[str]) -> bool:
     return fits and bool(prefixes & {"B", "I", "S", "U"})
 
 
-def with_outside(
-    name: str, labels: list[Sequence[str]], source: str = "", *, known: bool = False
-) -> list[Sequence[str]]:
-    """Return the labels of sentences, with ``O`` where a word lacks a key: see `lacks_outside`.
-
-    `known`: whether words outside are known to lack it, so that there may be no chunk at all.
-    """
-    found = {label for each in labels for label in each}
-    if not lacks_outside(name, found) and not (known and found == {"_"}):
-        return labels
-    note_outside(name, source)
-    return [[OUTSIDE if label == "_" else label for label in each] for each in labels]
-
-
 def note_outside(name: str, source: str | None) -> None:
     """Log that words without a key are outside."""
     place = f"{source}: " if source else ""

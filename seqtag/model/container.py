@@ -7,7 +7,7 @@ The layout is that of safetensors, so that its library and viewers can open the 
     the rest   tensor data, little-endian, C order, without holes
 
     ENTRY      {"dtype": "F32", "shape": [3, 2], "data_offsets": [begin, end]}
-    TEXT       JSON {"config": {}, "format": 5, "sha256": "", "writer": "seqtag 0.3.0"}
+    TEXT       JSON {"config": {}, "format": 5, "sha256": "", "writer": "seqtag VERSION"}
 
 ``format`` is the version of the format: only this one is read. ``sha256`` covers the rest of TEXT
 and name, dtype, shape and data of every tensor, in the order of the names.
@@ -369,7 +369,7 @@ class Contents(NamedTuple):
     tensors
         Arrays by name, in the order of their names, read-only.
     writer
-        The program that wrote it: ``seqtag 0.3.0``.
+        The program that wrote it: ``seqtag VERSION``.
     """
 
     config: dict[str, Any]

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.reliability import Reliability
-from seqtag.evaluation.report import Report, evaluate
-from seqtag.evaluation.scoring import origin_of
+from seqtag.evaluation.scoring import score_pairs
 from seqtag.evaluation.significance import intervals
-from seqtag.labels.spelling import with_outside
-from seqtag.tagging.streams import FilledSentence, tag_stream
+from seqtag.tagging.streams import tag_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from seqtag.corpus import Sentence
+    from seqtag.evaluation.report import Report
     from seqtag.evaluation.significance import Interval
     from seqtag.labels.column import LabelColumn
     from seqtag.tagging.explain import Explanation
@@ -120,23 +119,13 @@ def analyze(
     [('NOUN', 'VERB')]
     """
     *feeders, tagger = taggers
-    kept = [sentence for sentence in sentences if len(sentence)]
-    filled = (
-        list(tag_stream(feeders, kept, threads)) if feeders else list(map(FilledSentence, kept))
+    filled = [each for each in tag_stream(feeders, sentences, threads) if len(each)]
+    kept = [each.sentence for each in filled]
+    pairs = zip(filled, kept, strict=True)
+    report, gold, scored = score_pairs(
+        tagger, pairs, column, threads=threads, samples=True, scores=True
     )
-    gold = with_outside(column.name, [column.of(sentence) for sentence in kept])
-    scored = tagger.tag_many(filled, threads, scores=True)
     predicted = [each.labels for each in scored]
-    report = evaluate(
-        gold,
-        predicted,
-        words=(sentence.words for sentence in kept),
-        known=tagger.known_words,
-        scheme=tagger.label_scheme,
-        task=column.name,
-        origin=origin_of(tagger.info),
-        samples=True,
-    )
     places = [
         (s, t)
         for s, pair in enumerate(zip(gold, predicted, strict=True))
@@ -166,7 +155,6 @@ def analyze(
             mistakes.append(Mistake(s, t, gold[s][t], predicted[s][t], explanation))
     right = [bool(each) for each in report.samples.right] if report.samples else []
     margins = [margin for each in scored for margin in each.margins]
-    probabilities = [p for each in scored for p in each.probabilities or ()]
     return Analysis(
         report,
         intervals(report, resamples=resamples, seed=seed),
@@ -175,7 +163,7 @@ def analyze(
         predicted,
         mistakes,
         Reliability.of(margins, right),
-        Reliability.of(probabilities, right) if tagger.is_calibrated else None,
+        report.reliability,
     )
 
 

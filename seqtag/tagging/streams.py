@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.gold import GoldLabels
 from seqtag.corpus.layout import LAYOUT_OPTIONS, LayoutOptions
 from seqtag.corpus.sentence import find_column, has_column, places, split_key
 from seqtag.engine import backend
-from seqtag.errors import CorpusError, OptionError
+from seqtag.errors import CorpusError, LabelError, OptionError
 from seqtag.labels.schemes import OUTSIDE
 from seqtag.parallel import in_order
 from seqtag.tagging.encode import NO_LABEL
@@ -291,11 +292,14 @@ def _tagged_batches(
     ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[list[FilledSentence]]:
     """Yield the sentences of `tag_stream` in batches; one ends if no more input is `ready`."""
+    own = [name for each in taggers for name in each.label_columns]
+    readers = [GoldLabels(each.model.column, each.label_scheme, partial=True) for each in taggers]
     for batch in _batches(sentences, threads, ready):
         with_words = [sentence for sentence in batch if len(sentence)]
-        for tagger in taggers:
-            own = [name for each in taggers for name in each.label_columns]
-            fixed = [labels_in(tagger, each, own) for each in with_words] if options.keep else None
+        for tagger, reader in zip(taggers, readers, strict=True):
+            fixed = None
+            if options.keep:
+                fixed = [_kept_labels(reader, each.sentence, own) for each in with_words]
             with_scores = (options.margin or options.probability) and not tagger.hidden
             if not with_scores:
                 found = tagger.tag_many(with_words, threads, fixed)
@@ -322,20 +326,35 @@ def _tagged_batches(
         yield batch
 
 
-def labels_in(
-    tagger: Tagger, tagged: FilledSentence, filled: Sequence[str] = ()
+def _kept_labels(
+    reader: GoldLabels, sentence: Sentence, filled: Sequence[str]
 ) -> list[str | None] | None:
-    """Return the labels that a sentence has for a tagger; None if it has none.
+    """Return the labels that a sentence keeps, None for words without one; None if it has none.
 
     `filled`: all columns that taggers fill, of which only one can be in a column of the file.
+
+    Raises
+    ------
+    LabelError
+        If they cannot be written in the scheme of the model.
     """
-    sentence, column = tagged.sentence, tagger.model.column
+    column = reader.column
     place = places((*filled, *column.columns), sentence.columns)
     if not all(has_column(place[name], sentence.columns) for name in column.columns):
         return None
-    values = [sentence.column(place[name]) for name in column.columns]
-    rows = zip(*values, strict=True)
-    return [None if row[0] == NO_LABEL else column.join(row) for row in rows]
+    rows = zip(*(sentence.column(place[name]) for name in column.columns), strict=True)
+    labels = [NO_LABEL if row[0] == NO_LABEL else column.join(row) for row in rows]
+    reader.locate(labels, sentence)
+    [kept] = reader.converted([labels])
+    for i, (label, converted) in enumerate(zip(labels, kept, strict=True)):
+        if converted == NO_LABEL != label:
+            msg = (
+                f"expected chunks of the scheme {reader.scheme}, which the model writes, or labels "
+                f"for all words next to a chunk, found {label!r} next to a word without a label; "
+                "complete the chunk, or leave --keep out"
+            )
+            raise LabelError(msg, source=sentence.source, line=sentence.line_of(i))
+    return [None if label == NO_LABEL else new for label, new in zip(labels, kept, strict=True)]
 
 
 def _score_columns(tagger: Tagger, taggers: Sequence[Tagger]) -> tuple[str, str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from seqtag.corpus.sentence import find_column
-from seqtag.errors import CorpusError, LabelError
+from seqtag.corpus.gold import GoldLabels, check_tag_set, is_in
+from seqtag.errors import CorpusError
 from seqtag.evaluation.reliability import Reliability
-from seqtag.labels.schemes import OUTSIDE, check_labels
 from seqtag.model.calibration import Calibration
-from seqtag.tagging.streams import FilledSentence, labels_in
+from seqtag.tagging.encode import NO_LABEL
+from seqtag.tagging.streams import FilledSentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
-
-_MOST = 4  # labels shown in a message
 
 
 class Calibrated(NamedTuple):
@@ -70,16 +68,14 @@ def calibrate(
         scored = tagger.tag_many(filled, threads, scores=True)
         margins: list[float] = []
         right: list[bool] = []
-        labels_seen: set[str] = set()
-        for tagged, (labels, found, _) in zip(filled, scored, strict=True):
-            gold = _gold(tagger, tagged)
+        for tagged, gold, (labels, found, _) in zip(
+            filled, _gold(tagger, filled), scored, strict=True
+        ):
             for expected, label, margin in zip(gold, labels, found, strict=True):
                 if expected is not None:
                     margins.append(margin)
                     right.append(label == expected)
             tagged.filled |= tagger.split_label(labels)
-            labels_seen |= {label for label in gold if label is not None}
-        _check_tag_set(tagger, labels_seen, filled)
         judged_any = judged_any or bool(margins)
         if any(margin < float("inf") for margin in margins):
             learned[tagger.label] = Calibration.learn(margins, right)
@@ -103,27 +99,24 @@ def calibrate(
     )
 
 
-def _check_tag_set(tagger: Tagger, gold: set[str], filled: Sequence[FilledSentence]) -> None:
-    """Refuse gold labels that the tagger cannot predict: scores learned from them are nonsense."""
-    try:
-        if tagger.label_scheme is not None:
-            check_labels(sorted(gold), tagger.label_scheme)
-        given, known = gold - {OUTSIDE}, {*tagger.labels} - {OUTSIDE}
-        if given and not given & known and not tagger.model.column.is_lemma:
-            msg = (
-                f"expected labels of the model, such as {', '.join(sorted(known)[:_MOST])}, found "
-                f"none of them in the column {tagger.label} but {', '.join(sorted(given)[:_MOST])}"
-                '; convert the labels, or write "_" for each to leave this column uncalibrated'
-            )
-            raise LabelError(msg)
-    except LabelError as error:
-        raise LabelError(error.message, source=filled[0].sentence.source) from None
+def _gold(tagger: Tagger, filled: Sequence[FilledSentence]) -> list[Sequence[str | None]]:
+    """Return the gold labels of each sentence for a tagger; None where a word has none.
 
-
-def _gold(tagger: Tagger, tagged: FilledSentence) -> list[str | None]:
-    """Return the gold labels of a sentence for a tagger; None where a word has none."""
+    Raises
+    ------
+    LabelError
+        If the tagger can predict none of them: scores learned from them are nonsense.
+    """
     column = tagger.model.column
-    if column.may_be_empty and find_column(column.name, tagged.sentence.columns):
-        return list(column.of(tagged.sentence))
-    labels = labels_in(tagger, tagged) or [None] * len(tagged)
-    return [label and column.normal(label) for label in labels]
+    reader = GoldLabels(column, tagger.label_scheme, partial=True)
+    gold: list[Sequence[str | None]] = [[None] * len(each) for each in filled]
+    annotated = [i for i, each in enumerate(filled) if is_in(column, each.sentence.columns)]
+    found = reader.converted([reader.read(filled[i].sentence) for i in annotated])
+    for i, labels in zip(annotated, found, strict=True):
+        missing = None if column.may_be_empty else NO_LABEL
+        gold[i] = [None if label == missing else label for label in labels]
+    if not column.is_lemma:
+        given = {label for labels in gold for label in labels if label is not None}
+        advice = f'convert the column {column}, or write "_" in it to leave it uncalibrated'
+        check_tag_set(given, tagger.labels, advice, filled[0].sentence.source if filled else None)
+    return gold

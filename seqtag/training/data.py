@@ -56,8 +56,12 @@ _log = logging.getLogger("seqtag")
 
 _LONG = 600  # words; hardly any sentence has more
 
-Source = str | PathLike[str] | Iterable["str | PathLike[str] | Sentence | SentenceStream"]
-"""A file; or several files, open streams, or sentences."""
+Source = (
+    str
+    | PathLike[str]
+    | Iterable["str | PathLike[str] | Sentence | SentenceStream | Sequence[tuple[str, str]]"]
+)
+"""A file; or several files, open streams, or sentences, also as pairs of word and label."""
 
 
 class Unlabeled(NamedTuple):
@@ -528,7 +532,7 @@ def open_corpus(
         If the columns differ, there are none because there are no sources, or one has a name that
         no model could be loaded with.
     TypeError
-        If sentences are lists of pairs and the like.
+        If sentences are lists of words and the like.
     """
     if is_dataset(data):
         data = list(sentences_in(data))
@@ -536,10 +540,16 @@ def open_corpus(
     name = str(given[0]) if given and isinstance(given[0], (str, PathLike)) else None
     if given and isinstance(given[0], Sentence):
         corpus = Corpus([given], given[0].columns, name)
+    elif given and all(map(_is_tagged, given)):
+        label = (reading.columns or ("form", "label"))[-1]
+        words = ([word for word, _ in sentence] for sentence in given)
+        tags = ([tag for _, tag in sentence] for sentence in given)
+        corpus = Corpus([list(sentences_of(words, tags, label))], ("form", label), None)
     elif given and isinstance(given[0], (list, tuple, dict)):
         msg = (
-            f"expected files or seqtag.corpus.Sentence objects, found {given[0]!r:.60}; give "
-            "lists of words and lists of labels, as in seqtag.train(sentences, labels)"
+            "expected files, seqtag.corpus.Sentence objects or lists of pairs (word, label), "
+            f"found {given[0]!r:.60}; give lists of words and lists of labels, as in "
+            "seqtag.train(sentences, labels)"
         )
         raise TypeError(msg)
     else:
@@ -574,6 +584,13 @@ def open_corpus(
             )
             raise CorpusError(msg, source=name)
     return corpus
+
+
+def _is_tagged(data: Any) -> bool:
+    """Return whether data are a sentence as NLTK has it: a list of pairs of word and label."""
+    return isinstance(data, (list, tuple)) and all(
+        isinstance(token, tuple) and len(token) == 2 for token in data
+    )
 
 
 def check_labels(labels: Sequence[str], column: LabelColumn, source: str | None = None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from seqtag.corpus.gold import GoldLabels
 from seqtag.engine import backend
 from seqtag.engine.arrays import (
     NO_TAG_DICTIONARY,
@@ -388,7 +389,8 @@ class DevJudge:
         complete = np.logical_and.reduceat(self._known, self._ptr[:-1]).tolist()
         self._spans = [*compress(pairwise(self._ptr.tolist()), complete)]
         names = examples.labels.values() if problem.coding.scheme else []
-        self._chunks = [names[begin:end] for begin, end in self._spans]
+        gold = GoldLabels(problem.column, problem.coding.scheme)
+        self._chunks = gold.converted(names[begin:end] for begin, end in self._spans)
 
     def __call__(self, cells: Cells) -> Report:
         """Return the report on the labels that a model of these weights predicts."""

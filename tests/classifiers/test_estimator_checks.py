@@ -16,6 +16,7 @@ from seqtag.errors import SeqtagError
 pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
 
 from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 ALL = [BinaryPerceptron, MulticlassPerceptron, VotedPerceptron, SigmoidNeuron]
@@ -53,6 +54,12 @@ def test_a_column_of_labels_is_taken_with_a_warning():
     with pytest.warns(DataConversionWarning, match=r"A column-vector y .*; write y.ravel\(\)"):
         model = BinaryPerceptron().fit(X, np.array([["a"], ["b"]]))
     assert model.predict(X).tolist() == ["a", "b"]
+
+
+def test_a_rare_class_that_a_fold_was_not_trained_on_counts_as_wrong():
+    X, y = [[1.0, 0], [0, 1], [1, 0], [0, 1], [1, 1]], ["a", "b", "a", "b", "rare"]
+    scores = cross_val_score(MulticlassPerceptron(), X, y, cv=KFold(5), error_score="raise")
+    assert scores.tolist() == [1, 1, 1, 1, 0]
 
 
 def test_nothing_of_it_needs_scikit_learn():

@@ -80,7 +80,7 @@ def test_files_of_two_chunk_schemes(folder, call):
         ("gold.txt", "predicted.txt", False),
     ):
         done = call("eval", gold, predicted, "--json")
-        assert ("and are compared as " in done.err) == notes
+        assert ("and are read as " in done.err) == notes
         report = json.loads(done.out)
         found.append((report["accuracy"], report["score"]))
     assert found[0] == found[2] and found[1][1] == found[2][1]

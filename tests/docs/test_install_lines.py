@@ -69,6 +69,11 @@ def test_messages_and_pages_name_extras_that_exist():
         assert f".whl[{extra}]' " in install_hint(extra)
 
 
+def test_the_page_shows_the_message_as_it_is():
+    page = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text("utf-8")
+    assert f"serve needs starlette and uvicorn; {install_hint('serve')}\n" in page
+
+
 def test_a_clone_is_installed_in_place():
     """A copy would replace it, and Python started in the clone would import it without kernel."""
     copies = re.compile(r"pip install (?:-q )?(?:'\.\[|\.(?!\w))")

@@ -56,7 +56,7 @@ def test_figures():
     assert (f1.a, f1.b) == (a.score, b.score) == pytest.approx((1 / 3, 0.8))
     assert f1.interval.low < f1.difference < f1.interval.high
     assert f1.a_interval.low < f1.a < f1.a_interval.high
-    assert f1.p_bootstrap < 0.05 and f1.p_randomisation < 0.05
+    assert f1.p_bootstrap < 0.05 and f1.p_randomization < 0.05
     assert found.tokens == (10, 20, pytest.approx(0.0987, abs=1e-4))
     assert found.signature.startswith(
         "task:label|metric:conlleval-f1|scheme:iob2|sentences:40|tokens:70|resamples:1000|"
@@ -80,7 +80,7 @@ def test_no_difference():
     found = compare(report(FIRST), report(FIRST))
     for each in found.differences.values():
         assert (each.difference, each.interval) == (0, (0, 0))
-        assert (each.p_bootstrap, each.p_randomisation) == (1, 1)
+        assert (each.p_bootstrap, each.p_randomization) == (1, 1)
     assert found.tokens.p == 1
 
 

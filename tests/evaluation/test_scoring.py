@@ -16,14 +16,14 @@ INFO = {"writer": "seqtag 0.1.9", "training": {"seed": 3, "corpus_sha256": "0123
 class Stub:
     """A tagger that says the same of every word, and remembers how it was asked."""
 
-    label_scheme = None
+    label_scheme, is_calibrated = None, False
     known_words = frozenset({"the"})
 
     def __init__(self, answer="NOUN", label="upos", info=None):
         self.answer, self.label, self.info = answer, label, info or {}
         self.asked, self.threads = [], None
 
-    def tag_many(self, sentences, threads=1):
+    def tag_many(self, sentences, threads=1, *, scores=False):
         self.threads = threads
         self.asked = list(sentences)
         return [[self.answer] * len(sentence) for sentence in self.asked]
@@ -63,7 +63,7 @@ def test_gold_labels_of_another_scheme_are_converted(scheme, written, caplog):
     truth = [["B-X", "I-X", "O", "B-X"], ["B-Y", "B-X", "I-X", "O"], ["B-Y", "I-Y"]]
     tagger = Stub(label="ner")
     tagger.label_scheme = scheme
-    tagger.tag_many = lambda found, _: [
+    tagger.tag_many = lambda found, _, scores: [
         convert(labels, "iob2", scheme) for labels, _ in zip(said, found, strict=True)
     ]
     report = score(

@@ -167,6 +167,37 @@ def test_chunk_labels_of_dicts_are_valid_and_may_be_learnt_as_iobes():
     assert free.predict(X[2:]).tolist() != y[2:]
 
 
+@pytest.mark.parametrize("as_dicts", [False, True])
+def test_labels_that_y_lacks_where_chunks_touch_are_classes(as_dicts):
+    """In IOB1, B- marks only a chunk that touches another one of its type."""
+    words = [["in", "New", "York"], ["Paris", "calls"], ["in", "Rome"]] * 4
+    y = [["O", "I-LOC", "I-LOC"], ["I-LOC", "O"], ["O", "I-LOC"]] * 4
+    new = [["in", "Paris", "Rome"], ["New", "York", "Paris"]]
+    if as_dicts:
+        words, new = ([[{"w": w} for w in words] for words in X] for X in (words, new))
+    model = SequencePerceptron(min_count=1, encoding="iobes", templates=None).fit(words, y)
+    assert model.classes_.tolist() == ["B-LOC", "I-LOC", "O"]
+    assert model.tagger_.label_scheme == "iob1"
+    found = model.predict(new).tolist()
+    assert "B-LOC" in found[0]
+    scores = model.calibrate(words, y).predict_marginals(new)
+    for labels, sentence in zip(found, scores, strict=True):
+        assert [max(each, key=each.get) for each in sentence] == labels
+    york = model.predict_marginals(words)[0][1]  # the first of two words, learned as B-LOC
+    assert york["I-LOC"] > 0.8
+
+
+@every_kind
+def test_gold_labels_of_another_tag_set_are_refused(X):
+    """As by the commands: to count each as wrong would say nothing."""
+    other = [["x" + label for label in labels] for labels in Y]
+    model = SequencePerceptron(epochs=1).fit(X, Y)
+    message = r"expected (labels of the model, such as|chunk labels as the model writes them)"
+    for call in (lambda: model.calibrate(X, other), lambda: model.fit(X, Y, X, other)):
+        with pytest.raises(LabelError, match=message):
+            call()
+
+
 def test_label_parts_of_dicts():
     X = [[{"w": word} for word in "abcd"]]
     y = [["N|Num=Sg", "N|Num=Pl", "V|Num=Sg", "V|Num=Pl"]]

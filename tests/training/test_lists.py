@@ -35,6 +35,16 @@ def test_lists_and_files_give_the_same_model():
     assert bytes_of(train(COLUMNS, CHUNKS, dev=(COLUMNS, CHUNKS), **HOW)) == bytes_of(both)
 
 
+def test_sentences_as_nltk_has_them():
+    words, tags = WORDS, [sentence.column("pos") for sentence in DATA]
+    wanted = bytes_of(train(words, tags, epochs=2))
+    assert bytes_of(train(PAIRS, epochs=2)) == bytes_of(train(tuple(PAIRS), epochs=2)) == wanted
+    named = train(PAIRS, dev=PAIRS, columns=["form", "upos"], epochs=2)
+    assert (named.label, named.columns) == ("upos", ("form",))
+    with pytest.raises(TypeError, match=r"or lists of pairs \(word, label\), found \("):
+        train(PAIRS[0])  # one sentence
+
+
 def test_labels_are_called_as_one_likes():
     assert train(WORDS, CHUNKS, epochs=1).label == "label"
     named = train(WORDS, CHUNKS, epochs=1, label="tag")

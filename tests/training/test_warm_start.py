@@ -147,7 +147,7 @@ def test_the_model_and_its_settings_are_those_to_go_on_with():
     first = model(update="pa", margin=1, step=0.25, min_count=1, epochs=3)
     again = train(NEW, init=first, epochs=2).info["training"]
     assert (again["update"], again["step"], again["epochs"]) == ("pa", 0.25, 2)
-    with pytest.raises(TemplateError, match="no templates with a model to continue from, .* form"):
+    with pytest.raises(TemplateError, match=r"no templates with a model to continue from, .* form"):
         train(NEW, init=first, templates=parse("form[0]\nset step 0.5"))
 
 
