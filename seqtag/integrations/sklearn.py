@@ -206,7 +206,7 @@ class SequencePerceptron(BaseEstimator):
         with epoch_bar(shown=self.verbose) as on_epoch:
             tagger = self._fit(sentences, gold, held_out, on_epoch)
         self._tagger = tagger
-        self.classes_ = np.array(_classes_of([*gold, *_labels_written(tagger)]), object)
+        self.classes_ = np.array(_classes_of([*gold, _labels_written(tagger)]), object)
         return self
 
     def _fit(
