@@ -15,7 +15,6 @@ from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.layout import LAYOUT_OPTIONS, Layout, LayoutOptions, Learned
-from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
 from seqtag.corpus.rows import read_rows
 from seqtag.corpus.sniff import complete_lines, detect_format
 from seqtag.corpus.stream import (
@@ -273,21 +272,6 @@ class ReadOptions(LayoutOptions):
                 f"{self.columns!r}; name each column once"
             )
             raise CorpusError(msg)
-        if isinstance(source, str) and source.startswith(PREFIX):
-            if self.format not in (AUTO, "columns"):
-                msg = (
-                    f"expected no format for a corpus of NLTK, found {self.format!r}; leave it out"
-                )
-                raise CorpusError(msg, source=source)
-            file, names = open_nltk(source)
-            if columns is not None and len(columns) != len(names):
-                msg = (
-                    f"expected names for the {len(names)} columns {', '.join(names)}, found "
-                    f"{', '.join(columns)}; name each"
-                )
-                raise CorpusError(msg, source=source)
-            layout = Layout("columns", tuple(columns or names), "\t")
-            return SentenceStream(ByteStream(file, self.limits), layout)
         stream = ByteStream(source, self.limits)
         try:
             return SentenceStream(stream, self._layout(stream, announce=announce))
@@ -382,8 +366,7 @@ def read(
     Parameters
     ----------
     source
-        Path, ``"-"`` for standard input, or a binary file, which stays open. ``nltk:conll2000`` is
-        the corpus of that name in ``nltk.corpus``; see `seqtag.corpus.nltk_corpora`.
+        Path, ``"-"`` for standard input, or a binary file, which stays open.
     format
         A name from `seqtag.corpus.formats.READABLE`. ``"auto"`` waits for 64 kB or the end of the
         input (less if a pipe or a terminal pauses), detects the format (`detect_format`) and logs

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.corpus.gold import GoldLabels
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, evaluate
@@ -53,8 +52,8 @@ def score(
     tagger
         Tags the sentences, which have its input columns.
     sentences
-        Sentences as `seqtag.read` yields them, or a Hugging Face dataset. Read once, a generator
-        is accepted; those without words are skipped.
+        Sentences as `seqtag.read` yields them. Read once, a generator is accepted; those without
+        words are skipped.
     words
         Whether to read the column ``form``, to distinguish known and unknown words and to list
         errors by word.
@@ -96,7 +95,7 @@ def score(
         raise TypeError(msg)
 
     def pairs() -> Iterator[tuple[Sentence, Sentence]]:
-        for sentence in sentences_in(sentences) if is_dataset(sentences) else sentences:
+        for sentence in sentences:
             if not hasattr(sentence, "column"):
                 msg = f"expected sentences as seqtag.read yields them, found {sentence!r:.40}"
                 raise TypeError(msg)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.alternatives import max_marginals, restrict
+from seqtag.engine.alternatives import max_marginals
 from seqtag.engine.arrays import (
     FORBIDDEN,
     Cells,
@@ -34,7 +34,6 @@ from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
-from seqtag.tagging.explain import OTHER_WORDS, Explanation, Row, rival_ids
 from seqtag.training.data import TrainingData
 from seqtag.training.problem import settled
 from seqtag.training.runs import train_runs
@@ -123,44 +122,6 @@ class ItemTagger:
             found.append((names, np.where(scores > FORBIDDEN / 2, -scores, np.inf)))
         return found
 
-    def explain(self, sentence: Sequence[Any], token: int, rival: str | None = None) -> Explanation:
-        """Explain a label; see `seqtag.Tagger.explain`. The word is the number of the token.
-
-        Raises
-        ------
-        SeqtagError
-            If there is no such token, or the rival is not a label of the model or the best one.
-        """
-        if not -len(sentence) <= token < len(sentence):
-            msg = f"expected a token from 0 to {len(sentence) - 1}, found {token}"
-            raise SeqtagError(msg)
-        token %= len(sentence)
-        x = index_items([sentence], self.names, grow=False)
-        [p] = self._potentials(x)
-        best = viterbi(p)
-        label, names = self.labels[best[token]], self.labels
-        written = self.coding.decode([names[i] for i in best.tolist()])[token]
-        own = {int(best[token]), *self._ids_of(written)}
-        wanted = [i for i in range(len(names)) if i not in own]
-        if rival is not None:
-            wanted = rival_ids(rival, self._ids_of(rival), int(best[token]), written, names)
-        wanted = [i for i in wanted if rival or max_marginals(p)[token, i] > FORBIDDEN / 2]
-        other, name, other_written = best, None, None
-        if wanted:
-            at = [np.array(wanted if t == token else [], np.int32) for t in range(len(best))]
-            other = viterbi(restrict(p, at))
-            name = names[other[token]]
-            other_written = self.coding.decode([names[i] for i in other.tolist()])[token]
-        rows = [row for row in self._rows(x, p, token, best, other) if any(row[2:])]
-        if name is None:
-            rows = [row._replace(rival_weight=0.0) for row in rows]
-        rows.sort(key=lambda row: -abs(row.label_weight - row.rival_weight))
-        margin = sum(row.label_weight - row.rival_weight for row in rows)
-        if name is None:
-            margin = float("inf")
-        word, forms = str(token + 1), (written, other_written)
-        return Explanation(token, word, label, name, margin, tuple(rows), *forms)
-
     def state_features(self) -> dict[tuple[str, str], float]:
         """Return the nonzero weights by (attribute, label); for label components, by component."""
         row = np.repeat(np.arange(len(self.names)), np.diff(self.cells.row_ptr)).tolist()
@@ -180,10 +141,6 @@ class ItemTagger:
         }
 
     # ----------------------------------------------------------------- private
-    def _ids_of(self, label: str) -> list[int]:
-        """Return the ids of the labels that can be written so."""
-        return self.coding.encoded_ids(label, self.labels)
-
     def _potentials(self, x: Instances) -> Iterator[Potentials]:
         """Yield the potentials of each sentence."""
         cells, tokens, labels = self.cells, len(x.token_ptr) - 1, len(self.labels)
@@ -206,46 +163,6 @@ class ItemTagger:
             trigram = trigram.reshape(labels + 1, labels, labels)
         for a, b in pairwise(x.sentence_ptr.tolist()):
             yield Potentials(emission[a:b], start, stop, matrix, trigram)
-
-    def _rows(
-        self, x: Instances, p: Potentials, token: int, best: Any, other: Any
-    ) -> Iterator[Row]:
-        """Yield what adds up to the difference of the scores of two label sequences."""
-        names, labels, cells = list(self.names), self.labels, self.cells
-        parts = self.layout.parts
-
-        def weight(row: int, label: int) -> float:
-            begin, end = cells.row_ptr[row : row + 2]
-            columns = [label] if parts is None else parts.of(label)
-            here = np.isin(cells.label[begin:end], columns)
-            return float(cells.weight[begin:end][here].sum())
-
-        for row, value in zip(*x.active(token), strict=True):
-            pair = [float(value) * weight(row, int(y[token])) for y in (best, other)]
-            yield Row(names[row], names[row], *pair)
-        for t in np.flatnonzero(best != other).tolist():
-            if t != token:
-                text = f"token {t + 1}: {labels[best[t]]} / {labels[other[t]]}"
-                yield Row(OTHER_WORDS, text, *(float(p.emission[t, y[t]]) for y in (best, other)))
-        for t in range(0 if p.alone else len(best) + 1):
-            window = slice(max(0, t - 2 + (p.trigram is None)), t + 1)
-            if (best[window] == other[window]).all():
-                continue
-            pair = [self._chain_score(p, y, t) for y in (best, other)]
-            text = " / ".join(" ".join(labels[i] for i in y[window]) for y in (best, other))
-            yield Row("label[-1]", f"label[-1]: {text}", *pair)
-
-    @staticmethod
-    def _chain_score(p: Potentials, y: Any, t: int) -> float:
-        """Return the score of the label chain at a token, or of the end after the last one."""
-        if t == len(y):
-            return float(p.stop[y[-1]])
-        score = float(p.start[y[0]]) if t == 0 else 0.0
-        if t:
-            score += float(p.transition[y[t - 1], y[t]])
-        if t and p.trigram is not None:
-            score += float(p.trigram[y[t - 2] if t > 1 else len(p.start), y[t - 1], y[t]])
-        return score
 
     def _chain(self) -> NDArray[Any]:
         """Return the weights of the chain, with the transitions that the label coding forbids."""

@@ -22,7 +22,6 @@ except ImportError as error:
     raise ImportError(_MESSAGE) from error
 
 from seqtag.corpus import Sentence, sentence_of
-from seqtag.corpus.datasets import named_values
 from seqtag.corpus.gold import GoldLabels, check_tag_set
 from seqtag.errors import CorpusError, LabelError, SeqtagError
 from seqtag.evaluation.report import Report, evaluate
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from seqtag.labels.coding import LabelCoding
-    from seqtag.tagging.explain import Explanation
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.task import Task
 
@@ -341,37 +339,6 @@ class SequencePerceptron(BaseEstimator):
         found: list[dict[str, float]] = self.predict_marginals([sentence])[0]
         return found
 
-    def explain(self, sentence: Any, token: int, rival: str | None = None) -> Explanation:
-        """Explain the label of a token: the features that set it apart from a rival.
-
-        Parameters
-        ----------
-        sentence
-            A sentence, as in X.
-        token
-            Number of the token, from 0; negative numbers count from the end.
-        rival
-            The label to compare with; by default that of the best sequence with another label.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        SeqtagError
-            If there is no such token, or the rival is not a label of the model or the best one.
-
-        Examples
-        --------
-        >>> X, y = [[{"w": "the"}, {"w": "cat"}]], [["DET", "NOUN"]]
-        >>> print(SequencePerceptron(order=0).fit(X, y).explain(X[0], 1), end="")
-        word 2 2: NOUN, not DET; margin 0.979311
-        feature      NOUN       DET  difference
-        w:cat    0.489655 -0.489655   +0.979311
-        sum      0.489655 -0.489655   +0.979311
-        """
-        [given] = self._given([sentence])
-        return self.tagger_.explain(given, token, rival)
-
     def _given(self, X: Any) -> list[Any]:
         """Return sentences as the model takes them: dicts as they are, others with columns."""
         sentences = [list(sentence) for sentence in X]
@@ -413,7 +380,7 @@ class SequencePerceptron(BaseEstimator):
         tagger = self.tagger_
         _check_lengths(X, y, "<X>")
         reader = GoldLabels(LabelColumn(LABEL), tagger.label_scheme)
-        gold = reader.converted(map(list, named_values(y)))
+        gold = reader.converted(map(list, y))
         return evaluate(gold, self.predict(X), scheme=tagger.label_scheme, task=LABEL)
 
     def score(self, X: Any, y: Any) -> float:
@@ -541,7 +508,7 @@ def chunk_f1_scorer(estimator: Any, X: Any, y: Any) -> float:
     1.0
     """
     _check_lengths(X, y, "<X>")
-    report = evaluate(map(list, named_values(y)), map(list, estimator.predict(X)), task=LABEL)
+    report = evaluate(map(list, y), map(list, estimator.predict(X)), task=LABEL)
     outside = all(gold == "O" for gold, _ in report.confusion)
     if report.scheme is None and not outside:
         label = next(gold for gold, _ in report.confusion if gold != "O")
@@ -564,7 +531,7 @@ def token_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
     1.0
     """
     _check_lengths(X, y, "<X>")
-    gold: Sequence[Sequence[str]] = [*map(list, named_values(y))]
+    gold: Sequence[Sequence[str]] = [*map(list, y)]
     predicted = [*map(list, estimator.predict(X))]
     if detect_scheme(gold) is not None:
         gold = GoldLabels(LabelColumn(LABEL), detect_scheme(predicted)).converted(gold)
@@ -576,7 +543,7 @@ def _labeled_sentences(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], 
     """Return the sentences with tokens, and their labels."""
     _check_lengths(X, y, source)
     sentences, gold = [], []
-    for number, (sentence, labels) in enumerate(zip(X, named_values(y), strict=True), 1):
+    for number, (sentence, labels) in enumerate(zip(X, y, strict=True), 1):
         for what, given in (("tokens", sentence), ("labels", labels)):
             if not isinstance(given, Iterable):
                 msg = f"expected a list of {what} for every sentence, found {given!r:.60}"

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from seqtag.corpus import LIMITS, ReadLimits, Sentence, SentenceStream, read
-from seqtag.corpus.nltk_corpora import PREFIX
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value
 from seqtag.engine import backend
@@ -582,11 +581,8 @@ def learn_classes(
 def source_of(names: Iterable[str]) -> str:
     """Return the names of files without their folders, to describe the origin of a table.
 
-    >>> source_of(["/corpora/a.txt", "nltk:brown", "-"])
-    'a.txt, nltk:brown, stdin'
+    >>> source_of(["/corpora/a.txt", "-"])
+    'a.txt, stdin'
     """
-    shown = (
-        name if name.startswith(PREFIX) else "stdin" if name == "-" else Path(name).name
-        for name in names
-    )
+    shown = ("stdin" if name == "-" else Path(name).name for name in names)
     return " ".join(", ".join(shown).split())

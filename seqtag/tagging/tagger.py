@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from seqtag.corpus.datasets import is_dataset, sentences_in
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
@@ -297,7 +296,7 @@ class Tagger(ModelRuntime):
         Parameters
         ----------
         sentences
-            Sentences as `tag` takes them, or a Hugging Face dataset.
+            Sentences as `tag` takes them.
         threads
             Threads to decode on (the kernel works without Python's global lock).
         fixed_labels
@@ -320,8 +319,6 @@ class Tagger(ModelRuntime):
         >>> seqtag.load("en").tagger("upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
         [['VERB', 'PUNCT'], [], ['INTJ', 'PUNCT', 'INTJ', 'PUNCT']]
         """
-        if is_dataset(sentences):
-            sentences = sentences_in(sentences)
         if scores:
             return self._run_many(
                 sentences, threads, fixed_labels, self._decode_margins, self._write_scored

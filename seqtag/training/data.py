@@ -26,7 +26,6 @@ from seqtag.corpus import (
     sentences_of,
 )
 from seqtag.corpus.column_files import MARK, counted
-from seqtag.corpus.datasets import is_dataset, named_values, sentences_in
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
 from seqtag.corpus.withheld import withheld
@@ -534,8 +533,6 @@ def open_corpus(
     TypeError
         If sentences are lists of words and the like.
     """
-    if is_dataset(data):
-        data = list(sentences_in(data))
     given: list[Any] = [data] if isinstance(data, (str, PathLike, SentenceStream)) else list(data)
     name = str(given[0]) if given and isinstance(given[0], (str, PathLike)) else None
     if given and isinstance(given[0], Sentence):
@@ -786,11 +783,7 @@ def from_lists(
             )
             raise TypeError(msg)
         found.append(
-            list(
-                sentences_of(
-                    sentences, noted(named_values(gold)), label, columns=columns, missing=missing
-                )
-            )
+            list(sentences_of(sentences, noted(gold), label, columns=columns, missing=missing))
         )
     return found[0], found[1] if dev is not None else None, missing if some_missing else mark
 

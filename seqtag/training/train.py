@@ -122,9 +122,8 @@ def train(
     Parameters
     ----------
     data
-        Path of a corpus file, several of them, sentences as returned by `seqtag.read`, lists of
-        pairs (word, label) as NLTK has them, or a Hugging Face dataset with a column ``tokens``,
-        whose class numbers become their names. With `labels`, sentences in plain Python: lists of
+        Path of a corpus file, several of them, sentences as returned by `seqtag.read`, or lists of
+        pairs (word, label) as NLTK has them. With `labels`, sentences in plain Python: lists of
         words; lists of tuples, whose values `columns` names; or dictionaries with a list of values
         for each column.
     labels

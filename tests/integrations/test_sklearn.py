@@ -456,28 +456,6 @@ def test_marginals_are_calibrated(kind, how):
         model.fit(X, Y).predict_marginals(X)
 
 
-@pytest.mark.parametrize("kind", DATA)
-@pytest.mark.parametrize("how", [{}, {"order": 0}, {"order": 2}, {"label_parts": "split"}])
-def test_explanations_add_up(kind, how):
-    X = DATA[kind]
-    model = SequencePerceptron(epochs=2, min_count=1, encoding="keep", **how).fit(X, Y)
-    for sentence, labels, (_, leads) in zip(X, model.predict(X), model._leads(X), strict=True):
-        for token, label in enumerate(labels):
-            why = model.explain(sentence, token)
-            others = [d for n, d in zip(model.classes_, leads[token], strict=True) if n != label]
-            assert why.label == label and why.rival != label
-            assert why.margin == pytest.approx(min(others), abs=1e-5)
-    label = model.predict([X[0]])[0][0]
-    with pytest.raises(SeqtagError, match=f"expected a label of the model other than {label}, fou"):
-        model.explain(X[0], 0, rival=label)
-    with pytest.raises(SeqtagError, match="found 'none of them'; the others are "):
-        model.explain(X[0], 0, rival="none of them")
-    with pytest.raises(SeqtagError, match=r"from 0 to \d, found 99"):
-        model.explain(X[0], 99)
-    rival = next(name for name in model.classes_ if name != label)
-    assert model.explain(X[0], -len(X[0]), rival=rival).rival == rival
-
-
 def test_verbose_shows_the_epochs(capsys):
     SequencePerceptron(epochs=3, verbose=True).fit(DATA["dicts"], Y, DATA["dicts"], Y)
     assert re.search(r"3 epochs .* wrong tokens, dev \d\.", capsys.readouterr().err)
