@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 WRITERS = (
     "seqtag/storage/output.py",
-    "seqtag/batch/storage.py",
     "seqtag/training/checkpoints.py",
 )
 """The modules that write files: only what they call fails."""

@@ -1,7 +1,7 @@
 """Tables of Hugging Face ``datasets``: columns of class numbers, and sentences of rows.
 
-A column of the type ``ClassLabel`` stores numbers. Their names are in the features of the table, or
-in the metadata of its Arrow schema. The package ``datasets`` is not imported.
+A column of the type ``ClassLabel`` stores numbers. Their names are in the features of the table.
+The package ``datasets`` is not imported.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.sentence import sentence_of
 from seqtag.errors import CorpusError
-from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from seqtag.corpus.sentence import Sentence
 
@@ -100,27 +99,6 @@ def class_names(feature: Any) -> list[str] | None:
     """Return the names of a feature ``ClassLabel``, or of lists of it; None for others."""
     names = getattr(getattr(feature, "feature", feature), "names", None)
     return list(names) if isinstance(names, list) else None
-
-
-def names_in_schema(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
-    """Return the class names by column, from the metadata of a schema of Arrow.
-
-    >>> feature = '{"feature": {"names": ["O"], "_type": "ClassLabel"}, "_type": "List"}'
-    >>> text = '{"info": {"features": {"ner": %s}}}' % feature
-    >>> names_in_schema({b"huggingface": text.encode()})
-    {'ner': ['O']}
-    """
-    try:
-        info = strict_json.loads((metadata or {}).get(b"huggingface", b"{}"))
-        features: dict[str, Any] = info.get("info", {}).get("features") or {}
-        inner = {name: each.get("feature", each) for name, each in features.items()}
-        return {
-            name: [str(label) for label in each["names"]]
-            for name, each in inner.items()
-            if isinstance(each, dict) and each.get("_type") == "ClassLabel"
-        }
-    except (ValueError, AttributeError, KeyError, TypeError):  # written by another program
-        return {}
 
 
 def _has_strings(feature: Any) -> bool:

@@ -610,11 +610,7 @@ def training_size(model: Model) -> str:
     unit, part = _UNITS.get(model.column.name, ("sentences", "tokens"))
     if model.column.name == TOKENS and model.compiled.columns == ("form",):
         part = "words"
-    found = f"{training.get('sentences', 0):,} {unit}, {training.get('tokens', 0):,} {part}"
-    shards = training.get("shards")
-    if type(shards) is not int:
-        return found
-    return f"{found}, in {shards:,} shard{'s' * (shards != 1)}"
+    return f"{training.get('sentences', 0):,} {unit}, {training.get('tokens', 0):,} {part}"
 
 
 # ----------------------------------------------------------------- files

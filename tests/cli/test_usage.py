@@ -17,7 +17,7 @@ USAGE = [
     ("tag --onyl upos", "--only"),
     ("tag --format CoNLL-U", "found 'CoNLL-U' (did you mean 'conllu'?); see seqtag tag --help"),
     ("tag --to x", "'--to': expected one of conllu, columns, "),
-    ("tag train.txt -o x/", "expected the name of a file to write, found 'x/'"),
+    ("tag -o x/", "expected files to tag into a folder, found standard input; name the files"),
     ("tag --threads 0", "'--threads': 0 is not in the range x>=1"),
     ("tag - -", 'expected "-" (standard input) once, found it again'),
     ("tag --strict --lenient", "expected --strict or --lenient, found both; leave one out"),
@@ -92,7 +92,6 @@ USAGE = [
         for command in (
             "serve --max-seconds",
             "train train.txt -o n --checkpoint c --checkpoint-every",
-            "cluster tag train.txt -o n --time-limit",
         )
         for number, found in (
             ("nan", "expected a number, found 'nan'"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import seqtag
-from seqtag.batch import SeqtagBatch
-from seqtag.corpus.datasets import names_in_schema, with_names
+from seqtag.corpus.datasets import with_names
 from seqtag.errors import CorpusError
 
 datasets = pytest.importorskip("datasets", reason="needs datasets")
@@ -62,16 +61,6 @@ def test_words_without_a_label(table):
     assert tagger.tag_many(partly)[0][0] == "B-PER"
 
 
-def test_parquet_keeps_the_names(table, tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
-    table.to_parquet(tmp_path / "x.parquet")
-    read = pq.read_table(tmp_path / "x.parquet")
-    assert names_in_schema(read.schema.metadata) == {"pos": POS, "ner": NAMES}
-    tagger = seqtag.train(table, label="ner", templates="chunk", **SMALL)
-    rows = SeqtagBatch(tagger)
-    assert rows(read)["ner"].to_pylist() == GOLD
-
-
 def test_the_estimator_takes_columns(table):
     pytest.importorskip("sklearn", reason="needs scikit-learn")
     from seqtag.integrations.sklearn import SequencePerceptron, chunk_f1_scorer
@@ -87,5 +76,3 @@ def test_what_is_refused(table):
         with_names([5], ["a", "b"])
     with pytest.raises(CorpusError, match="expected a column of words, form or tokens or words, f"):
         seqtag.train(table.remove_columns("tokens"))
-    for metadata in (None, {}, {b"huggingface": b"x"}, {b"huggingface": b'{"info": 3}'}):
-        assert names_in_schema(metadata) == {}

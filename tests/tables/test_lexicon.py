@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import seqtag
@@ -174,17 +173,6 @@ def test_resuming_compares_tables(tmp_path):
     assert train(CLASSES, resume=True) == whole
     with pytest.raises(CheckpointError, match=r"table c was \w{12}, is \w{12};"):
         train(replace(CLASSES, absent="8"), resume=True)
-
-
-def test_shards_carry_tables():
-    one = seqtag.train(DATA, templates="pos", tables=[CLASSES], **HOW)
-    how = HOW | {"templates": "pos", "tables": [CLASSES]}
-    shards = seqtag.train_shards([DATA], **how)
-    assert [table.digest for table in shards.model.tables] == [CLASSES.digest]
-    assert np.array_equal(shards.model.weights.emission.keys, one.model.weights.emission.keys)
-    assert seqtag.train_shards([DATA[:2], DATA[2:]], **how).model.tables == [CLASSES]
-    with pytest.raises(TemplateError, match="use the table 'c', found none"):
-        seqtag.train_shards([DATA], templates=parse("form[0]"), label="tag", tables=[CLASSES])
 
 
 def test_pipelines_carry_tables(tmp_path):

@@ -174,11 +174,6 @@ def test_quick_small_corpora_and_models_to_go_on_from_try_nothing():
     assert presets_of(quick) == presets_of(again) == ["pos"]
 
 
-def test_shards_take_the_usual_preset():
-    shards = seqtag.train_shards([TAGS, TAGS], label="tag", templates="auto", epochs=1)
-    assert presets_of(shards) == ["pos"]
-
-
 def test_the_estimator_tries_them(small):
     sklearn = pytest.importorskip("seqtag.integrations.sklearn")
     X, y = [s.words for s in TAGS], [s.column("tag") for s in TAGS]

@@ -7,7 +7,6 @@ import logging
 import numpy as np
 import pytest
 
-import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import TemplateError
 from seqtag.evaluation.counts import Counts
@@ -183,16 +182,6 @@ def test_partial_fit_keeps_to_what_was_chosen():
     assert model.tagger_.info["training"]["tag_dictionary"] == 1
     model.partial_fit([["it", "new"]], [["A", "B"]])
     assert list(model.predict([["it", "wb"]])[0]) == ["A", "C"]
-
-
-def test_shards_take_the_usual_value():
-    tagger = seqtag.train_shards(
-        [gains()[:200], gains()[200:]],
-        label="tag",
-        templates=TEMPLATES,
-        tag_dictionary="auto",
-    )
-    assert tagger.info["training"]["tag_dictionary"] == 0
 
 
 # ----------------------------------------------------------------- recall and precision

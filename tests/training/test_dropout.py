@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag import settings
-from seqtag.batch.parameter_mixing import train_shards
 from seqtag.engine import keys
 from seqtag.engine.arrays import Instances
 from seqtag.features import index
@@ -85,16 +84,3 @@ def test_auto_hides_rare_features_where_words_are_few(monkeypatch):
     assert learned("auto") == learned(RARE)
     monkeypatch.setattr(settings, "_MANY_TOKENS", 6)
     assert learned("auto") == learned(0.0)
-
-
-def test_shards_go_by_the_size_of_all_of_them(monkeypatch):
-    def of_shards(dropout, *shards):
-        how = {"label": "tag", "templates": TEMPLATES, "epochs": 3, "dropout": dropout}
-        tagger = train_shards([*shards], **how)
-        return tagger.model.training["dropout"], tagger.model.weights.emission.weights.tobytes()
-
-    assert of_shards("auto", TRAINING) == learned(RARE)
-    halves = TRAINING[:1], TRAINING[1:]
-    assert of_shards("auto", *halves) == of_shards(RARE, *halves)
-    monkeypatch.setattr(settings, "_MANY_TOKENS", 6)
-    assert of_shards("auto", *halves) == of_shards(0.0, *halves)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import seqtag
-from seqtag.batch.parameter_mixing import train_shards
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError, SeqtagError, TemplateError
 from seqtag.features.language import parse
@@ -283,11 +282,6 @@ def test_what_is_refused():
         train(treebank(), label="upos", init=once, passes=2)
     with pytest.raises(TemplateError, match=anew):
         tagger.partial_fit([["the"]], [["DET"]])
-    with pytest.raises(TemplateError) as error:
-        train_shards([treebank(), treebank()], label="upos", passes=2)
-    assert str(error.value) == (
-        "expected passes 1 for shards, found 2; train on the whole corpus at once"
-    )
     with pytest.raises(SeqtagError) as error:
         SequencePerceptron(passes=2).fit([[{"word": "a"}]], [["D"]])
     assert str(error.value) == (

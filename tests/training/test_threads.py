@@ -6,7 +6,6 @@ import io
 
 import pytest
 
-from seqtag.batch.parameter_mixing import train_shards
 from seqtag.corpus import read, stream
 from seqtag.features.language import parse
 from seqtag.model.bundle import to_bytes
@@ -34,13 +33,6 @@ def test_runs_at_the_same_time(options):
 
 def test_folds_of_a_pipeline_at_the_same_time():
     one, many = (to_bytes(components(annotated(*TREES * 6), threads=n, epochs=2)) for n in (1, 3))
-    assert many == one
-
-
-def test_shards_at_the_same_time():
-    how = {"label": "tag", "templates": TEMPLATES, "epochs": 3}
-    shards = [DATA[:2], DATA[2:3], DATA[3:]]
-    one, many = (to_bytes([train_shards(shards, threads=n, **how).model]) for n in (1, 3))
     assert many == one
 
 
