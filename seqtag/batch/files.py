@@ -160,9 +160,9 @@ def tag_files(
     ------
     OptionError
         If the folder has outputs of another model, version or options, files would be written to
-        one output, or options do not fit the model; nothing is tagged then.
+        one output, there are no files, or options do not fit the model; nothing is tagged then.
     CorpusError
-        If no file matches a pattern.
+        If fsspec or its package for an address is missing.
     ModelFileError, OSError
         As `seqtag.load`, or if the record cannot be written.
 
@@ -185,6 +185,9 @@ def tag_files(
     record = f"{folder}/{RECORD}"
     known = {} if force else _read_record(record)
     sources = dict.fromkeys(each for name in files for each in matches(os.fspath(name)))
+    if not sources:
+        msg = "expected files to tag, found none; name at least one"
+        raise OptionError(msg)
     base = _base_of(sources, known.get("inputs"))
     jobs = todo = _jobs_of(sources, folder, base, suffix)
     recipe = options.as_json() | {"suffix": suffix, "inputs": base}

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from seqtag.batch.files import Summary, tag_files
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.common import Notes, complain, load_model, os_message, refuse, usage
+from seqtag.cli.common import ATTRIBUTES, Notes, complain, load_model, os_message, refuse, usage
 from seqtag.corpus.layout import LAYOUT_OPTIONS
 from seqtag.model.embedded import DEFAULT_MODELS
 from seqtag.tagging.streams import TagOptions
@@ -24,9 +28,10 @@ _EVERY = 30.0  # seconds between two lines about the progress, if there is no te
 
 @dataclass(frozen=True)
 class FileOptions(TagOptions):
-    """Options of files, with the strictness of reading."""
+    """Options of files, with the strictness of reading and the digests of attribute files."""
 
     mode: Mode = ""
+    attributes: tuple[str, ...] = ()
 
     @property
     def reading(self) -> ReadOptions:
@@ -65,6 +70,7 @@ def tag_into_folder(
             format=reading.format,
             max_sentence=reading.limits.sentence,
             mode=reading.limits.mode,
+            attributes=tuple(map(_digest_of, click.get_current_context().meta.get(ATTRIBUTES, ()))),
             **{name: getattr(reading, name) for name in LAYOUT_OPTIONS},
             **tagging,
         )
@@ -89,6 +95,10 @@ def tag_into_folder(
         f"failed; {summary.tokens:,} words in {seconds:.1f} s"
     )
     return 1 if summary.failures else 0
+
+
+def _digest_of(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 def _done(summary: Summary) -> int:

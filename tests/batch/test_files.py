@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -163,6 +164,14 @@ def test_a_folder_of_another_recipe_is_refused_unless_forced(place, model, home,
     assert Path("out/0.conllu").read_bytes() == Path("out/1.conllu").read_bytes()
 
 
+def test_a_file_of_attributes_that_changed_is_another_recipe(place, model, call):
+    write("mine.py", "")
+    tag = ("tag", "-q", "-m", model, "in/*", "-o", "out/", "--attributes", "mine.py")
+    assert [call(*tag).code, call(*tag).code] == [0, 0]
+    write("mine.py", "VALUE = 3")
+    assert "found attributes=['" in call(*tag).err
+
+
 def test_a_folder_of_another_version_is_refused(place, model):
     tag_files(["in/*"], "out", model)
     record = Path("out/.seqtag.json")
@@ -243,6 +252,7 @@ def test_a_run_that_is_killed_and_repeated_gives_the_same_bytes(place, model, ho
     )
     while len(list(Path("out").glob("*.conllu"))) < 3:
         assert process.poll() is None
+        time.sleep(0.01)
     process.send_signal(how)
     _, err = process.communicate(timeout=60)
     assert process.returncode == (-9 if how == signal.SIGKILL else 130), err
@@ -296,3 +306,11 @@ def test_files_in_a_store(place, model, store):
 def test_an_address_without_a_package(place, model):
     with pytest.raises(CorpusError, match=r"gopher://a/b: expected the package fsspec, and its"):
         tag_files(["gopher://a/b"], "out", model)
+
+
+def test_a_cluster_without_ray(place, model, call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    done = call("cluster", "tag", "-m", model, "in/*", "-o", "out")
+    assert (done.code, done.out) == (1, b"")
+    assert done.err.startswith("seqtag: expected the package ray, found none; run pip install -e")
+    assert not Path("out").exists()
