@@ -164,12 +164,13 @@ def test_a_folder_of_another_recipe_is_refused_unless_forced(place, model, home,
     assert Path("out/0.conllu").read_bytes() == Path("out/1.conllu").read_bytes()
 
 
-def test_a_file_of_attributes_that_changed_is_another_recipe(place, model, call):
-    write("mine.py", "")
+def test_a_file_of_attributes_that_changed_is_another_recipe(place, model):
+    mine = "from seqtag.features import attribute\nattribute('mine')(lambda word: word)\n"
+    write("mine.py", mine)
     tag = ("tag", "-q", "-m", model, "in/*", "-o", "out/", "--attributes", "mine.py")
-    assert [call(*tag).code, call(*tag).code] == [0, 0]
-    write("mine.py", "VALUE = 3")
-    assert "found attributes=['" in call(*tag).err
+    assert [run(*tag, cwd=place).code, run(*tag, cwd=place).code] == [0, 0]
+    write("mine.py", f"{mine}\n# changed")
+    assert "found attributes=['" in run(*tag, cwd=place).err
 
 
 def test_a_folder_of_another_version_is_refused(place, model):
