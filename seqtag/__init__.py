@@ -10,7 +10,7 @@ TYPE_CHECKING = (
     False  # type checkers take it for true; importing typing would take ten times as long
 )
 if TYPE_CHECKING:
-    from seqtag.batch.files import tag_file
+    from seqtag.batch import tag_files
     from seqtag.classifiers import (
         BinaryPerceptron,
         MulticlassPerceptron,
@@ -48,7 +48,7 @@ __all__ = [
     "read_table",
     "score",
     "sniff",
-    "tag_file",
+    "tag_files",
     "train",
 ]
 
@@ -72,7 +72,7 @@ _HOME = {
     "read_table": "seqtag.tables.lexicon",
     "score": "seqtag.evaluation",
     "sniff": "seqtag.corpus",
-    "tag_file": "seqtag.batch.files",
+    "tag_files": "seqtag.batch",
     "train": "seqtag.training.train",
 }
 

@@ -1,4 +1,4 @@
-"""Work on several threads: results in order, and a pool of working memory.
+"""Work on several threads: results in order or as finished, and a pool of working memory.
 
 `Executor.map` of the standard library reads all items before it yields the first result.
 """
@@ -129,6 +129,33 @@ def in_order(
                 future.cancel()
         if failure is not None:
             raise failure
+
+
+def as_finished(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int, stop: Callable[[], object]
+) -> Iterator[Result]:
+    """Yield the results of the work as they are finished; all items are read first.
+
+    After an error, `stop` is called before the work in progress is waited for.
+
+    >>> sorted(as_finished(str, range(5), threads=2, stop=list))
+    ['0', '1', '2', '3', '4']
+    """
+    if threads <= 1:
+        yield from map(work, items)
+        return
+    from concurrent.futures import ThreadPoolExecutor, as_completed  # late, as above
+
+    with ThreadPoolExecutor(threads) as pool:
+        pending = [pool.submit(work, item) for item in items]
+        try:
+            for future in as_completed(pending):
+                yield future.result()
+        except BaseException:
+            stop()
+            for future in pending:
+                future.cancel()
+            raise
 
 
 def _result(future: Future[Result], name: str) -> Result:

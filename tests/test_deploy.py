@@ -19,9 +19,9 @@ def test_the_job_runs_a_command_that_there_is():
     program, group, name, *arguments = shlex.split(job["spec"]["entrypoint"])
     assert (program, group, name) == ("seqtag", "cluster", "tag")
     context = command.commands[name].make_context(name, arguments)
-    assert context.params["folder"] == "/data/out"
+    assert context.params["output"] == "/data/out"
     assert context.params["address"] == "auto"
-    assert context.params["format"] == "text"  # CoNLL-U under the names *.conllu.gz
+    assert context.params["suffix"] == ".conllu"  # before .gz
 
 
 def test_image_and_job_have_the_same_ray():

@@ -79,7 +79,7 @@ LATE = {
 
 FOREIGN = {
     "errors": set(),
-    "storage": set(),
+    "storage": {"fsspec"},
     "catalogue": {"platformdirs", "requests", "tqdm"},
     "engine": {"numpy"},
     "features": {"numpy"},
@@ -95,7 +95,7 @@ FOREIGN = {
     "serve": {"numpy", "orjson", "prometheus_client", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
-    "batch": {"ray", "fsspec", "numpy", "pyarrow", "pyspark"},
+    "batch": {"ray"},
     "cli": {"click", "tqdm", "prometheus_client", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""

@@ -1,251 +1,313 @@
-"""Tagging of one file: the unit of work for any cluster engine. `tag_file` keeps no state."""
+"""Tagging of many files into a folder: finished outputs are skipped, bad files are reported.
+
+The folder has a record of what its outputs depend on besides their inputs. An output gets its name
+when it is complete, so one that is neither older than its input nor than the record is finished.
+There is no other state: after a kill, run the same command again.
+"""
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
-import time
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from seqtag.batch.ledger import FileResult
-from seqtag.batch.storage import (
-    digest_of,
-    digesting,
-    facts_of,
-    is_address,
-    local_path,
-    open_file,
-    open_output,
-)
-from seqtag.model import bundle, container
-from seqtag.model.embedded import find_model, no_such_model
-from seqtag.storage.output import check_output
-from seqtag.tagging.pipeline import Chain, of_models
+from seqtag.errors import CorpusError, OptionError
+from seqtag.model import bundle
+from seqtag.parallel import as_finished
+from seqtag.storage import strict_json
+from seqtag.storage.compression import compression_for
+from seqtag.storage.output import check_output, remove_leftovers
+from seqtag.storage.places import absolute, changed, matches, reading, writing
+from seqtag.tagging.pipeline import Chain, Pipeline, load
 from seqtag.tagging.streams import TagCounts, TagOptions
+from seqtag.tagging.tagger import Tagger
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
-    from seqtag.batch.ledger import Reason
-    from seqtag.batch.storage import Facts
     from seqtag.tagging.pipeline import Loaded
 
-AnyModel: TypeAlias = "str | PathLike[str] | Loaded | Models"
-"""A model by path, address or name; a loaded model; or several loaded ones."""
+RECORD = ".seqtag.json"
+"""Name of the record in a folder of outputs."""
 
-_RECIPE: Final[tuple[Reason, ...]] = ("version", "model", "options")
+AnyModel: TypeAlias = "str | PathLike[str] | Loaded"
+"""A model by path or name, or a loaded one."""
 
-_MAX_KEPT = 16  # models that a process keeps loaded
+
+class Job(NamedTuple):
+    """A file to tag, and the file to write."""
+
+    source: str
+    target: str
 
 
-@dataclass(frozen=True, eq=False)
-class Models:
-    """Loaded models, identified by the digests of their files.
+Result: TypeAlias = "tuple[Job, int | Exception]"
+"""A file with the number of its words, or with the error."""
 
-    Parameters
+Runner: TypeAlias = "Callable[[Callable[..., Result], Sequence[Job], int], Iterator[Result]]"
+"""Function that calls another for each file, on some threads, and yields the results."""
+
+
+@dataclass
+class Summary:
+    """What became of many files.
+
+    Attributes
     ----------
-    loaded
-        The models, in the order in which they run.
-    digests
-        SHA-256 of the file of each.
+    tagged, skipped
+        Number of files that were tagged, and of those that were finished before.
+    tokens
+        Number of words of the files that were tagged.
+    failures
+        The error of each file that could not be tagged, by its name.
     """
 
-    loaded: tuple[Loaded, ...]
-    digests: tuple[str, ...]
-
-    @classmethod
-    def of(cls, model: AnyModel | Sequence[AnyModel]) -> Models:
-        """Return models by path, address or name, or loaded; a process keeps the last few.
-
-        Raises
-        ------
-        ModelFileError, OSError
-            As `seqtag.load`.
-        """
-        if isinstance(model, Models):
-            return model
-        if isinstance(model, list | tuple):
-            parts = [cls.of(each) for each in model]
-            loaded = tuple(each for part in parts for each in part.loaded)
-            return Models(loaded, tuple(each for part in parts for each in part.digests))
-        if isinstance(model, str | os.PathLike):
-            name = os.fspath(model)
-            facts = facts_of(name if is_address(name) else str(find_model(name)))
-            is_settled = facts is not None and facts.stamp
-            return (_read if is_settled else _read.__wrapped__)(name, facts)
-        return _of_loaded(cast("Loaded", model))
-
-    def chain(self, only: Sequence[str] | None) -> Chain:
-        """Return the models as a `Chain`."""
-        return _chain(self.loaded, None if only is None else tuple(only))
+    tagged: int = 0
+    skipped: int = 0
+    tokens: int = 0
+    failures: dict[str, Exception] = field(default_factory=dict)
 
 
-@lru_cache(_MAX_KEPT)
-def _read(name: str, facts: Facts | None) -> Models:  # noqa: ARG001  other facts, another model
-    """Read the file of a model; the message about a missing file lists the embedded models."""
-    try:
-        with open_file(name if is_address(name) else str(find_model(name))) as file:
-            data = file.read()
-    except FileNotFoundError as error:
-        raise no_such_model(name, error) from error
-    models = bundle.models_of(container.from_bytes(data, source=name), name)
-    return Models((of_models(models, name),), (hashlib.sha256(data).hexdigest(),))
-
-
-@lru_cache(_MAX_KEPT)
-def _of_loaded(item: Loaded) -> Models:
-    hidden = [tagger.label for tagger in item.taggers if tagger.hidden]
-    sha256 = hashlib.sha256(bundle.to_bytes(item.models))
-    sha256.update("".join(f"{name}\n" for name in hidden).encode())
-    return Models((item,), (sha256.hexdigest(),))
-
-
-_chain = lru_cache(_MAX_KEPT)(Chain)
+_chain = lru_cache(1)(Chain)
 
 
 def tag_file(
-    source: str | PathLike[str],
-    target: str | PathLike[str],
+    loaded: tuple[Loaded, ...],
+    options: TagOptions,
+    job: Job,
+    threads: int = 1,
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> Result:
+    """Tag a file; return the number of its words, or the error. Any process may call it."""
+    chain, counts = _chain(loaded, options.only), TagCounts()
+    try:
+        check_output(job.target, [job.source])
+        before = changed(job.source)
+        with reading(job.source) as file, writing(job.target) as out:
+            stream = chain.reading(options.reading).open(file, announce=False)
+            for piece in chain.tagged([stream], options, threads, counts=counts):
+                if is_stopped():
+                    raise InterruptedError
+                out.write(piece)
+            if changed(job.source) != before:
+                msg = "expected a file that stays as it is, found that it changed; tag it again"
+                raise CorpusError(msg, source=job.source)
+    except Exception as error:
+        return job, error
+    return job, counts.tokens
+
+
+def run_on_threads(
+    work: Callable[..., Result], jobs: Sequence[Job], threads: int
+) -> Iterator[Result]:
+    """Tag as many files at the same time as there are threads; the last ones on several each."""
+    stopped = Event()
+    each = max(1, threads // max(1, len(jobs)))
+    return as_finished(
+        lambda job: work(job, each, stopped.is_set), jobs, min(threads, len(jobs)), stopped.set
+    )
+
+
+def tag_files(
+    files: Iterable[str | PathLike[str]],
+    folder: str | PathLike[str],
     model: AnyModel | Sequence[AnyModel],
     options: TagOptions | None = None,
     *,
+    suffix: str | None = None,
     threads: int = 1,
-    before: FileResult | None = None,
-    verify: bool = False,
-    tidy: bool = True,
-) -> FileResult:
-    r"""Tag a file into another, unless that was done before.
+    force: bool = False,
+    runner: Runner = run_on_threads,
+    on_file: Callable[[Summary, int], object] = lambda *_: None,
+) -> Summary:
+    r"""Tag files into a folder, each under its name; skip those that are finished.
 
-    `target` is written atomically: after an error or a kill there is no incomplete file. Any number
-    of processes on any machines may call this function. To do a file once, keep the result, for
-    example in a `seqtag.batch.Ledger`, and pass it as `before` the next time.
+    An output is written atomically, and is finished if its input has not changed since. A file that
+    cannot be tagged does not stop the others. The record of the folder, ``.seqtag.json``, has the
+    version of seqtag, the digest of the models, the options, and the common folder of the inputs.
 
     Parameters
     ----------
-    source
-        A file in any format that ``seqtag tag`` reads. A path, or an address for fsspec, as
-        ``s3://crawl/part-1.txt``. Compression is detected. For tables, see `seqtag.batch.annotate`.
-    target
-        Path or address of the output. Its folder is made. The ending of the name decides about
-        compression. A store gets the output in parts while it is written.
+    files
+        Paths, patterns such as ``crawl/**/*.txt``, and addresses for fsspec. Outputs keep the paths
+        that their inputs have below their common folder.
+    folder
+        Path or address of the folder to write to; it must not contain the inputs.
     model
-        A model by path, address or name; a loaded model; or several, which run one after another. A
-        process loads each file once.
+        A model by path or name; a loaded model; or several, which run one after another.
     options
         How to read, tag and write; None for the defaults.
+    suffix
+        Ending of the names of outputs, such as ``.conllu``, instead of that of the inputs. The
+        ending of a compression stays.
     threads
-        Threads to decode on.
-    before
-        The result of an earlier call. If the models, the options, the version of seqtag, the input
-        and the size of the output are unchanged, nothing is done. An input with the same size and
-        modification time counts as unchanged, unless it changed in the two seconds before it was
-        read; any other is read, and its digest decides.
-    verify
-        Also read the output, and compare its digest with that in `before`.
-    tidy
-        True to remove leftovers of killed processes for `target`, which lists its folder; see
-        `seqtag.storage.output.remove_leftovers`.
+        Threads; each tags a file of its own.
+    force
+        True to tag all files again, also in a folder that has outputs of another model or options.
+    runner
+        What tags the files: threads of this process, or a cluster.
+    on_file
+        Called after each file, with what is done so far, and the number of all files.
 
     Raises
     ------
-    CorpusError
-        If the file is malformed, or is the target.
     OptionError
-        If options do not fit the file or the model.
-    ModelFileError
-        If a file is not a model.
-    OSError
-        As the system reports it; `FileNotFoundError` if there is no such file.
+        If the folder has outputs of another model, version or options, files would be written to
+        one output, there are no files, or options do not fit the model; nothing is tagged then.
+    CorpusError
+        If fsspec or its package for an address is missing.
+    ModelFileError, OSError
+        As `seqtag.load`, or if the record cannot be written.
 
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = Path(folder, "a.txt").write_text("Time flies.")
-    >>> options = TagOptions(format="text")
-    >>> result = tag_file(folder / "a.txt", folder / "a.conllu", "en", options)
-    >>> result.status, result.reason, result.sentences, result.tokens
-    ('tagged', 'new', 1, 3)
-    >>> tag_file(folder / "a.txt", folder / "a.conllu", "en", options, before=result).status
-    'skipped'
+    >>> _ = (folder / "a.txt").write_text("Time flies.")
+    >>> found = tag_files([folder / "a.txt"], folder / "tagged", "en", suffix=".conllu")
+    >>> found.tagged, found.tokens, (folder / "tagged" / "a.conllu").exists()
+    (1, 3, True)
+    >>> tag_files([folder / "a.txt"], folder / "tagged", "en", suffix=".conllu").skipped
+    1
     """
-    begun = time.perf_counter()
-    models, options = Models.of(model), options or TagOptions()
-    source, target = os.fspath(source), os.fspath(target)
-    check_output(local_path(target) or target, [local_path(source) or source])
-    facts = facts_of(source)
-    if facts is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
-    recipe = recipe_of(models.digests, options)
-    reason = find_change(before, recipe, facts, facts_of(target) if before else None)
-    if before is not None:
-        if reason is None:
-            reason = "" if digest_of(source) == before.sha256_read else "input"
-        if not reason and verify and digest_of(target) != before.sha256_written:
-            reason = "output"
-    if before is not None and not reason:
-        result = replace(before, status="skipped", reason="")
+    options = options or TagOptions()
+    several: Sequence[Any] = model if isinstance(model, list | tuple) else [model]
+    loaded = tuple(each if isinstance(each, Tagger | Pipeline) else load(each) for each in several)
+    _chain(loaded, options.only)  # which refuses options that do not fit
+    folder = os.fspath(folder).rstrip("/")
+    record = f"{folder}/{RECORD}"
+    known = {} if force else _read_record(record)
+    sources = dict.fromkeys(each for name in files for each in matches(os.fspath(name)))
+    if not sources:
+        msg = "expected files to tag, found none; name at least one"
+        raise OptionError(msg)
+    base = _base_of(sources, known.get("inputs"))
+    jobs = todo = _jobs_of(sources, folder, base, suffix)
+    recipe = options.as_json() | {"suffix": suffix, "inputs": base}
+    recipe |= {"version": __version__, "model": _digest_of(loaded)}
+    if not force:
+        _check_outputs(known, recipe, [job.target for job in jobs])
+    if known:
+        since = changed(record)
+        todo = [job for job in jobs if changed(job.target) < max(since, changed(job.source))]
     else:
-        chain = models.chain(options.only)
-        with open_output(target, tidy=tidy) as (out, stored):
-            format, counts, digest = _write(source, out, chain, options, threads)
-        result = FileResult(
-            source=source,
-            target=target,
-            status="tagged",
-            reason=reason or "",
-            format=format,
-            sentences=counts.sentences,
-            tokens=counts.tokens,
-            bytes_read=facts.bytes,
-            bytes_written=stored.bytes,
-            sha256_read=digest,
-            sha256_written=stored.sha256,
-            stamp=facts.stamp,
-            recipe=recipe,
-            seconds=0.0,
+        with writing(record) as out:
+            out.write(json.dumps(recipe, indent=1).encode())
+    summary = Summary(skipped=len(jobs) - len(todo))
+    try:
+        for job, result in runner(partial(tag_file, loaded, options), todo, threads):
+            if isinstance(result, Exception):
+                summary.failures[job.source] = result
+            else:
+                summary.tagged += 1
+                summary.tokens += result
+            on_file(summary, len(jobs))
+    finally:
+        for each in {os.path.dirname(job.target) for job in todo}:  # noqa: PTH120
+            remove_leftovers(each)
+    return summary
+
+
+# --------------------------------------------------------------------------- the record
+def _digest_of(loaded: Sequence[Loaded]) -> str:
+    """Return the digest of models, and of which labels they do not write."""
+    digest = hashlib.sha256()
+    for each in loaded:
+        hidden = [tagger.label for tagger in each.taggers if tagger.hidden]
+        digest.update(bundle.to_bytes(each.models) + json.dumps(hidden).encode())
+    return digest.hexdigest()
+
+
+def _read_record(record: str) -> dict[str, Any]:
+    """Return the record of a folder; empty if there is none."""
+    if not changed(record):
+        return {}
+    with reading(record) as file:
+        try:
+            return dict(strict_json.loads(file.read()))
+        except (TypeError, ValueError):
+            return {"record": "damaged"}
+
+
+def _check_outputs(
+    known: Mapping[str, Any], recipe: Mapping[str, Any], targets: Sequence[str]
+) -> None:
+    """Refuse a folder with other outputs than this recipe gives, or with outputs of unknown origin.
+
+    Raises
+    ------
+    OptionError
+        If it is one.
+    """
+    if known:
+        found = [
+            f"{name}={known.get(name)!r} (now {recipe.get(name)!r})"
+            for name in {**known, **recipe}
+            if known.get(name) != recipe.get(name)
+        ]
+    else:
+        found = [f"{name} without a record" for name in targets if changed(name)]
+    if found:
+        msg = (
+            f"expected a new folder, or one with outputs of the same model, version and options, "
+            f"found {', '.join(found[:9])}; name another folder, or tag all files again with "
+            "--force"
         )
-    seconds = time.perf_counter() - begun
-    return replace(result, source=source, target=target, stamp=facts.stamp, seconds=seconds)
+        raise OptionError(msg)
 
 
-def recipe_of(digests: Sequence[str], options: TagOptions) -> str:
-    """Return what a result depends on besides its input: version, models and options."""
-    digested = (json.dumps([*digests]), json.dumps(options.as_json(), sort_keys=True))
-    short = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in digested]
-    return " ".join([__version__, *short])
+# --------------------------------------------------------------------------- names
+def _path(name: str) -> Path:
+    """Return the absolute path of a name; an address is one from the root."""
+    return Path("/", absolute(name))
 
 
-def find_change(
-    before: FileResult | None, recipe: str, input: Facts, output: Facts | None
-) -> Reason | None:
-    """Return what has changed since a result; None if only the digest of the input can tell."""
-    if before is None:
-        return "new"
-    if before.recipe != recipe:
-        pairs = zip(_RECIPE, before.recipe.split(" "), recipe.split(" "), strict=False)
-        return next((name for name, old, new in pairs if old != new), "version")
-    if output is None or output.bytes != before.bytes_written:
-        return "output"
-    if input.bytes != before.bytes_read:
-        return "input"
-    return "" if input.stamp and input.stamp == before.stamp else None
+def _base_of(sources: Iterable[str], known: str | None) -> str:
+    """Return the common folder of all inputs: the known one, if they are in it."""
+    folders = [_path(name).parent for name in sources]
+    if known is not None and all(folder.is_relative_to(known) for folder in folders):
+        return known
+    return os.path.commonpath(folders)
 
 
-def _write(
-    source: str, out: Any, chain: Chain, options: TagOptions, threads: int
-) -> tuple[str, TagCounts, str]:
-    """Write the tagged file; return the format, counts and digest of the input."""
-    counts = TagCounts()
-    with digesting(source) as digested:
-        stream = chain.reading(options.reading).open(cast("Any", digested))
-        for piece in chain.tagged([stream], options, threads, counts=counts):
-            out.write(piece)
-        return stream.format, counts, digested.digest()
+def _jobs_of(sources: Iterable[str], folder: str, base: str, suffix: str | None) -> list[Job]:
+    """Return the job of each file.
+
+    Raises
+    ------
+    OptionError
+        If two files would be written to one, or an input is in the folder of the outputs.
+    """
+    source_of: dict[str, str] = {}
+    for source in sources:
+        path = _path(source)
+        target = f"{folder}/{_renamed(path.relative_to(base), suffix).as_posix()}"
+        if target in source_of or path.is_relative_to(_path(folder)):
+            msg = (
+                f"expected inputs outside of {folder} that have different outputs, found {source}, "
+                f"to be written to {target}; leave it out, or tag it into another folder"
+            )
+            raise OptionError(msg)
+        source_of[target] = source
+    return [Job(source, target) for target, source in source_of.items()]
+
+
+def _renamed(path: Path, suffix: str | None) -> Path:
+    """Return a path with another ending; that of a compression stays.
+
+    >>> _renamed(Path("a/1.txt.gz"), ".conllu").as_posix(), _renamed(Path("b.txt"), None).as_posix()
+    ('a/1.conllu.gz', 'b.txt')
+    """
+    if suffix is None:
+        return path
+    packed = compression_for(path.name)
+    if packed is None or compression_for(suffix):
+        return path.with_suffix(suffix)
+    return path.with_suffix("").with_suffix(suffix + packed.suffix)

@@ -6,7 +6,6 @@ interrupted, 143 terminated.
 
 from __future__ import annotations
 
-import errno
 import importlib
 import io
 import os
@@ -17,7 +16,7 @@ import click
 
 from seqtag import hooks
 from seqtag.cli.base import Group, option, write_sections
-from seqtag.cli.common import Notes, check_redirection, complain
+from seqtag.cli.common import Notes, check_redirection, complain, os_message
 from seqtag.cli.signals import Interruption, interruption_code, interruption_word
 from seqtag.errors import did_you_mean
 from seqtag.storage.nonblocking import make_output_wait
@@ -52,7 +51,7 @@ COMMAND_GROUPS = {
         "lexicon": "Collect the tags of words from a corpus.",
         "bundle": "Combine models in one file; calibrate their scores.",
     },
-    "Scale": {"cluster": "Tag or train on many files, on a Ray cluster."},
+    "Scale": {"cluster": "Tag many files on a Ray cluster."},
 }
 """Commands by group, in the order of the help, and what each does."""
 
@@ -79,7 +78,7 @@ class _Commands(Group):
         except BrokenPipeError as error:
             if error.filename in (None, "<stdout>"):
                 raise _ReaderGoneError from error
-            raise click.ClickException(_os_message(error)) from error  # click ends in silence
+            raise click.ClickException(os_message(error)) from error  # click ends in silence
 
     def list_commands(self, _: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -185,7 +184,7 @@ def main(args: Sequence[str] | None = None) -> int:
         if isinstance(error, SeqtagError):
             complain(str(error))
         elif isinstance(error, OSError):
-            complain(_os_message(error))
+            complain(os_message(error))
         elif isinstance(error, MemoryError):
             complain(str(error) or _TOO_LITTLE)
         elif isinstance(error, ImportError) and "failed to map segment" in str(error):
@@ -213,28 +212,6 @@ def _usage_message(error: click.UsageError) -> str:
         return message
     advice = f"see {error.ctx.command_path} --help"
     return f"{message}; {advice}" if message.endswith(")") else f"{message} ({advice})"
-
-
-def _os_message(error: OSError) -> str:
-    from seqtag.errors import on_one_line
-
-    name = f"{on_one_line(str(error.filename))}: " if error.filename else ""
-    what = str(error.strerror or error)
-    remedy = "" if ";" in what else _REMEDIES.get(error.errno or 0)  # it may have one already
-    return f"{name}{what}{f'; {remedy}' if remedy else ''}"
-
-
-_REMEDIES = {
-    errno.EACCES: "check its permissions",
-    errno.EDQUOT: "free some space and try again",
-    errno.EIO: "check the disk",
-    errno.EISDIR: "name a file",
-    errno.ENOENT: "check the path",
-    errno.ENOSPC: "free some space and try again",
-    errno.ENOTDIR: "check the path",
-    errno.EPIPE: "its reader has closed it; some of the output is missing",
-    errno.EROFS: "name another place",
-}
 
 
 def _finish_stdout() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
-from seqtag.errors import OptionError, printable
+from seqtag.errors import OptionError, on_one_line, printable
 from seqtag.storage.output import check_output, descriptor_of, is_same_file, naming
 
 if TYPE_CHECKING:
@@ -152,6 +152,27 @@ def complain(message: str, color: str | None = "red") -> None:
         click.echo(f"{begin} {printable(message)}", err=True, color=styled)
     except OSError:
         sys.stderr = None
+
+
+def os_message(error: OSError) -> str:
+    """Return an error of the system with the name of the file, and what to do next."""
+    name = f"{on_one_line(str(error.filename))}: " if error.filename else ""
+    what = str(error.strerror or error)
+    remedy = "" if ";" in what else _REMEDIES.get(error.errno or 0)  # it may have one already
+    return f"{name}{what}{f'; {remedy}' if remedy else ''}"
+
+
+_REMEDIES = {
+    errno.EACCES: "check its permissions",
+    errno.EDQUOT: "free some space and try again",
+    errno.EIO: "check the disk",
+    errno.EISDIR: "name a file",
+    errno.ENOENT: "check the path",
+    errno.ENOSPC: "free some space and try again",
+    errno.ENOTDIR: "check the path",
+    errno.EPIPE: "its reader has closed it; some of the output is missing",
+    errno.EROFS: "name another place",
+}
 
 
 def check_stdout() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EXTRAS = {
     "arrow": ("pyarrow",),
     "plot": ("matplotlib",),
-    "ray": ("fsspec", "pyarrow", "ray"),
+    "ray": ("ray",),
     "serve": ("starlette", "uvicorn"),
     "sklearn": ("sklearn",),
     "spacy": ("spacy",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
@@ -162,6 +163,14 @@ def split_names(
     return names
 
 
+def check_suffix(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Refuse what cannot be the ending of a name."""
+    if value is not None and not re.fullmatch(r"(\.[^./\\\0]+)+", value):
+        msg = f"expected an ending such as .conllu, found {value!r}"
+        raise click.BadParameter(msg)
+    return value
+
+
 models_option = option(
     "-m",
     "--model",
@@ -242,6 +251,13 @@ output_option = in_output(
     "-o", "--output", required=True, metavar="FILE", help="Output file (written atomically)."
 )
 force_option = in_output("--force", is_flag=True, help="Overwrite the output file if it exists.")
+suffix_option = in_output(
+    "--suffix",
+    callback=check_suffix,
+    metavar=".ENDING",
+    help="Ending of the files in an output folder, such as .conllu.",
+    shown="that of the input",
+)
 threads_option = in_general(
     "--threads", type=click.IntRange(1), default=1, help="Number of threads.", metavar="N"
 )
@@ -594,13 +610,5 @@ workers_option = in_cluster(
     type=click.IntRange(1),
     help="Number of processes on this machine, without --address.",
     shown="one per core",
-    metavar="N",
-)
-attempts_option = in_advanced(
-    "--attempts",
-    type=click.IntRange(1),
-    default=3,
-    help="Number of attempts for a file or round whose worker is lost, and for a file that cannot "
-    "be read or written.",
     metavar="N",
 )

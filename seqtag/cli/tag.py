@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,14 @@ import click
 
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, in_output
-from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
+from seqtag.cli.common import Notes, check_stdin, check_target, load_model, refuse, usage
 from seqtag.cli.options import (
     complete_files,
     force_option,
     general_options,
     models_option,
     reading_options,
+    suffix_option,
     tagging_options,
     threads_option,
 )
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
     "--output",
     default="-",
     shown="standard output",
-    help="Output file (written atomically).",
-    metavar="FILE",
+    help="Output file (written atomically); or a folder, an existing one or a name with / at its "
+    "end, which gets an output for each input.",
+    metavar="FILE|DIR/",
 )
+@suffix_option
 @force_option
 @reading_options
 @tagging_options
@@ -47,6 +51,7 @@ def command(
     inputs: tuple[str, ...],
     models: tuple[str, ...],
     output: str,
+    suffix: str | None,
     force: bool,
     reading: InputOptions,
     threads: int,
@@ -55,12 +60,16 @@ def command(
 ) -> int:
     """Tag text or CoNLL files; the output is the input with its label columns filled.
 
+    Into a folder, finished outputs are skipped, --threads are shared by the files, and a file that
+    cannot be tagged does not stop the others: the exit code is 1. --force tags all files again.
+
     \b
     Examples:
       echo "Time flies like an arrow." | seqtag tag --to tagged
       seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
       seqtag tag -m en -m chunks.seqtag book.txt --to jsonl
       seqtag tag -m english.seqtag --keep --label-margin partly.conllu
+      seqtag tag -m en crawl/*.txt --suffix .conllu -o tagged/
     """
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.storage.output import Output
@@ -68,6 +77,13 @@ def command(
     from seqtag.tagging.streams import TagCounts, TagOptions
 
     inputs = inputs or ("-",)
+    if output.endswith(("/", os.sep)) or os.path.isdir(output):  # noqa: PTH112
+        from seqtag.cli.folder import tag_into_folder
+
+        how = {"suffix": suffix, "threads": threads, "force": force}
+        return tag_into_folder(notes, inputs, output, models, reading, tagging, **how)
+    if suffix is not None:
+        refuse(f"expected --suffix with -o DIR/, found {output!r}; leave it out, or name a folder")
     check_stdin(inputs)
     inputs = tuple(locate(inputs, announce=notes.announce))
     models = models or DEFAULT_MODELS

@@ -337,8 +337,8 @@ def _refuse_no_words(cells: Sequence[str]) -> None:
     if _TEXT_WORDS * len(cells) <= sum(len(cell.split(" ")) for cell in cells) and cells:
         msg = (
             f"expected one word in each row, found texts such as {cells[-1]!r:.60}; tag the texts "
-            "of a table with seqtag.batch.annotate in Python, or write them into a file of their "
-            "own; if they are words, name it with --format columns"
+            "of a table in Python (Pipeline.pipe), or write them into a file of their own; if they "
+            "are words, name it with --format columns"
         )
         raise CorpusError(msg)
 

@@ -52,7 +52,7 @@ _BINARY = {
         "save its text as a text file, or CSV",
     ),
     b"\xd0\xcf\x11\xe0": ("a document of Office", "save it as a text file, or as CSV"),
-    b"PAR1": ("Parquet", "give it to seqtag.batch.annotate, or write its tokens to a text file"),
+    b"PAR1": ("Parquet", "tag its rows in Python, or write its tokens to a text file"),
     b"{\\rtf": ("RTF", "save it as a text file"),
 }
 

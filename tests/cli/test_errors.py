@@ -118,10 +118,6 @@ REFUSED = [
         "raw.txt:1: the model needs the column pos, found form, misc; name the columns with "
         "--columns, or run a model that fills it first, as in -m en -m",
     ),
-    (
-        "tag -m chunk.seqtag train.conllu --to conll2000 -o folder",
-        "folder: Is a directory; name a fi",
-    ),
     ("tag -m upos.seqtag train.conllu -o no/out", "no: No such directory; check the path"),
     (
         "tag -m upos.seqtag train.conllu -o train.txt/out",

@@ -17,7 +17,7 @@ USAGE = [
     ("tag --onyl upos", "--only"),
     ("tag --format CoNLL-U", "found 'CoNLL-U' (did you mean 'conllu'?); see seqtag tag --help"),
     ("tag --to x", "'--to': expected one of conllu, columns, "),
-    ("tag train.txt -o x/", "expected the name of a file to write, found 'x/'"),
+    ("tag -o x/", "expected files to tag into a folder, found standard input; name the files"),
     ("tag --threads 0", "'--threads': 0 is not in the range x>=1"),
     ("tag - -", 'expected "-" (standard input) once, found it again'),
     ("tag --strict --lenient", "expected --strict or --lenient, found both; leave one out"),
@@ -77,10 +77,7 @@ USAGE = [
     ("tune t --try epochs=1 --try epochs=2", "expected --try epochs once, found it twice"),
     *(
         (f"{command} {number}", f"Invalid value for '{command.split()[-1]}': {found}")
-        for command in (
-            "serve --max-seconds",
-            "cluster tag train.txt -o n --time-limit",
-        )
+        for command in ("serve --max-seconds",)
         for number, found in (
             ("nan", "expected a number, found 'nan'"),
             ("inf", "inf is not in the range "),

@@ -197,8 +197,6 @@ def test_limits_of_automatic_settings_are_those_of_their_page():
 @pytest.mark.parametrize(
     ("page", "command", "option", "phrase"),
     [
-        ("cluster", "cluster tag", "--attempts", "(default: {})"),
-        ("train-on-shards", "cluster train", "--attempts", "(default: {})"),
         ("compare", "compare", "--resamples", "{:,} times, the same ones for both"),
         ("word-classes", "classes", "-K", "| `-K` | {} |"),
         ("word-classes", "classes", "--min-count", "| `--min-count` | {} |"),

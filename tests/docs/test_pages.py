@@ -29,7 +29,6 @@ PAGES = {
     "docs/conllu.md": (),
     "docs/how-to/choose-settings.md": (),
     "docs/how-to/classifiers.md": (),
-    "docs/how-to/cluster.md": (),
     "docs/how-to/compare.md": (),
     "docs/how-to/confidence.md": (),
     "docs/how-to/distill.md": (),
@@ -37,6 +36,7 @@ PAGES = {
     "docs/how-to/from-sklearn-crfsuite.md": ("sklearn", "sklearn_crfsuite"),
     "docs/how-to/gazetteers.md": (),
     "docs/how-to/lexicons.md": (),
+    "docs/how-to/many-files.md": (),
     "docs/how-to/nltk-conllu.md": ("nltk",),
     "docs/how-to/partial-annotation.md": (),
     "docs/how-to/python-lists.md": ("nltk",),
@@ -47,7 +47,6 @@ PAGES = {
     "docs/how-to/tables.md": ("pandas", "polars", "pyarrow"),
     "docs/how-to/tag.md": ("nltk",),
     "docs/how-to/train.md": (),
-    "docs/how-to/train-on-shards.md": (),
     "docs/how-to/troubleshooting.md": (),
     "docs/how-to/word-classes.md": (),
     "docs/reference/formats.md": (),
@@ -130,7 +129,7 @@ def test_no_two_pages_write_the_same_file():
         shell, python = ("".join(blocks(page, language)) for language in ("console", "python"))
         commands = "".join(re.findall(r"^\$ (.*\n)", shell, re.M))
         names = re.findall(r"(?:\s-o|--plot|--checkpoint|(?<!2)>) ?([\w./-]+)", commands)
-        names += re.findall(r'(?:\.save\(|tag_file\([^,]+, )"([^"]+)"', python)
+        names += re.findall(r'(?:\.save\(|tag_files\([^,]+, )"([^"]+)"', python)
         names += re.findall(r'open\("([^"]+)", "w', python)
         for name in {*names} - {"-", "/dev/null", "1"}:
             assert page_of.setdefault(name, page) == page, name

@@ -469,14 +469,12 @@ WRITES = re.compile(
     r"""|os\.(?:replace|rename|open|mkdir|makedirs)\(|\.rename\(|\.mkdir\(|tempfile\.|shutil\."""
 )
 KNOWN = {
-    "batch/ledger.py": "lines added to the ledger, which one process locks",
-    "batch/ray_cluster.py": "the null device, for what Ray prints",
-    "batch/storage.py": "folders of outputs; what is sent to a store whole",
     "catalogue/fetch.py": "removes a treebank that it refuses",
     "cli/__init__.py": "the null device, for a standard output that is gone",
     "cli/models.py": "removes models when it is asked to; asks on the terminal",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",
+    "storage/places.py": "folders of outputs; what is sent to a store when it is complete",
     "training/named.py": "the folder of models, its lock, and the name of a complete model",
 }
 """Modules that write otherwise than by `Output`, and what."""

