@@ -48,7 +48,6 @@ COMMAND_GROUPS = {
         "models": "Train models of any language by its name.",
         "corpora": "List and fetch corpora by name.",
         "classes": "Learn word classes from raw text.",
-        "lexicon": "Collect the tags of words from a corpus.",
         "bundle": "Combine models in one file; calibrate their scores.",
     },
     "Scale": {"cluster": "Tag many files on a Ray cluster."},

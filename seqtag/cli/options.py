@@ -286,13 +286,6 @@ attributes_option = in_advanced(
     help="Python file that defines custom attributes. It is executed: use only files that you "
     "trust.",
 )
-words_option = in_advanced(
-    "--words",
-    type=Choice(list(WORDS)),
-    default="form",
-    help="Form in which words of a lexicon are looked up, if its file does not define it: as "
-    "written, in lower case, or also with each digit as 0.",
-)
 tables_options = combined(
     in_features(
         "--classes",
@@ -304,13 +297,12 @@ tables_options = combined(
     in_features(
         "--lexicon",
         multiple=True,
-        metavar="[NAME=]FILE",
-        help="Lexicon file (TSV), as written by seqtag lexicon. Templates use it by "
-        "lexicon(NAME)[0].",
+        metavar="[NAME=]FILE[:lower]",
+        help="Words with values (TSV), looked up as written, or with :lower in lower case; :lower0 "
+        "also takes each digit as 0. Templates use it by lexicon(NAME)[0].",
     ),
-    words_option,
 )
-"""``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
+"""``--classes`` and ``--lexicon``; `training_arguments` reads them."""
 
 
 def is_pipeline(label: str | None) -> TypeGuard[str]:
@@ -337,7 +329,7 @@ def training_arguments(options: dict[str, Any], *, train: bool = False) -> None:
     """
     from seqtag.tables.lexicon import read_table, tables_of
 
-    unlabeled, mark = options.pop("unlabeled"), options.pop("unlabeled_mark")
+    unlabeled, equals, mark = options.pop("unlabeled").partition("=")
     label = options["label"]
     if not train and is_pipeline(label):
         refuse(
@@ -346,33 +338,43 @@ def training_arguments(options: dict[str, Any], *, train: bool = False) -> None:
         )
     elif unlabeled == "learn-around" and not train:
         refuse("expected --unlabeled error or skip here, found learn-around; seqtag train has it")
-    elif unlabeled != "learn-around" and mark != "_":
-        refuse(f"expected --unlabeled learn-around with --unlabeled-mark, found {unlabeled}")
-    elif mark in ("", "-"):
-        refuse(f"expected a label for --unlabeled-mark, found {mark!r}")
     options["unlabeled"] = unlabeled.replace("-", "_")
-    if train:
+    if equals:
         options["unlabeled_mark"] = mark
-    words = options.pop("words")
-    given = [(value, "class", "form") for value in options.pop("classes")]
-    given += [(value, "lexicon", words) for value in options.pop("lexicon")]
+    given = [(value, "class") for value in options.pop("classes")]
+    given += [(value, "lexicon") for value in options.pop("lexicon")]
     tables = []
-    for value, kind, how in given:
-        name, file = _name_and_file(value)
-        tables.append(read_table(file, name=name or None, words=how, kind=kind))
+    for value, kind in given:
+        name, file, words = _parts_of_table(value)
+        tables.append(read_table(file, name=name or None, words=words, kind=kind))
     options["tables"] = tables_of(tables)
 
 
 def other_inputs(options: Mapping[str, Any]) -> list[str]:
     """Return the files to read besides the sentences; call it before `training_arguments`."""
-    tables = [_name_and_file(value)[1] for value in (*options["classes"], *options["lexicon"])]
+    tables = [_parts_of_table(value)[1] for value in (*options["classes"], *options["lexicon"])]
     return [*filter(None, [options["templates"]]), *tables]
 
 
-def _name_and_file(value: str) -> tuple[str, str]:
-    """Split ``[NAME=]FILE``; the name is empty if there is none, or a file has that name."""
+def _parts_of_table(value: str) -> tuple[str, str, str]:
+    """Split ``[NAME=]FILE[:WORDS]`` into name, file and form of words; a file is taken as it is."""
     name, equals, file = value.partition("=")
-    return ("", value) if not equals or Path(value).exists() else (name, file)
+    if not equals or Path(value).exists():
+        name, file = "", value
+    short, _, words = file.rpartition(":")
+    if words in WORDS and not Path(file).exists():
+        return name, short, words
+    return name, file, "form"
+
+
+def _checked_unlabeled(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Refuse values other than ``error``, ``skip``, and ``learn-around`` with a mark or without."""
+    policy, equals, mark = value.partition("=")
+    if policy not in ("error", "skip", "learn-around") or (equals and policy != "learn-around"):
+        refuse(f"expected --unlabeled error, skip or learn-around[=MARK], found {value!r}")
+    elif equals and mark in ("", "-"):
+        refuse(f"expected a label after --unlabeled learn-around=, found {mark!r}")
+    return value
 
 
 max_sentence_option = in_advanced(
@@ -386,15 +388,15 @@ max_sentence_option = in_advanced(
 )
 limits_options = combined(
     max_sentence_option,
-    in_advanced("--strict", is_flag=True, help="Turn warnings about malformed input into errors."),
     in_advanced(
-        "--lenient",
-        is_flag=True,
-        help="Skip sentences that cannot be read, and report them. They are not learned from "
-        "and not scored; tag writes them unchanged, but leaves them out with --to.",
+        "--strict/--lenient",
+        default=None,
+        help="Turn warnings about malformed input into errors; or skip sentences that cannot be "
+        "read, and report them. These are not learned from and not scored; tag writes them "
+        "unchanged, but leaves them out with --to.",
     ),
 )
-"""``--max-sentence``, ``--strict`` and ``--lenient``: input limits and strictness."""
+"""``--max-sentence``, and ``--strict`` or ``--lenient``: input limits and strictness."""
 
 
 class InputOptions(ReadOptions):
@@ -434,11 +436,9 @@ def reading_options(command: Command) -> Command:
 
     @wraps(command)
     def run(
-        *args: Any, format: str, limits: ReadLimits, strict: bool, lenient: bool, **options: Any
+        *args: Any, format: str, limits: ReadLimits, strict: bool | None, **options: Any
     ) -> Any:
-        if strict and lenient:
-            refuse("expected --strict or --lenient, found both; leave one out")
-        if strict or lenient:
+        if strict is not None:
             limits = limits._replace(mode="strict" if strict else "lenient")
         kind = "columns" if options["columns"] and format == "auto" else format
         reading = InputOptions.taken_from(options, format=kind, limits=limits)
@@ -505,22 +505,14 @@ templates_option = in_features(
 )
 
 
-unlabeled_options = combined(
-    in_input(
-        "--unlabeled",
-        type=Choice(("error", "skip", "learn-around")),
-        default="error",
-        help="What to do with sentences that have unlabeled words: refuse them, leave them "
-        "out, or learn from their other words (train only).",
-    ),
-    in_advanced(
-        "--unlabeled-mark",
-        metavar="MARK",
-        default="_",
-        help="Label of unlabeled words, for --unlabeled learn-around.",
-    ),
+unlabeled_option = in_input(
+    "--unlabeled",
+    callback=_checked_unlabeled,
+    default="error",
+    metavar="error|skip|learn-around[=MARK]",
+    help="What to do with sentences that have unlabeled words: refuse them, leave them out, or "
+    "learn from their other words (train only). MARK is the label of such words, by default _.",
 )
-"""``--unlabeled`` and ``--unlabeled-mark``; `training_arguments` reads them."""
 
 
 training_options = combined(
@@ -530,7 +522,7 @@ training_options = combined(
     tables_options,
     setting_options,
     seed_option,
-    unlabeled_options,
+    unlabeled_option,
     json_option,
     quiet_option,
 )

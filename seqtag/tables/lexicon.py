@@ -6,13 +6,9 @@ import logging
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from seqtag.errors import CorpusError, TemplateError
-from seqtag.features.attributes import resolve
-from seqtag.features.encoder import Column
 from seqtag.features.language import parse, preset_names
 from seqtag.features.normal_forms import normal_forms
 from seqtag.features.templates import NAME
@@ -23,10 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from numpy.typing import NDArray
-
+    from seqtag.features.encoder import Column
     from seqtag.features.templates import Template, TemplateSet
-    from seqtag.labels.column import LabelColumn
 
     TableSource = WordTable | str | PathLike[str]
 
@@ -195,83 +189,21 @@ def note_useless(tables: Sequence[WordTable], columns: Sequence[Column]) -> None
         is_written = table.words == "form"  # words are looked up as they are written
         in_lower = _found(replace(table, words="lower"), forms) if is_written else 0
         if in_lower > 2 * found:
-            note = "the table %s has %d training words, but %d in lower case; try --words lower"
+            note = (
+                "the table %s has %d training words, but %d in lower case; look them up so: "
+                "--lexicon FILE:lower"
+            )
             _log.warning(note, table.name, found, in_lower)
         elif not found:
             note = (
                 "none of the %s words of the table %s is in the training data, so that it has no "
-                "effect; compare their spelling, case (--words lower) and quotation marks"
+                "effect; compare their spelling, case (:lower) and quotation marks"
             )
             _log.warning(note, f"{len(table):,}", table.name)
 
 
 def _found(table: WordTable, forms: Sequence[Sequence[str]]) -> int:
     return sum(int((table.slots(table.hashes_of(f)) < len(table.values)).sum()) for f in forms)
-
-
-class AnnotatedCorpus(Protocol):
-    """Sentences with label columns, such as `seqtag.training.data.Corpus`."""
-
-    def label_column(self, label: str | None) -> LabelColumn:
-        """Return the named label column, or the default one."""
-
-    def gather_columns(self, names: Sequence[str]) -> tuple[dict[str, Column], NDArray[np.int64]]:
-        """Return columns by name, and the length of each sentence."""
-
-
-def build_lexicon(
-    corpus: AnnotatedCorpus, column: str | None = None, min_count: int = 1, words: str = "form"
-) -> tuple[dict[str, str], list[tuple[str, ...]]]:
-    """Collect the values that words have in annotated sentences.
-
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    column
-        The column of the values; by default the one that training would learn.
-    min_count
-        Least occurrences of a word.
-    words
-        How words are looked up, one of `seqtag.tables.table.WORDS`; words that are looked up alike
-        are one.
-
-    Returns
-    -------
-    header : dict
-        Description of the table.
-    rows : list of tuple
-        Each word with its values, sorted; ``_`` and the empty string are no values.
-
-    Raises
-    ------
-    CorpusError
-        If there are no sentences, or no such column.
-    """
-    label = corpus.label_column(column)
-    found, lengths = corpus.gather_columns(("form", *label.columns))
-    forms, *values = found.values()
-    looked_up = resolve(WORDS[words]).many(normal_forms(forms.types))
-    names = Column.of(map(str, looked_up))
-    ids = names.ids[forms.ids]
-    counts = np.bincount(ids, minlength=len(names.types))
-    tags = values[0]
-    if len(values) > 1:
-        pairs = zip(tags.values(), values[1].values(), strict=True)
-        tags = Column.of(label.join(pair) for pair in pairs)
-    width = np.int64(len(tags.types))
-    rows: dict[str, list[str]] = {}
-    for pair in np.unique(ids * width + tags.ids).tolist():
-        word, value = names.types[pair // int(width)], tags.types[pair % int(width)]
-        if counts[pair // int(width)] >= min_count and value not in ("", "_"):
-            rows.setdefault(word, []).append(value)
-    header = {
-        "words": words,
-        "column": str(label),
-        "min-count": str(min_count),
-        "tokens": str(int(lengths.sum())),
-    }
-    return header, [(word, *sorted(rows[word])) for word in sorted(rows)]
 
 
 _WITHOUT = ("lemma", "multiword", "sentences")

@@ -211,8 +211,8 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
         len(values) == _CONLLU - 1 and _ID.fullmatch(word) for word, values in rows
     ):
         msg = (
-            "expected a table of words and values, found rows of CoNLL-U; convert the file with "
-            "seqtag lexicon"
+            "expected a table of words and values, found rows of CoNLL-U; write a line for each "
+            "word, with a tab between word and value"
         )
         raise CorpusError(msg, source=stream.name)
     if not has_header and (found := _doubtful(rows)):

@@ -31,7 +31,6 @@ def test_01_empty_file(bench, data):
         (bench.call("compare", NAME, NAME, "train.conllu"), "score"),
         (bench.call("train", "train.conllu", NAME, "-o", "new"), "learn from"),
         (bench.call("train", NAME, "train.conllu", "-o", "new"), "learn from"),
-        (bench.call("lexicon", "train.conllu", NAME, "-o", "new"), "learn from"),
     ):  # an empty file has no columns, which is not what is wrong with it
         assert (done.code, done.out) == (1, b"")
         assert done.err == f"seqtag: {NAME}: expected sentences to {what}, found none\n"

@@ -195,4 +195,4 @@ def test_words_without_a_label_are_learnt_around(folder, call):
     done = call("train", "partly.conllu", *pipeline)
     assert done.code == 2
     assert "expected --unlabeled learn-around with one label, found all" in done.err
-    assert call("train", "partly.conllu", "--unlabeled-mark", "", *how, "--force").code == 2
+    assert call("train", "partly.conllu", "--unlabeled", "learn-around=", *how).code == 2

@@ -20,7 +20,6 @@ USAGE = [
     ("tag -o x/", "expected files to tag into a folder, found standard input; name the files"),
     ("tag --threads 0", "'--threads': 0 is not in the range x>=1"),
     ("tag - -", 'expected "-" (standard input) once, found it again'),
-    ("tag --strict --lenient", "expected --strict or --lenient, found both; leave one out"),
     *(
         (
             f"tag -m upos.seqtag train.conllu --to tagged {option}",
@@ -46,11 +45,8 @@ USAGE = [
     ("train train.txt -o n --seed 4294967296", "'--seed': 4294967296 is not in"),
     ("train train.txt -o n --update adative", "did you mean 'adaptive'?"),
     ("train train.txt -o n --columns form,,x", "such as form,pos,chunk, found"),
-    ("train t -o n --unlabeled-mark ?", "expected --unlabeled learn-around with --unlabeled-mark"),
-    (
-        "train t -o n --unlabeled learn-around --unlabeled-mark=",
-        "expected a label for --unlabeled-mark, found ''",
-    ),
+    ("train t -o n --unlabeled skip=?", "skip or learn-around[=MARK], found 'skip=?'"),
+    ("train t -o n --unlabeled learn-around=", "a label after --unlabeled learn-around=, found ''"),
     (
         "train t -o n --label upos,lemma --templates pos",
         "expected --templates with one label, found",

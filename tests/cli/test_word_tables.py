@@ -1,4 +1,4 @@
-"""seqtag lexicon, and tables and attributes of one's own by options."""
+"""Tables and attributes of one's own by options."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -43,30 +43,9 @@ def folder(tmp_path, monkeypatch):
     unregister(["my_ending"])
 
 
-# ----------------------------------------------------------------- lexicon
-def test_a_lexicon(folder, call):
-    done = call("lexicon", "train.conllu", "-o", "t.lexicon", "--min-count", 4, "--column", "xpos")
-    assert (done.code, done.out) == (0, b"")
-    assert done.err == "seqtag: t.lexicon: 7 words, 5 values\n"
-    assert (folder / "t.lexicon").read_text() == (
-        "# seqtag table 1\n# name: t\n# words: form\n# column: xpos\n# min-count: 4\n"
-        "# tokens: 44\n# source: train.conllu\n"
-        ".\t.\na\tDT\nbig\tJJ\ncat\tNN\ndog\tNN\nsees\tVBZ\nthe\tDT\n"
-    )
-
-
-def test_a_lexicon_on_standard_output(folder, call):
-    done = call("lexicon", "train.conllu", "-o", "-", "--words", "lower0", "-q")
-    assert done.out.decode().splitlines()[:3] == [
-        "# seqtag table 1",
-        "# words: lower0",
-        "# column: upos",
-    ]
-
-
 # ----------------------------------------------------------------- tables
 def test_training_with_tables(folder, call):
-    options = ("--classes", "en.classes", "--lexicon", "zoo=names.tsv", "--words", "lower")
+    options = ("--classes", "en.classes", "--lexicon", "zoo=names.tsv:lower")
     done = call("train", "train.conllu", *options, *SHORT, "-o", "m.seqtag")
     assert done.code == 0
     info = call("info", "m.seqtag", "--verbose").out.decode()
@@ -166,13 +145,13 @@ def test_tables_that_do_not_fit(folder, call, options, message):
 
 
 @pytest.mark.parametrize(
-    ("word", "options", "is_useless"),
-    [("Dog", (), True), ("Dog", ("--words", "lower"), False), ("'dog'", (), True)],
+    ("word", "how", "is_useless"),
+    [("Dog", "", True), ("Dog", ":lower", False), ("'dog'", "", True)],
 )
-def test_a_table_without_a_word_of_the_data_is_named(folder, call, word, options, is_useless):
+def test_a_table_without_a_word_of_the_data_is_named(folder, call, word, how, is_useless):
     (folder / "mine.tsv").write_text(f"{word}\tanimal\nunicorn\tanimal\n")
     (folder / "train.conllu").write_text(conllu())
-    table = ("--lexicon", "mine.tsv", *options)
+    table = ("--lexicon", f"mine.tsv{how}")
     done = call("train", "train.conllu", *table, *SHORT, "-o", "m.seqtag", "--force")
     assert done.code == 0
     note = "none of the 2 words of the table mine is in the training data, so that it has no effect"
@@ -180,23 +159,24 @@ def test_a_table_without_a_word_of_the_data_is_named(folder, call, word, options
 
 
 @pytest.mark.parametrize(
-    ("words", "options", "note"),
+    ("words", "how", "note"),
     [
-        ("dog the cat", (), ""),
-        ("dog the cat", ("--words", "lower"), ""),
-        ("Dog The Cat", (), "none of the 3 words"),
+        ("dog the cat", "", ""),
+        ("dog the cat", ":lower", ""),
+        ("Dog The Cat", "", "none of the 3 words"),
         (
             "fido dog rex",
-            (),
+            "",
             "the table mine has 1 training words, but 3 in lower",
         ),
     ],
 )
-def test_a_table_that_has_more_words_in_lower_case_is_named(folder, call, words, options, note):
+def test_a_table_that_has_more_words_in_lower_case_is_named(folder, call, words, how, note):
     (folder / "mine.tsv").write_text("".join(f"{word}\tanimal\n" for word in words.split()))
     (folder / "t.txt").write_text("Fido N\nRex N\nthe D\ndog N\ncat N\n\n" * 3)
-    how = "--columns", "form,pos", "--lexicon", "mine.tsv", *options, *SHORT, "-o", "m.seqtag"
-    done = call("train", "t.txt", *how, "--force")
+    table = "--lexicon", f"mine.tsv{how}"
+    options = "--columns", "form,pos", *SHORT, "-o", "m.seqtag", "--force"
+    done = call("train", "t.txt", *table, *options)
     assert done.code == 0
     assert note in done.err and ("the table mine" in done.err) == bool(note)
 
@@ -320,15 +300,3 @@ def test_a_function_that_fails_when_a_model_is_used(folder, call):
 def test_a_file_loaded_again(folder):
     assert load_attributes("mine.py") == ["my_ending"] == load_attributes("mine.py")
     assert "my_ending" in attribute_names()
-
-
-def test_a_lexicon_of_nothing_is_refused(folder, call):
-    for options in (("--column", "feats"), ("--min-count", 1000)):
-        done = call("lexicon", "train.conllu", "-o", "none.lexicon", *options)
-        assert (done.code, done.out, done.err.splitlines()[-1]) == (
-            1,
-            b"",
-            'seqtag: train.conllu: expected words with values other than "_", often enough for '
-            "--min-count, found none; name another column with --column, or give more text",
-        )
-        assert not (folder / "none.lexicon").exists()

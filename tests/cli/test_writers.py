@@ -44,7 +44,6 @@ WRITERS = {
         "out.html",
     ),
     "classes": (("classes", "train.conllu", "-K", 2, "--min-count", 1, "-q", "-o"), "out.classes"),
-    "lexicon": (("lexicon", "train.conllu", "--column", "upos", "-q", "-o"), "out.lexicon"),
 }
 """Everything that a command writes to a file: arguments, and the name that follows them."""
 
@@ -102,7 +101,7 @@ def opened():
 
 # ----------------------------------------------------------------------------- faults
 # One of each kind of file; they share seqtag.storage.output, whose faults have tests of their own.
-KINDS = ("model", "tagged", "gzip", "page", "lexicon")
+KINDS = ("model", "tagged", "gzip", "page", "classes")
 
 
 @pytest.mark.parametrize(

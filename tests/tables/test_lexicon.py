@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from seqtag.errors import CorpusError, TemplateError
 from seqtag.features.language import load, parse
 from seqtag.model.bundle import to_bytes
 from seqtag.tables.lexicon import (
-    build_lexicon,
     check_used,
     given_tables,
     name_of,
@@ -24,7 +22,6 @@ from seqtag.tables.table import WordTable
 from seqtag.tables.tsv import write_word_table
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.training.calibration import calibrate
-from seqtag.training.data import open_corpus
 from seqtag.training.selection import cross_validate, tagger_fit
 from tests.command_line import conllu
 from tests.strategies import corpus, each_backend, install
@@ -107,29 +104,6 @@ def test_a_table_that_nothing_looks_into():
         "lemma.txt: expected templates that use the table 'c', found none (the preset lemma "
         "has none); add class(c)[0], or leave the table out"
     )
-
-
-# ----------------------------------------------------------------- lexicons
-def lexicon_of(data, *options, **words):
-    with ExitStack() as files:
-        return build_lexicon(open_corpus(data, files), *options, **words)
-
-
-def test_a_lexicon_of_a_corpus():
-    data = corpus("The DT, men NN; the DT, Men VB; THE PR, x _")
-    header, rows = lexicon_of(data, "tag", words="lower")
-    assert rows == [("men", "NN", "VB"), ("the", "DT", "PR")]
-    assert header == {"words": "lower", "column": "tag", "min-count": "1", "tokens": "6"}
-    assert lexicon_of(data, "tag", 3, "lower")[1] == [("the", "DT", "PR")]
-    assert lexicon_of(data, "tag")[1][:2] == [("Men", "VB"), ("THE", "PR")]
-
-
-def test_a_lexicon_of_two_columns(tmp_path):
-    path = tmp_path / "t.conllu"
-    path.write_text("1\ta\t_\tN\t_\tX=1\t_\t_\t_\t_\n2\tb\t_\tN\t_\t_\t_\t_\t_\t_\n\n")
-    assert lexicon_of(path, "upos+feats")[1] == [("a", "N|X=1"), ("b", "N")]
-    with pytest.raises(CorpusError, match="column"):
-        lexicon_of(path, "pos")
 
 
 # ----------------------------------------------------------------- every way of training

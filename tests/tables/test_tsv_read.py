@@ -107,8 +107,8 @@ def test_what_may_be_an_entry_is_one(file, caplog, text):
         ("a\tb\nb\tc\rd\te\n", "t:2: expected lines that end with \\n or \\r\\n, found a"),
         (
             "# sent_id = 1\n1-2" + "\tdu" + 8 * "\t_" + "\n1\tde" + 8 * "\t_" + "\n\n",
-            "t: expected a table of words and values, found rows of CoNLL-U; convert the file "
-            "with seqtag lexicon",
+            "t: expected a table of words and values, found rows of CoNLL-U; write a line "
+            "for each word",
         ),
         ("a\tb\nParis\n", "t:2: expected a word, a tab and its value, found 'Paris'"),
         (HEAD + "x\n", "t:5: expected a word, a tab and its value, or a comment, found 'x'"),
