@@ -277,8 +277,7 @@ def _mixing_shown(found: dict[str, Any]) -> str:
     ]
     text = filled(
         "The next table shows training on shards: UPOS accuracy in percent on the development set "
-        f"of {found['corpus']}, by number of shards (rows) and rounds (columns), with one seed. "
-        "[Train on shards](how-to/train-on-shards.md) shows means of three seeds for English."
+        f"of {found['corpus']}, by number of shards (rows) and rounds (columns), with one seed."
     )
     return f"{text}\n{table(['shards', *map(str, rounds)], rows)}"
 
