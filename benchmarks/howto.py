@@ -67,20 +67,17 @@ def over_seeds(task: str, folder: Path, **settings: Any) -> float:
 
 
 def tag_dictionary(folder: Path) -> Found:
-    """Measure both values of --tag-dictionary and the automatic choice, with seed 1."""
-    found = {}
-    for task in list(NAMES)[:9]:
-        scores = [train_and_score(task, folder, tag_dictionary=n)["score"] for n in (0, 1)]
-        chosen = train_and_score(task, folder)
-        found[task] = [*scores, chosen["tag_dictionary"], chosen["score"]]
-    return found
+    """Measure --tag-dictionary 0 and --tag-dictionary 1, with seed 1."""
+    return {
+        task: [train_and_score(task, folder, tag_dictionary=n)["score"] for n in (0, 1)]
+        for task in list(NAMES)[:9]
+    }
 
 
 def dropout(folder: Path) -> Found:
     """Measure --dropout 0 and --dropout rare."""
     return {
-        task: [over_seeds(task, folder, quick=True, dropout=value) for value in (0, "rare")]
-        for task in UPOS
+        task: [over_seeds(task, folder, dropout=value) for value in (0, "rare")] for task in UPOS
     }
 
 
@@ -108,22 +105,9 @@ def partial(folder: Path) -> Found:
         blanked.append(sentence_of(columns | {"upos": [label or "_" for label in labels]}))
     found = {}
     for name, data in (("error", full), ("learn_around", blanked), ("skip", blanked)):
-        one = train_and_score("EWT UPOS", folder, data, unlabeled=name, tag_dictionary=0)
+        one = train_and_score("EWT UPOS", folder, data, unlabeled=name)
         found[name] = [one["sentences"], one["score"]]
     return found
-
-
-def checkpoints(folder: Path) -> Found:
-    """Measure what checkpoints after each epoch cost: megabytes, and processor time in percent."""
-    corpus = folder / CORPORA["EWT UPOS"].train
-    times, size = {}, 0
-    for kept in (False, True):
-        with tempfile.TemporaryDirectory() as place:
-            begin = process_time()
-            seqtag.train(corpus, label="upos", quick=True, checkpoint=place if kept else None)
-            times[kept] = process_time() - begin
-            size = max(size, *(file.stat().st_size for file in Path(place).rglob("*")), 0)
-    return {"megabytes": size / 1e6, "percent": 100 * (times[True] / times[False] - 1)}
 
 
 def margins(folder: Path) -> float:
@@ -141,8 +125,7 @@ def margins(folder: Path) -> float:
 
 
 MEASURED: dict[str, Callable[[Path], Any]] = {
-    each.__name__: each
-    for each in (*(tag_dictionary, dropout, lexicon, partial, checkpoints, margins),)
+    each.__name__: each for each in (tag_dictionary, dropout, lexicon, partial, margins)
 }
 
 
@@ -151,30 +134,12 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
     percent = "{:.2f}".format
     settings = [
         table(
-            ["dev, accuracy", "`0`", "`1`", "chosen"],
-            [
-                [NAMES[task], percent(a), percent(b), f"`{choice}`: {chosen:.2f}"]
-                for task, (a, b, choice, chosen) in found["tag_dictionary"].items()
-            ],
+            ["dev, accuracy", "`0`", "`1`"],
+            [[NAMES[task], *map(percent, pair)] for task, pair in found["tag_dictionary"].items()],
         ),
         table(
             ["dev, accuracy, mean of three seeds", "`0`", "`rare`"],
             [[NAMES[task], *map(percent, pair)] for task, pair in found["dropout"].items()],
-        ),
-        table(
-            ["test, mean of five seeds", "one pass", "two passes", "model", "training"],
-            [
-                [
-                    NAMES[task] + (", with word classes" if "classes" in two else ""),
-                    *(percent(tried[each]["score"]) for each in (one, two)),
-                    *(
-                        f"{tried[one][key]:.1f} → {tried[two][key]:.1f} {unit}"
-                        for key, unit in (("mb", "MB"), ("seconds", "s"))
-                    ),
-                ]
-                for task, one, two in _two_passes(options)
-                if (tried := options[task])
-            ],
         ),
     ]
     stored = {
@@ -205,7 +170,6 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
     return {
         "tag dictionary": ("settings.md", settings[0]),
         "dropout": ("settings.md", settings[1]),
-        "two passes": ("settings.md", settings[2]),
         "word tables": ("lexicons.md", words),
         "partial annotation": ("partial-annotation.md", gaps),
     }
@@ -218,13 +182,6 @@ _WITH_TABLES = [
     ("CoNLL-2000 chunks, F1", "classes", "--classes"),
     ("WNUT-17 names, F1", "classes", "--classes"),
 ]
-
-
-def _two_passes(options: Found) -> list[tuple[str, str, str]]:
-    """Return tasks with the names of the same option for one pass and for two."""
-    drop = "--classes --dropout 0.1 --min-count 1"
-    pairs = [("default", "--passes 2"), (drop, f"{drop} --passes 2")]
-    return [(task, *pair) for task in NAMES for pair in pairs if pair[1] in options.get(task, {})]
 
 
 def main() -> None:

@@ -86,8 +86,6 @@ CORPORA = {
 MORE_CLASSES = 200, 1000
 """How many classes two tables have that are tried together."""
 
-EVERYTHING = "--best --classes"
-
 INTRODUCTION = """\
 # Effect of training options
 
@@ -104,14 +102,10 @@ python -m benchmarks.options --page
 - `--classes`: {classes} word classes from 19 million words of raw English reviews and news
   (`seqtag classes`).
 - *two tables of classes*: {more} classes from the same text (`--classes` twice).
-- `--best`: five runs, and two passes if a trial finds them better.
 - *training*: the shortest training time of the seeds, on two cores that may have been running
   other work. Compare only rows of the same task.
-"""
-
-CONCLUSION = """\
-`--quick` skips the trial runs that choose automatic settings, such as `--tag-dictionary` and, for
-names, `--recall-bias`.
+- Version 0.3.0 chose `--tag-dictionary` and, for names, `--recall-bias` by trials, which later
+  versions do not. The time of a trial is in all rows but the defaults of tags.
 """
 
 
@@ -120,20 +114,15 @@ def options_of(corpus: Corpus, tables: Sequence[WordTable]) -> dict[str, dict[st
 
     The first table is tried alone, the others together.
     """
-    tried: dict[str, dict[str, Any]] = {"default": {}, "--quick": {"quick": True}}
+    tried: dict[str, dict[str, Any]] = {"default": {}}
     drop = {"dropout": 0.1, "min_count": 1}
     tried["--dropout 0.1 --min-count 1"] = drop
-    tried["--passes 2"] = {"passes": 2}
     tried["--runs 5"] = {"runs": 5}
-    if not corpus.english:
-        tried["--best"] = {"runs": 5, "passes": "auto"}
     if corpus.english and tables:
         one, two = {"tables": tables[:1]}, {"tables": tables[1:]}
         tried["--classes"] = one
         tried["two tables of classes"] = two
         tried["--classes --dropout 0.1 --min-count 1"] = {**one, **drop}
-        tried["--classes --dropout 0.1 --min-count 1 --passes 2"] = {**one, **drop, "passes": 2}
-        tried[EVERYTHING] = {**one, "runs": 5, "passes": "auto"}
     return tried
 
 
@@ -181,13 +170,8 @@ def page(results: dict[str, Any]) -> str:
                 ]
             )
     shown = table([results["part"], "", "score", "model", "training"], rows, left=2)
-    return "\n".join(
-        [
-            INTRODUCTION.format(**results, more=" and ".join(f"{n:,}" for n in MORE_CLASSES)),
-            shown,
-            CONCLUSION,
-        ]
-    )
+    more = " and ".join(f"{n:,}" for n in MORE_CLASSES)
+    return f"{INTRODUCTION.format(**results, more=more)}\n{shown}\n"
 
 
 def in_order(found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -37,7 +37,7 @@ class Lane(NamedTuple):
 
 TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
 TABLE = "tagging.tables:TableTagger.tag"
-PREPARE, FIT_TASK = "training.train:_for_tagger", "training.loop:fit_task"
+GATHER, FIT_TASK = "training.train:_gather_column", "training.loop:fit_task"
 FIND = "segmentation.reading:SegmentedText._find"
 
 LANES = (
@@ -45,10 +45,11 @@ LANES = (
         "train",
         "corpus files",
         (
-            Stage("training.data:open_corpus", PREPARE, "blocks of lines, or sentences"),
-            Stage("training.task:Request.tagger", PREPARE, "candidate tasks"),
-            Stage("training.data:Corpus.gather", PREPARE, "a treebank: columns of ids"),
-            Stage("training.loop:train_tasks", TRAIN, "a task with definite settings"),
+            Stage("training.data:open_corpus", TRAIN, "blocks of lines, or sentences"),
+            Stage("training.plan:plan", GATHER, "tasks, with others for other labels"),
+            Stage("training.data:Corpus.gather", GATHER, "a treebank: columns of ids"),
+            Stage("training.loop:train_tasks", TRAIN, "one task after the other"),
+            Stage("training.choose:choose", "training.loop:train_tasks", "the task for these data"),
             Stage("training.treebank:examples_of", FIT_TASK, "examples of the task"),
             Stage("training.problem:build_problem", FIT_TASK, "labels as ids"),
             Stage(

@@ -42,7 +42,7 @@ COMMAND_GROUPS = {
     },
     "Tune": {
         "cv": "Cross-validate: train and score on K folds.",
-        "tune": "Search for the best settings; draw learning curves.",
+        "tune": "Search for the best settings.",
     },
     "Data": {
         "models": "Train models of any language by its name.",

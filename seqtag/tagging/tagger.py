@@ -42,12 +42,6 @@ class Tagger(ModelRuntime):
     hidden
         True if its labels only feed other taggers and are not written into files.
 
-    Attributes
-    ----------
-    first : tuple of Tagger
-        Taggers of the first of two passes, whose labels are columns of this one; empty if the
-        model makes one pass.
-
     Raises
     ------
     ModelFileError
@@ -233,14 +227,14 @@ class Tagger(ModelRuntime):
         Examples
         --------
         >>> import seqtag
-        >>> tagger = seqtag.load("en").tagger("xpos")
+        >>> tagger = seqtag.load("en").tagger("upos")
         >>> tagger.tag("The cat sat on the mat .".split())
-        ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
-        >>> tagger.tag(["Fish", "swim"], fixed_labels=["NN", None])
-        ['NN', 'VBP']
+        ['DET', 'NOUN', 'VERB', 'ADP', 'DET', 'NOUN', 'PUNCT']
+        >>> tagger.tag(["Fish", "swim"], fixed_labels=["NOUN", None])
+        ['NOUN', 'VERB']
         >>> scored = tagger.tag(["the", "Sing"], scores=True)
         >>> scored.labels, scored.margins[0] > scored.margins[1], scored.probabilities
-        (['DT', 'NN'], True, None)
+        (['DET', 'NOUN'], True, None)
         """
         if scores:
             return self._run_one(sentence, fixed_labels, self._decode_margins, self._write_scored)

@@ -144,7 +144,6 @@ CHANGES = (
     "A model format number",
     "A pipeline component",
     "A command",
-    "A value that resumed training needs",
     "A new decoder output",
     "An integration",
 )

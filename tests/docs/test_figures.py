@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks import howto
 from seqtag import settings
-from seqtag.cli import cli, main
+from seqtag.cli import cli
+from seqtag.features.language import load, preset_names
 from seqtag.segmentation import reading
-from seqtag.training import choose, loop
 from tests.conftest import ROOT
 
 PAGES = [
@@ -101,7 +101,6 @@ def test_limits_of_the_security_page_are_those_of_the_code():
 
 
 def test_counts_of_the_reliability_page_are_those_of_the_tests():
-    from tests.cli import test_resume
     from tests.fuzzing.targets import TARGETS
 
     page = " ".join((ROOT / "docs" / "reliability.md").read_text("utf-8").split())
@@ -109,30 +108,10 @@ def test_counts_of_the_reliability_page_are_those_of_the_tests():
     bad = "".join(path.read_text("utf-8") for path in folder.glob("test_bad_inputs*.py"))
     inputs = {*re.findall(r"(?:^def test_|id=\")(\d\d)[_ ]", bad, re.M)}
     assert f"A catalog of {len(inputs)} bad inputs" in page
-    assert len(TARGETS) == 14
-    assert "There are fourteen fuzz targets" in page
+    assert len(TARGETS) == 13
+    assert "There are thirteen fuzz targets" in page
     rows = page.split("| kernel, under sanitizers |")[1].split("Fuzzing and manual")[0]
     assert {*re.findall(r"\| ([a-z-]+)[^|]*\| [\d,]+ \| [\d,]+ \|", rows)} == {*TARGETS}
-    text = (folder / "test_resume.py").read_text("utf-8")
-    [(each_change, nightly)] = re.findall(r'"kills", \[(\d+), pytest.param\((\d+)', text)
-    kinds = len(test_resume.TODAY)
-    often = sum(map(int, re.findall(r"= kill\((\d+)", text))) + int(each_change) * kinds
-    assert f"SIGKILL {often} times on every change" in page
-    assert f"{int(nightly) * kinds} more times nightly" in page
-
-
-# ------------------------------------------------------------------------------------ output
-def test_the_note_on_automatic_settings_is_what_the_command_prints(
-    corpora_dir, tmp_path, monkeypatch, capsys
-):
-    page = (ROOT / "docs" / "how-to" / "settings.md").read_text("utf-8")
-    [(command, note)] = re.findall(
-        r"^\$ seqtag (train tr_imst.*)\n(seqtag: note: .*)\n", page, re.M
-    )
-    monkeypatch.chdir(corpora_dir / "ud-turkish-imst")
-    *args, model = command.split()
-    assert main([*args, str(tmp_path / model)]) == 0
-    assert note in capsys.readouterr().err.splitlines()
 
 
 # ------------------------------------------------------------------------------------ how-to
@@ -186,12 +165,15 @@ def test_limits_of_the_server_are_those_of_its_page():
 
 def test_limits_of_automatic_settings_are_those_of_their_page():
     text = how_to("settings")
-    assert f"more than {choose._ENOUGH:,} tokens" in text
-    assert f"fewer than {choose._TOO_FEW:,} tokens" in text
-    assert f"blocks of up to {choose._BLOCK} adjacent sentences" in text
     assert f"fewer than {settings._MANY_TOKENS:,} words" in text
-    assert (choose._HELD_OUT_EVERY, choose._EARLY) == (4, 3)
-    assert (loop._FOLDS, loop._FOLD_EPOCHS, loop._BLOCK) == (2, 3, 50)
+    biases = [
+        settings.Settings(recall_bias="auto").for_corpus(1, once).recall_bias
+        for once in (0.5, 0.51)
+    ]
+    assert "This is {}, or {} if more than half".format(*biases) in text
+    dictionaries = {name for name in preset_names() if load(name).settings.get("tag-dictionary")}
+    assert dictionaries == {"morph", "morph-tags"}
+    assert "The default, 0, restricts nothing; the presets `morph` and `morph-tags` set 1." in text
 
 
 @pytest.mark.parametrize(
