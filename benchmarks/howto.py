@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
+import re
 from pathlib import Path
 from random import Random
 from statistics import mean
@@ -23,9 +23,9 @@ from benchmarks import summary
 from benchmarks.measure import ROOT
 from benchmarks.options import CORPORA, label_of
 from benchmarks.text import table
-from seqtag.cli import main as command
 from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
+from seqtag.tables.table import WordTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,11 +83,11 @@ def dropout(folder: Path) -> Found:
 
 def lexicon(folder: Path) -> Found:
     """Measure a lexicon of the Penn tags of CoNLL-2000 for the UPOS of English EWT."""
-    with tempfile.TemporaryDirectory() as place:
-        file = f"{place}/penn.lexicon"
-        train = str(folder / "conll2000" / "train.txt")
-        command(["lexicon", train, "--column", "pos", "--words", "lower0", "-q", "-o", file])
-        tags = seqtag.read_table(file)
+    rows: dict[str, set[str]] = {}
+    for sentence in seqtag.read(folder / "conll2000" / "train.txt"):
+        for word, tag in zip(sentence.words, sentence.column("pos"), strict=True):
+            rows.setdefault(re.sub(r"\d", "0", word.lower()), set()).add(tag)
+    tags = WordTable.of("penn", [(word, sorted(found)) for word, found in rows.items()], "lower0")
     return {
         "default": over_seeds("EWT UPOS", folder),
         "lexicon": over_seeds("EWT UPOS", folder, tables=[tags]),

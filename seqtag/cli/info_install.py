@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXTRAS = {
-    "arrow": ("pyarrow",),
     "plot": ("matplotlib",),
     "ray": ("ray",),
     "serve": ("starlette", "uvicorn"),

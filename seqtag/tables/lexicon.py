@@ -34,7 +34,7 @@ def read_table(
     words: str = "form",
     kind: str | None = None,
 ) -> WordTable:
-    r"""Read a word table: one of ``seqtag classes`` or ``seqtag lexicon``, or any TSV.
+    r"""Read a word table: one of ``seqtag classes``, or any TSV.
 
     Parameters
     ----------

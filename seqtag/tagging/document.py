@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from functools import cached_property
-from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +17,7 @@ from seqtag.corpus.formats import to_token_list
 from seqtag.corpus.sentence import find_column, split_key, values_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import spaces_of
-from seqtag.errors import SeqtagError, install_hint
+from seqtag.errors import SeqtagError
 from seqtag.html_tables import paragraph, table
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import OUTSIDE
@@ -404,38 +403,6 @@ class Document:
         """Columns that are not attributes of words."""
         return [name for name in self._columns if find_column(name, CONLLU) not in SHOWN]
 
-    def to_arrow(self) -> Any:
-        """Return an Arrow table with a row for each sentence: text, words, a list for each column.
-
-        The layout is that of the field ``sentences`` which texts in Parquet files and other tables
-        get, and the same for all documents of a pipeline. It needs pyarrow.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If pyarrow is not installed.
-
-        Examples
-        --------
-        >>> import seqtag
-        >>> table = seqtag.load("en").only("upos")("Time flies. Why?").to_arrow()
-        >>> table["text"].to_pylist(), table["upos"].to_pylist()
-        (['Time flies.', 'Why?'], [['NOUN', 'VERB', 'PUNCT'], ['ADV', 'PUNCT']])
-        """
-        try:
-            pa = import_module("pyarrow")
-        except ModuleNotFoundError as error:
-            msg = f"expected the package pyarrow, found none ({error}); {install_hint('arrow')}"
-            raise ModuleNotFoundError(msg, name=error.name) from error
-        fields = sentence_fields(pa, self._columns)
-        columns = [
-            [sentence.text for sentence in self.sentences],
-            [[word.text for word in sentence] for sentence in self.sentences],
-            *([self._values(s, field.name) for s in self.sentences] for field in fields[2:]),
-        ]
-        arrays = [pa.array(c, field.type) for c, field in zip(columns, fields, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-
     def _repr_html_(self) -> str:
         """Return the document as an HTML table; of a long one the beginning."""
         rows = self.to_rows()
@@ -452,13 +419,6 @@ class Document:
         more = len(rows) - _MAX_ROWS
         foot = paragraph(f"and {more} words more") if more > 0 else ""
         return table(["sentence", "word", *names], *groups) + foot
-
-
-def sentence_fields(pa: Any, names: Iterable[str]) -> list[Any]:
-    """Return the fields of Arrow for a sentence: its text, its tokens, and columns of labels."""
-    named = dict.fromkeys(find_column(name, CONLLU) or name for name in names)
-    lists = (pa.field(name, pa.list_(pa.string())) for name in ("tokens", *named))
-    return [pa.field("text", pa.string()), *lists]
 
 
 def spans_in(

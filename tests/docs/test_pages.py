@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -237,6 +236,5 @@ def test_doctests_of_the_package(name):
         pytest.importorskip("spacy", reason="needs spaCy: pip install -e '.[spacy]'")
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for test in doctest.DocTestFinder().find(importlib.import_module(name)):
-        if not (test.name.endswith(".to_arrow") and find_spec("pyarrow") is None):
-            runner.run(test)
+        runner.run(test)
     assert runner.summarize().failed == 0

@@ -90,13 +90,6 @@ def test_command(call, tmp_path, text, document):  # noqa: F811
     assert call("tag", "-m", "en", tmp_path / "in.txt", "-q").out.decode() == str(document)
 
 
-def test_arrow(document, expected):
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    rows = document.to_arrow().to_pylist()
-    found = [[*zip(*(row[name] for name in ("tokens", *LABELS)), strict=True)] for row in rows]
-    assert found == expected
-
-
 def test_spacy(text, expected):
     spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
     from spacy.tokens import MorphAnalysis

@@ -58,17 +58,6 @@ def test_without_a_token_there_is_no_sentence(tagger):
         assert len(tagger.tag_text(text)) == 0
 
 
-def test_arrow_has_a_row_for_each_sentence(tagger):
-    pytest.importorskip("pyarrow")
-    text = "  the dog barks.\n\na cat\t sees the  dog "
-    for model in (tagger, seqtag.load("en").only("upos", "feats")):
-        found = model.tag_text(text).to_arrow()
-        assert found.num_rows == 2
-        assert found["tokens"].to_pylist()[0] == ["the", "dog", "barks", "."]
-        assert found["text"].to_pylist() == ["the dog barks.", "a cat\t sees the  dog"]
-        assert model.tag_text("").to_arrow() == found.slice(0, 0)
-
-
 def test_sentences_are_made_when_they_are_used(tagger):
     document = tagger.tag_text("the dog barks")
     assert "sentences" not in vars(document)
