@@ -140,7 +140,7 @@ class SequencePerceptron(BaseEstimator):
         encoding: str | None = None,
         dropout: float | str | None = None,
         label_parts: str | None = None,
-        tag_dictionary: int | None = None,
+        tag_dictionary: int | str | None = None,
         recall_bias: float | str | None = None,
         constrain: bool = True,
         runs: int = 1,

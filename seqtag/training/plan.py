@@ -14,7 +14,7 @@ from seqtag.features.templates import TemplateSet
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.labels.schemes import scheme_of
-from seqtag.settings import Settings
+from seqtag.settings import MANY_LABELS, Settings
 from seqtag.tables.lexicon import given_tables, tables_of, with_tables
 from seqtag.training.task import TEXT_COMPONENTS, Task
 from seqtag.training.text_examples import is_unpunctuated, word_table
@@ -35,9 +35,6 @@ PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "
 
 COMPONENTS = (*TEXT_COMPONENTS, *PRESETS)
 """Components that a pipeline learns by default, in the order in which they run."""
-
-MANY_LABELS = 255
-"""With more labels, their components are learned if there are any."""
 
 _FOR_CHUNKS = ("chunk", "ner")
 _FOR_WORDS = ("pos", "morph")

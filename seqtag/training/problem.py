@@ -244,7 +244,8 @@ def with_definite_settings(task: Task, examples: TrainingData) -> Task:
         If nothing can be learned with them.
     """
     tokens = int(examples.lengths.sum())
-    settings = task.settings.for_corpus(tokens, examples.once_in_chunks())
+    labels = len(examples.labels.types)
+    settings = task.settings.for_corpus(tokens, labels, examples.once_in_chunks())
     if settings.update == "pa" and settings.margin == 0 and task.init is None:
         msg = (
             "the step rule pa expects a margin above 0, found 0: with zero weights, every step is "
@@ -351,7 +352,7 @@ def tag_dictionary_of(
 
     It is empty if the setting is 0.
     """
-    least, init = task.settings.tag_dictionary, task.init
+    least, init = int(task.settings.tag_dictionary), task.init
     if not least:
         return NO_TAG_DICTIONARY
     columns = [examples.columns[name] for name in compiled.columns]

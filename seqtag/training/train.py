@@ -78,7 +78,7 @@ class Options(TypedDict, total=False):
     encoding: str | None
     dropout: float | str | None
     label_parts: str | None
-    tag_dictionary: int | None
+    tag_dictionary: int | str | None
     recall_bias: float | str | None
 
 

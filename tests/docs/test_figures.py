@@ -167,13 +167,16 @@ def test_limits_of_automatic_settings_are_those_of_their_page():
     text = how_to("settings")
     assert f"fewer than {settings._MANY_TOKENS:,} words" in text
     biases = [
-        settings.Settings(recall_bias="auto").for_corpus(1, once).recall_bias
+        settings.Settings(recall_bias="auto").for_corpus(1, 9, once).recall_bias
         for once in (0.5, 0.51)
     ]
     assert "This is {}, or {} if more than half".format(*biases) in text
     dictionaries = {name for name in preset_names() if load(name).settings.get("tag-dictionary")}
     assert dictionaries == {"morph", "morph-tags"}
-    assert "The default, 0, restricts nothing; the presets `morph` and `morph-tags` set 1." in text
+    assert (
+        "The default, 0, restricts nothing; the presets `morph` and `morph-tags` set `auto`" in text
+    )
+    assert f"which is 1 with more than {settings.MANY_LABELS} labels, else 0" in text
 
 
 @pytest.mark.parametrize(

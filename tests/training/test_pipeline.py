@@ -151,6 +151,7 @@ def test_settings_hang_on_the_corpus(monkeypatch):
     assert small[2].training["tag_dictionary"] == 0
     monkeypatch.setattr(settings, "_MANY_TOKENS", 5)
     monkeypatch.setattr(plan, "MANY_LABELS", 2)
+    monkeypatch.setattr(settings, "MANY_LABELS", 2)
     large = components(treebank())
     assert [model.training["dropout"] for model in large[:2]] == [0.0, 0.0]
     assert large[2].training["tag_dictionary"] == 1
