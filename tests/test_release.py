@@ -93,7 +93,10 @@ def test_versions_agree_and_contributing_names_what_is_missing(script):
     version = seqtag.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert changelog.startswith(f"# Changelog\n\n## {version.partition('.dev')[0]} (")
+    headings = [line for line in changelog.splitlines() if line.startswith("## ")]
+    released = [line for line in headings if not line.endswith(" (unreleased)")]
+    assert released[0].startswith(f"## {version.partition('.dev')[0]} (")
+    assert len(headings) - len(released) <= 1
     section = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## Release")[1]
     assert all(f"`{field}`" in section for field in (*script.REQUIRED, "address"))
 

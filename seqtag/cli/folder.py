@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, perf_counter
@@ -64,6 +65,7 @@ def tag_into_folder(
     """
     if "-" in inputs:
         refuse("expected files to tag into a folder, found standard input; name the files")
+    logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about single files
     begun, shown, done = perf_counter(), monotonic(), 0
     with usage(), notes.bar("file", None) as bar:
         options = FileOptions(

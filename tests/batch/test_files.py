@@ -95,6 +95,14 @@ def test_names_keep_the_folders_below_the_common_one(place, model):
         tag_files(["more/0.txt"], "out", model, options)
 
 
+def test_there_are_no_notes_about_single_files(place, model):
+    for number in range(2):
+        write(f"text/{number}.txt", "The dog barks.\nA cat barks.\n")
+    done = run("tag", "-m", "en", "text/*", "-o", "out/", cwd=place)
+    assert (done.notes, done.err.count("\n")) == ([], 1)
+    assert done.err.startswith("seqtag: 2 tagged, 0 skipped, 0 failed; 16 words in ")
+
+
 def test_a_suffix_is_the_ending_before_that_of_a_compression(place, model):
     write("in/a.b.txt", "the dog .")
     Path("in/c.txt.gz").write_bytes(gzip.compress(b"the cat ."))
