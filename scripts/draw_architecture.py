@@ -53,7 +53,9 @@ LANES = (
             Stage("training.treebank:examples_of", FIT_TASK, "examples of the task"),
             Stage("training.problem:build_problem", FIT_TASK, "labels as ids"),
             Stage(
-                "training.problem:numbered_features", "training.problem:build_problem", "rows of features"
+                "training.problem:numbered_features",
+                "training.problem:build_problem",
+                "rows of features",
             ),
             Stage("training.runs:fit", FIT_TASK, "a problem and its schedule"),
             Stage("training.runs:train_runs", "training.runs:fit", "a shuffled order for each run"),

@@ -17,7 +17,7 @@ _HEADERS = {b"host": b"localhost", b"content-type": b"application/json", b"x-req
 def test_requests_share_the_models():
     bodies = []
     for n in range(40):
-        model = ["pipeline", "plain", "rich", "twice"][n % 4]
+        model = ["pipeline", "plain", "rich", "tables"][n % 4]
         text = {"model": model, "text": f"the man runs {n}. Im Haus?"}
         why = {"model": model, "words": ["the", f"man{n}", "runs"], "word": 1, "nbest": 3}
         bodies.append(("/api/explain", why) if n % 3 == 0 else ("/api/tag", text))

@@ -30,7 +30,9 @@ CONLLU = (
 
 
 def model(data=TRAINING, **options) -> Tagger:
-    return train(data, **({"templates": TEMPLATES, "label": "tag", "epochs": 3} | options))
+    """What `train` makes with these templates, or with those of `init`."""
+    templates = {} if "init" in options else {"templates": TEMPLATES}
+    return train(data, **(templates | {"label": "tag", "epochs": 3} | options))
 
 
 def column_file(tmp_path, text: str, name: str = "a.txt"):

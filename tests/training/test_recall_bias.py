@@ -29,11 +29,11 @@ def test_recall_bias_finds_more_chunks():
 
 
 def test_training_goes_on_without_the_recall_bias_and_adds_it_again():
-    how = {"templates": NAMES, "tag_dictionary": 0}
-    plain, biased = (train(names(), label="tag", recall_bias=bias, **how) for bias in (0, 8))
-    learned = [train(names(), label="tag", init=tagger, **how) for tagger in (plain, biased)]
+    how = {"label": "tag", "tag_dictionary": 0}
+    plain, biased = (train(names(), templates=NAMES, recall_bias=bias, **how) for bias in (0, 8))
+    learned = [train(names(), init=tagger, **how) for tagger in (plain, biased)]
     assert "recall_bias" not in learned[0].info["training"]
     assert learned[1].info["training"]["recall_bias"] == 8.0
-    free = train(names(), label="tag", init=biased, recall_bias=0, **how)
+    free = train(names(), init=biased, recall_bias=0, **how)
     sentences = [s.words for s in names()]
     assert free.tag_many(sentences) == learned[0].tag_many(sentences)

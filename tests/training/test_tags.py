@@ -88,7 +88,8 @@ COLUMNS = ["form", "upos", "xpos", "feats"]
 
 
 def trained(lines=LINES, **more) -> Tagger:
-    return seqtag.train(sentences(lines) * 3, label="feats", templates=parse(TEMPLATES), **more)
+    templates = {} if "init" in more else {"templates": parse(TEMPLATES)}
+    return seqtag.train(sentences(lines) * 3, label="feats", **templates, **more)
 
 
 def sentences(lines) -> list[seqtag.Sentence]:
