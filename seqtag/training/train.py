@@ -175,9 +175,8 @@ def train(
     init
         A model to continue from: a tagger, a pipeline (its component of that column), a file, or
         the name of an embedded model. Its labels, words and features are kept, and new ones are
-        added; its templates and settings apply unless others are given, and `templates` must
-        include its own. Only its averaged weights are carried over: the new average is over the new
-        training alone.
+        added; its templates apply, so none are given, and its settings unless others are given.
+        Only its averaged weights are carried over: the new average is over the new training alone.
     on_component
         Called with the name of a component of a pipeline before it is trained.
     **settings
