@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 @option(
     "--init",
     metavar="MODEL",
-    help="Model to continue from: its templates apply, its labels, words and features are kept, and "
-    "its settings are the defaults. Components of a pipeline that are not trained are not kept.",
+    help="Model to continue from: its templates apply, its labels, words and features are kept, "
+    "and its settings are the defaults. Components that are not trained are not kept.",
 )
 @training_options
 @patience_option

@@ -48,8 +48,6 @@ class TagOptions(LayoutOptions):
         Format of the input; ``auto`` looks at each file.
     columns, separator, comment, header, sentences, outside, scheme
         What is known of a column file: see `seqtag.corpus.LayoutOptions`.
-    field
-        Rows of tables: the field of texts or tokens; None for ``tokens``, or ``text``.
     to
         Format to write, or None for that of the input (CoNLL-U for raw text).
     only
@@ -82,7 +80,6 @@ class TagOptions(LayoutOptions):
     """
 
     format: str = "auto"
-    field: str | None = None
     to: str | None = None
     only: Sequence[str] | None = None
     paragraphs: str = "auto"
@@ -362,18 +359,6 @@ def _score_columns(tagger: Tagger, taggers: Sequence[Tagger]) -> tuple[str, str]
     is_alone = sum(not each.hidden for each in taggers) < 2
     of = "" if is_alone else tagger.label[:1].upper() + tagger.label[1:]
     return f"margin{of}", f"p{of}"
-
-
-def names_filled(taggers: Sequence[Tagger], options: TagOptions) -> list[str]:
-    """Return the names of all columns that taggers fill."""
-    names: list[str] = []
-    for tagger in taggers:
-        margin, probability = _score_columns(tagger, taggers)
-        names += [*tagger.label_columns, *[margin] * options.margin]
-        names += [probability] * options.probability
-        ranks = range(2, options.nbest + 1)
-        names += [f"{name}{rank}" for rank in ranks for name in tagger.label_columns]
-    return list(dict.fromkeys(names))
 
 
 def _batches(
