@@ -18,7 +18,6 @@ from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.labels.schemes import convert
 from seqtag.tagging import pipeline
-from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 
@@ -188,9 +187,12 @@ class SeqtagTagger(_Adapter, TaggerI):
         """Tag many sentences, faster than one by one."""
         sentences = [s if hasattr(s, "__len__") else list(s) for s in sentences]
         *before, tagger = self.model.taggers
-        given: Iterable[Any] = sentences
+        given: list[Any] = sentences
         if before:
-            given = tag_stream(before, (sentence_of({"form": words}) for words in sentences))
+            given = [{"form": words} for words in sentences]
+            for each in before:
+                for columns, found in zip(given, each.tag_many(given), strict=True):
+                    columns |= each.split_label(found)
         labels = tagger.tag_many(given)
         return [list(zip(*pair, strict=True)) for pair in zip(sentences, labels, strict=True)]
 
