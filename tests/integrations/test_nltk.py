@@ -108,6 +108,14 @@ def test_tag_sents_is_tag_on_each(tagger, sentences):
     assert [[word for word, _ in pairs] for pairs in tagged] == sentences
 
 
+def test_a_pipeline_tags_sentences_as_it_does_without_nltk(tagged):
+    sentences = [[], *([word for word, _ in pairs] for pairs in tagged)]
+    pipeline = seqtag.load("en").only("xpos")
+    labels = [[word.xpos for word in found] for found in pipeline.tag_many(sentences)]
+    found = SeqtagTagger().tag_sents(sentences)
+    assert [[label for _, label in pairs] for pairs in found] == labels
+
+
 def test_nltk_scores_it(tagger, tagged):
     wrong = [[("The", "DT"), ("dog", "VBZ")]]
     assert tagger.accuracy(tagged) == 1.0
