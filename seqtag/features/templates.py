@@ -347,6 +347,11 @@ class TemplateSet:
     def at_order(self, order: int) -> TemplateSet:
         r"""Return the templates up to a label order; settings stay.
 
+        Raises
+        ------
+        TemplateError
+            If there is no such order.
+
         Examples
         --------
         >>> from seqtag.features.language import parse
@@ -354,6 +359,9 @@ class TemplateSet:
         form[0]
         label[-1]
         """
+        if order not in range(3):
+            msg = f"expected a label order of 0, 1 or 2, found {order!r}"
+            raise TemplateError(msg)
         kept = tuple(t for t in self.templates if len(t.label_offsets) <= order)
         return replace(self, templates=kept)
 

@@ -15,6 +15,7 @@ from seqtag.errors import (
     CorpusError,
     LabelError,
     SeqtagError,
+    TemplateError,
     install_hint,
 )
 from seqtag.features.language import parse
@@ -101,6 +102,13 @@ def test_templates_are_the_preset_that_fits():
     plain = SequencePerceptron(epochs=1).fit(DATA["words"], tags)
     assert "normal[0] + suffix(3)[+1]" in plain.tagger_.info["templates"]  # of pos
     assert plain.score(DATA["words"], tags) == token_accuracy_scorer(plain, DATA["words"], tags)
+
+
+@pytest.mark.parametrize("order", [3, -1])
+@pytest.mark.parametrize("kind", ["dicts", "words"])
+def test_there_are_three_orders(order, kind):
+    with pytest.raises(TemplateError, match=f"label order of 0, 1 or 2, found {order}"):
+        SequencePerceptron(order=order, epochs=1).fit(DATA[kind], Y)
 
 
 def test_columns_and_order():
