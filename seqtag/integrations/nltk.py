@@ -18,6 +18,7 @@ from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.labels.schemes import convert
 from seqtag.tagging import pipeline
+from seqtag.tagging.encode import columns_of
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 
@@ -189,7 +190,7 @@ class SeqtagTagger(_Adapter, TaggerI):
         *before, tagger = self.model.taggers
         given: list[Any] = sentences
         if before:
-            given = [{"form": words} for words in sentences]
+            given = [{"form": columns_of(words, ["form"])[0]} for words in sentences]
             for each in before:
                 for columns, found in zip(given, each.tag_many(given), strict=True):
                     columns |= each.split_label(found)
