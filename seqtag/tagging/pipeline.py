@@ -395,7 +395,8 @@ class Pipeline:
         return bundle.save(path, self.models, overwrite=overwrite)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _from_bytes, (bundle.to_bytes(self.models),)
+        hidden = [tagger.label for tagger in self.taggers if tagger.hidden]
+        return _from_bytes, (bundle.to_bytes(self.models), hidden)
 
 
 def _is_long(text: str) -> bool:
@@ -462,8 +463,8 @@ def _needed(models: Sequence[Model], only: Sequence[str]) -> set[str]:
     return needed
 
 
-def _from_bytes(data: bytes) -> Pipeline:
-    return Pipeline(bundle.models_of(container.from_bytes(data)))
+def _from_bytes(data: bytes, hidden: Sequence[str]) -> Pipeline:
+    return Pipeline(bundle.models_of(container.from_bytes(data)), hidden=hidden)
 
 
 # ----------------------------------------------------------------- loading

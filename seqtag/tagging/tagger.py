@@ -475,7 +475,7 @@ class Tagger(ModelRuntime):
         return bundle.save(path, [self.model], overwrite=overwrite)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_bytes, (bundle.to_bytes([self.model]),)
+        return _from_bytes, (bundle.to_bytes([self.model]), self.hidden)
 
 
 # ----------------------------------------------------------------- summaries
@@ -570,6 +570,6 @@ def is_tagger(models: Sequence[Model]) -> bool:
     return len(models) == 1 and models[0].column.name not in (TOKENS, WORDS)
 
 
-def _from_bytes(data: bytes) -> Tagger:
+def _from_bytes(data: bytes, hidden: bool) -> Tagger:
     [model] = bundle.models_of(container.from_bytes(data))
-    return Tagger(model)
+    return Tagger(model, hidden=hidden)

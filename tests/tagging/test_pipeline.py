@@ -196,6 +196,14 @@ def test_notebooks_show_its_parts(pipeline):
     assert parts[2][1:4] == ["7", "form", "20 sentences, 110 tokens"]
 
 
+def test_a_pickled_pipeline_writes_the_same_columns():
+    pipeline = seqtag.load("en").only("xpos")
+    copy = pickle.loads(pickle.dumps(pipeline))
+    assert [each.hidden for each in copy.taggers] == [True, False]
+    assert copy("Time flies.").to_rows() == pipeline("Time flies.").to_rows()
+    assert pickle.loads(pickle.dumps(pipeline.taggers[0])).hidden
+
+
 def test_saved_loaded_and_pickled_it_is_the_same(pipeline, tmp_path):
     pipeline.save(tmp_path / "all.seqtag")
     text = "Wer ist im Bett?"
