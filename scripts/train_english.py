@@ -170,23 +170,10 @@ deterministic: the same files and version of seqtag give the same bytes.
 """
 
 
-class Component:
-    """A component to score, which sees the labels that others predict, not those of the file."""
-
-    def __init__(self, pipeline: Pipeline, name: str):
-        tagger = pipeline.tagger(name)
-        self.label, self.label_scheme = tagger.label, tagger.label_scheme
-        self.known_words, self.info = tagger.known_words, tagger.info
-        self._pipeline = pipeline.only(name)
-
-    def tag_words(self, sentences: Iterable[Sequence[str]]) -> list[list[str]]:
-        """Return the labels of lists of words."""
-        tagged = self._pipeline.tag_many(sentences)
-        return [[getattr(word, self.label) for word in sentence] for sentence in tagged]
-
-    def tag_many(self, sentences: Iterable[Sentence], _threads: int = 1) -> list[list[str]]:
-        """Return the labels of sentences."""
-        return self.tag_words(sentence.words for sentence in sentences)
+def predicted(pipeline: Pipeline, name: str, sentences: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return the labels that a component gives lists of words."""
+    tagged = pipeline.only(name).tag_many(sentences)
+    return [[getattr(word, name) for word in sentence] for sentence in tagged]
 
 
 def table(head: str, rows: Sequence[str]) -> str:
@@ -226,7 +213,7 @@ def genre_rows(pipeline: Pipeline, sentences: list[Sentence]) -> list[str]:
         genres.setdefault(genre, []).append(sentence)
     rows = []
     for genre, part in sorted(genres.items()):
-        upos, xpos = (score(Component(pipeline, name), part) for name in ("upos", "xpos"))
+        upos, xpos = (score(pipeline.only(name), part) for name in ("upos", "xpos"))
         figures = [upos.accuracy, upos.unknown_accuracy, xpos.accuracy]
         rows.append(f"| {genre} | {upos.tokens:,} | {' | '.join(map(percent, figures))} |")
     return rows
@@ -236,7 +223,7 @@ def confusion_rows(pipeline: Pipeline, sentences: list[Sentence]) -> list[str]:
     """Return rows of the most frequent confusions."""
     rows = []
     for name in ("upos", "xpos"):
-        report = score(Component(pipeline, name), sentences)
+        report = score(pipeline.only(name), sentences)
         wrong = {pair: n for pair, n in report.confusion.items() if pair[0] != pair[1]}
         for gold, found in sorted(wrong, key=lambda pair: (-wrong[pair], pair))[:5]:
             words = [e.word for e in report.errors(10**6) if (e.gold, e.predicted) == (gold, found)]
@@ -328,7 +315,7 @@ def card_of(path: Path, data: EnglishData) -> str:
     sample = list(chain.from_iterable(map(read, samples)))
     on_sample = of_raw(pipeline, sample).metrics
     wsj = list(read(corpora / "conll2000" / "test.txt"))
-    tags = Component(pipeline, "xpos").tag_words(sentence.words for sentence in wsj)
+    tags = predicted(pipeline, "xpos", (sentence.words for sentence in wsj))
     same = same_labels((sentence.column("pos") for sentence in wsj), tags)
     metrics = "tokens", "sentences", "upos", "xpos", "lemma"
     figures = " | ".join(percent(on_sample[name].f1) for name in metrics)
@@ -339,9 +326,7 @@ def card_of(path: Path, data: EnglishData) -> str:
     for name, change in (("capitals", str.upper), ("lower case", str.lower)):
         changed = [list(map(change, sentence.words)) for sentence in gold["dev"]]
         found = (
-            same_labels(
-                (s.column(n) for s in gold["dev"]), Component(pipeline, n).tag_words(changed)
-            )
+            same_labels((s.column(n) for s in gold["dev"]), predicted(pipeline, n, changed))
             for n in ("upos", "xpos")
         )
         other.append(f"| {name} | | | {' | '.join(percent(sum(f) / len(f)) for f in found)} | |")

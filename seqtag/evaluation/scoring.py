@@ -9,11 +9,13 @@ from seqtag.corpus.gold import GoldLabels
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, evaluate
 from seqtag.labels.column import LabelColumn
+from seqtag.tagging.streams import tag_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus import Sentence
+    from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.tagger import Tagger
 
 _DIGITS = 8  # of the digest of training data
@@ -38,19 +40,21 @@ class Scored(NamedTuple):
 
 
 def score(
-    tagger: Tagger,
+    model: Loaded,
     sentences: Iterable[Sentence],
     *,
     words: bool = True,
     threads: int = 1,
     samples: bool = False,
 ) -> Report:
-    r"""Compare a tagger's labels with the gold labels of sentences.
+    r"""Compare the labels of a model with the gold labels of sentences.
 
     Parameters
     ----------
-    tagger
-        Tags the sentences, which have its input columns.
+    model
+        A tagger, which takes its input columns from the sentences; or a pipeline that writes one
+        column, such as ``pipeline.only("xpos")``, whose other components predict what it looks at.
+        ``pipeline.tagger("xpos")`` would look at gold tags, so its scores would be too high.
     sentences
         Sentences as `seqtag.read` yields them. Read once, a generator is accepted; those without
         words are skipped.
@@ -77,7 +81,7 @@ def score(
     LabelError
         If gold labels do not fit the tagger's scheme.
     TypeError
-        If it is no tagger, or if they are no sentences.
+        If it is no such model, or if they are no sentences.
 
     Examples
     --------
@@ -87,22 +91,27 @@ def score(
     >>> report.accuracy, report.known_tokens
     (1.0, 2)
     """
-    if not hasattr(tagger, "tag_many") or not hasattr(tagger, "label"):
+    of_words: Sequence[Any] = getattr(model, "taggers", ()) or (model,)
+    *before, tagger = of_words
+    is_one = hasattr(tagger, "tag_many") and hasattr(tagger, "label")
+    if not is_one or not all(each.hidden for each in before):
         msg = (
-            f"expected a tagger to score, found {type(tagger).__name__}; seqtag.evaluate compares "
-            "lists of labels, and pipeline.tagger(NAME) is a component of a pipeline"
+            f"expected a tagger to score, found {type(model).__name__}; seqtag.evaluate compares "
+            "lists of labels, and pipeline.only(NAME) is a pipeline of one column, which is scored"
         )
         raise TypeError(msg)
 
-    def pairs() -> Iterator[tuple[Sentence, Sentence]]:
+    def checked() -> Iterator[Sentence]:
         for sentence in sentences:
             if not hasattr(sentence, "column"):
                 msg = f"expected sentences as seqtag.read yields them, found {sentence!r:.40}"
                 raise TypeError(msg)
-            yield sentence, sentence
+            yield sentence
 
+    tagged = tag_stream(before, checked(), threads)
+    pairs = ((each, each.sentence) for each in tagged)
     column = LabelColumn(tagger.label)
-    found = score_pairs(tagger, pairs(), column, words=words, threads=threads, samples=samples)
+    found = score_pairs(tagger, pairs, column, words=words, threads=threads, samples=samples)
     return found.report
 
 

@@ -116,3 +116,12 @@ def test_what_is_no_tagger_is_refused():
 def test_what_are_no_sentences_is_refused(wrong):
     with pytest.raises(TypeError, match=r"expected sentences as seqtag\.read yields them, found"):
         score(seqtag.load("en").tagger("upos"), wrong)
+
+
+def test_a_component_is_scored_with_the_labels_that_others_predict():
+    pipeline = seqtag.load("en").only("xpos")
+    row = {"form": ["They", "fish", "."], "upos": ["X", "X", "X"], "xpos": ["PRP", "VBP", "."]}
+    report = score(pipeline, [sentence_of(row)])
+    assert (report.task, report.accuracy, report.tokens) == ("xpos", 1.0, 3)
+    with pytest.raises(TypeError, match=r"pipeline.only\(NAME\) is a pipeline of one column"):
+        score(seqtag.load("en"), [sentence_of(row)])
