@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from seqtag.batch.files import Result, Runner
 
 _RETRIES = 3  # of a task whose worker is lost
-_AHEAD = 10_000  # tasks in flight
-_EVERY = 1.0  # seconds between two looks at the results
+_MAX_TASKS = 10_000  # submitted at a time
+_POLL_SECONDS = 1.0  # between two looks at the results
 
 
 @contextmanager
@@ -77,12 +77,12 @@ def _run(
     box, waiting = [ray.put(work)], iter(jobs)
     pending: dict[Any, Job] = {}
     while True:
-        for job in islice(waiting, _AHEAD - len(pending)):
+        for job in islice(waiting, _MAX_TASKS - len(pending)):
             paths = Job(*map(absolute, job))  # workers have other folders
             pending[task.remote(box, paths, threads)] = job
         if not pending:
             return
-        ready, _ = ray.wait(list(pending), num_returns=len(pending), timeout=_EVERY)
+        ready, _ = ray.wait(list(pending), num_returns=len(pending), timeout=_POLL_SECONDS)
         for each in ready:
             try:
                 _, result = ray.get(each)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import ReadOptions
     from seqtag.corpus.warnings import Mode
 
-_EVERY = 30.0  # seconds between two lines about the progress, if there is no terminal
+_NOTE_SECONDS = 30.0  # between two lines about the progress, if there is no terminal
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def tag_into_folder(
             nonlocal shown, done
             bar(_done(summary) - done, f"of {total:,}, {summary.tokens:,} words")
             done = _done(summary)
-            if not notes.on_terminal and monotonic() - shown > _EVERY:
+            if not notes.on_terminal and monotonic() - shown > _NOTE_SECONDS:
                 shown = monotonic()
                 notes(f"{done:,} of {total:,} files, {summary.tokens:,} words")
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from seqtag.model.model import Model
     from seqtag.training.data import TrainingData
-    from seqtag.training.problem import Problem
     from seqtag.training.runs import Schedule
     from seqtag.training.task import Task
     from seqtag.training.treebank import Treebank
@@ -49,10 +48,9 @@ _log = logging.getLogger("seqtag")
 
 
 class Fitted(NamedTuple):
-    """A trained model, its problem, and its task as its examples settled it."""
+    """A trained model, and its task as its examples settled it."""
 
     model: Model
-    problem: Problem
     task: Task
 
 
@@ -127,7 +125,7 @@ def fit_task(
     after_words = task.column.name == "tokens" and "form" in task.columns  # not after characters
     if after_words and not model.interrupted:
         model = with_sentence_lengths(model, problem, schedule)
-    return Fitted(model, problem, replace(task, coding=problem.coding))
+    return Fitted(model, replace(task, coding=problem.coding))
 
 
 def labeled(fitted: Fitted, treebank: Treebank) -> Treebank:

@@ -1,4 +1,4 @@
-"""Gold labels in another chunk scheme than the model's are the same to whoever reads them."""
+"""All commands that read gold labels convert them to the chunk scheme of the model."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
