@@ -40,7 +40,7 @@ from benchmarks.summary import put
 from benchmarks.text import table
 from seqtag import caching
 from seqtag.corpus import LIMITS
-from seqtag.serve.server import IDLE, MOST_HELD, MOST_UNSENT, ServerLimits
+from seqtag.serve.work import IDLE_SECONDS, MAX_HELD_BYTES, MAX_UNSENT_BYTES, ServerLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -227,7 +227,7 @@ def measure_files(sizes: Iterable[int], only: Iterable[str]) -> None:
 # ----------------------------------------------------------------- server
 _TEXTS = [file.pieces for file in FILES.values() if file.format == "text"]
 _JSON = {"Content-Type": "application/json"}
-_LINES, _PACKED = {"Content-Type": "application/x-ndjson"}, {"Content-Encoding": "gzip"}
+_PACKED = {"Content-Encoding": "gzip"}
 _BOMB = gzip.compress(b" " * 20_000_000)
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -265,9 +265,9 @@ def hostile_request(rng: Random) -> tuple[str, str, bytes, dict[str, str]]:
             ("POST", "/process", data, _FORM),
             ("POST", "/process", data, _FORM),
             ("POST", "/api/explain", json.dumps(explained).encode(), _JSON),
-            ("POST", "/api/tag", (as_json + b"\n") * 5, _LINES),
+            ("POST", "/api/tag", json.dumps({"texts": [text] * 5}).encode(), _JSON),
             ("POST", "/api/tag", gzip.compress(as_json), _JSON | _PACKED),
-            ("POST", "/api/tag", _BOMB, rng.choice([_JSON, _LINES]) | _PACKED),
+            ("POST", "/api/tag", _BOMB, _JSON | _PACKED),
             ("POST", "/api/tag", as_json[:-1], _JSON),
             ("POST", "/api/tag", b"[" * size, _JSON),
             ("POST", "/api/tag", b'{"text": "Hi", "model": "%b"}' % name.encode(), _JSON),
@@ -331,7 +331,7 @@ def measure_server(requests: int, workers: int, clients: int = 3) -> tuple[float
             send(port, "POST", "/process", form, _FORM)
             explained = json.dumps({"words": texts[first].split()}).encode()
             send(port, "POST", "/api/explain", explained, _JSON)
-        time.sleep(IDLE + 1)
+        time.sleep(IDLE_SECONDS + 1)
         before, counts = resident(process.pid), Counter[str]()
 
         def client(number: int) -> None:
@@ -355,7 +355,7 @@ def measure_server(requests: int, workers: int, clients: int = 3) -> tuple[float
             thread.join()
         over.set()
         probing.join()
-        time.sleep(IDLE + 1)
+        time.sleep(IDLE_SECONDS + 1)
         after, highest = resident(process.pid), resident(process.pid, "VmHWM")
         print(f"{dict(counts)}; messages {said}")
         print(f"{before:.0f} MB before, {after:.0f} MB after, at most {highest:.0f} MB")
@@ -394,8 +394,8 @@ def budgets() -> str:
         ("a line", limits.line),
         ("a sentence of a column file", limits.size),
         ("a request to the server", server.body),
-        ("words of requests that the caches of the server may hold", MOST_HELD),
-        ("responses that clients of the server have not read", MOST_UNSENT),
+        ("words of requests that the caches of the server may hold", MAX_HELD_BYTES),
+        ("responses that clients of the server have not read", MAX_UNSENT_BYTES),
     ]
     return table(["what input can fill", "bytes at most"], [(what, f"{n:,}") for what, n in rows])
 

@@ -1,7 +1,7 @@
 """Run seqtag for long, and see that its memory and its file handles do not grow.
 
 Usage: python scripts/soak.py tag FILE [--gigabytes 10] [--threads 2]
-       python scripts/soak.py serve [--minutes 60] [--clients 4] [--reload SECONDS]
+       python scripts/soak.py serve [--minutes 60] [--clients 4]
 
 `tag` writes the sentences of FILE into a pipe to `seqtag tag`, again and again, and checks that
 each copy comes back the same. `serve` sends `seqtag serve` requests of all kinds on the loopback
@@ -18,12 +18,9 @@ import http.client
 import json
 import random
 import re
-import shutil
-import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -186,51 +183,19 @@ def free_port() -> int:
         return port
 
 
-class Reloading(threading.Thread):
-    """Puts a good and a broken file in the place of a model, by turns, and tells the server."""
-
-    def __init__(self, process: subprocess.Popen[bytes], model: Path, every: float):
-        super().__init__(daemon=True)
-        self.process, self.model, self.every = process, model, every
-        self.count = 0
-
-    def run(self) -> None:
-        """Until the server ends."""
-        whole, new = self.model.read_bytes(), self.model.with_name("new")
-        while self.process.poll() is None:
-            time.sleep(self.every)
-            new.write_bytes(whole[: None if self.count % 2 else len(whole) // 2])
-            new.replace(self.model)
-            self.process.send_signal(signal.SIGHUP)
-            self.count += 1
-
-
-def soak_serve(minutes: float, clients: int, reload: float | None) -> bool:
+def soak_serve(minutes: float, clients: int) -> bool:
     """Serve requests for some time."""
-    with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder, "en.seqtag")
-        shutil.copy(MODEL, model)
-        port = free_port()
-        command = [sys.executable, "-m", "seqtag", "serve", "-q", "--port", str(port)]
-        process = subprocess.Popen([*command, "-m", str(model)], stderr=subprocess.PIPE)
-        said = threading.Thread(target=lambda: lines.extend(process.stderr or ()), daemon=True)
-        lines: list[bytes] = []
-        said.start()
-        reloading = Reloading(process, model, reload or 0)
-        good = _served(process, port, minutes, clients, reloading if reload else None)
-        said.join()
-        print(f"{reloading.count} times read again, {len(lines)} lines on stderr")
-        expected = b"seqtag: models not reloaded, the old ones stay in use: "
-        return good and all(line.startswith(expected) for line in lines)
+    port = free_port()
+    command = [sys.executable, "-m", "seqtag", "serve", "-q", "--port", str(port)]
+    process = subprocess.Popen([*command, "-m", str(MODEL)], stderr=subprocess.PIPE)
+    good = _served(process, port, minutes, clients)
+    assert process.stderr
+    lines = process.stderr.read().splitlines()
+    print(f"{len(lines)} lines on stderr")
+    return good and not lines
 
 
-def _served(
-    process: subprocess.Popen[bytes],
-    port: int,
-    minutes: float,
-    clients: int,
-    reloading: Reloading | None,
-) -> bool:
+def _served(process: subprocess.Popen[bytes], port: int, minutes: float, clients: int) -> bool:
     """Ask a server for some time, and end it."""
     while process.poll() is None:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
@@ -238,8 +203,6 @@ def _served(
         time.sleep(0.1)
     watch = Watch(process, min(5, minutes))
     watch.start()
-    if reloading:
-        reloading.start()
     until = time.monotonic() + 60 * minutes
     workers = [Client(port, seed, until) for seed in range(clients)]
     for worker in workers:
@@ -275,12 +238,11 @@ def main() -> int:
     serve = kinds.add_parser("serve")
     serve.add_argument("--minutes", type=float, default=60)
     serve.add_argument("--clients", type=int, default=4)
-    serve.add_argument("--reload", type=float, metavar="SECONDS", help="send SIGHUP this often")
     asked = parser.parse_args()
     if asked.kind == "tag":
         good = soak_tag(asked.file, asked.gigabytes, asked.threads)
     else:
-        good = soak_serve(asked.minutes, asked.clients, asked.reload)
+        good = soak_serve(asked.minutes, asked.clients)
     print("flat" if good else "GREW, or wrong")
     return 0 if good else 1
 

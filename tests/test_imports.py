@@ -96,7 +96,7 @@ FOREIGN = {
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
     "batch": {"ray"},
-    "cli": {"click", "tqdm", "prometheus_client", "uvicorn"},
+    "cli": {"click", "tqdm"},
 }
 """Packages outside the standard library that a room may import."""
 

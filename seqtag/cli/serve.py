@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import os
 import re
-import signal
-import sys
 from contextlib import suppress
-from datetime import datetime, timezone
-from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.cli.base import Command, Real, in_advanced, option
-from seqtag.cli.common import Notes, complain, load_model, refuse
+from seqtag.cli.common import Notes, complain, refuse
 from seqtag.cli.options import general_options
 from seqtag.cli.signals import Interruption
-from seqtag.cli.workers import Workers
 from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
 _NAME = re.compile(r"[\w.-]+")
-_SWITCH = 0.0005  # seconds that a thread works before another that waits for it
 
 
 @click.command("serve", cls=Command)
@@ -52,24 +44,10 @@ _SWITCH = 0.0005  # seconds that a thread works before another that waits for it
     metavar="PORT",
 )
 @option(
-    "--threads",
-    type=click.IntRange(1),
-    default=2,
-    help="Number of longer requests processed at once.",
-    metavar="N",
-)
-@option(
     "--workers",
     type=click.IntRange(1),
     default=1,
-    help="Number of processes, each with such threads; they share the memory of the models.",
-    metavar="N",
-)
-@in_advanced(
-    "--waiting",
-    type=click.IntRange(0),
-    default=32,
-    help="Number of requests that may wait; more get status 503.",
+    help="Number of processes, each with models of its own.",
     metavar="N",
 )
 @in_advanced(
@@ -94,12 +72,6 @@ _SWITCH = 0.0005  # seconds that a thread works before another that waits for it
     help="Web site whose pages may use the server, such as https://example.org, or * for all; "
     "repeat for several.",
 )
-@in_advanced(
-    "--log-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="Messages as text, or as JSON together with a record of each request, on stderr.",
-)
 @general_options
 @click.pass_context
 def command(
@@ -107,18 +79,13 @@ def command(
     models: tuple[str, ...],
     host: str,
     port: int,
-    threads: int,
     workers: int,
-    waiting: int,
     max_body: int,
     max_seconds: float,
     origins: tuple[str, ...],
-    log_format: str,
     notes: Notes,
 ) -> int:
     """Serve models over HTTP: a web page to try them, plain JSON, and the API of UDPipe.
-
-    SIGHUP reloads the models; if one is broken, the old ones stay in use.
 
     By default only this machine can connect. There is no encryption and no password: before using
     --host, put a proxy server that has them in front.
@@ -130,73 +97,36 @@ def command(
       seqtag serve -m french,german,en
       seqtag serve -m english-ewt-ud-2.15=en
     """
-    caught = _caught_until_served(context)
-    if workers > 1:
-        if not hasattr(os, "fork"):
-            refuse(f"expected --workers 1 on this system, found {workers}: it has no fork")
-        folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before prometheus_client is imported
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # a standard stream that is closed: sockets must not take its place
+    os.close(number)
     try:
-        from seqtag.serve.front import Metrics
-        from seqtag.serve.process import Server, listening
-        from seqtag.serve.server import ServerLimits, application
+        from seqtag.serve.process import Settings, listening, serve
+        from seqtag.serve.work import ServerLimits
     except ImportError:
         refuse(
-            f"serve needs orjson, prometheus-client, starlette, uvicorn; {install_hint('serve')}"
+            "serve needs h11, orjson, prometheus-client, python-multipart, starlette, uvicorn; "
+            f"{install_hint('serve')}"
         )
-    from seqtag.caching import share_heap
-    from seqtag.serve.models import ModelRegistry, ServedModels
-
-    share_heap()
-    sys.setswitchinterval(_SWITCH)
-    logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
     several = [each for model in models or ("en",) for each in _names_in(model)]
+    limits = ServerLimits(max_body, max_seconds)
     named = [_named(each) for each in dict.fromkeys(several)]
-
-    def read() -> ServedModels:
-        loaded = {file: load_model(file) for _, file in named}
-        return ServedModels([(name or file, loaded[file]) for name, file in named])
-
-    note, report, log = _reporters(log_format, notes)
-    metrics = Metrics()
-    registry = ModelRegistry(read, note, report, lambda how: metrics.loads.labels(how).inc())
-    if not (loopback := _is_loopback(host)):
-        note(f"note: other machines can connect to {host}, without encryption or password")
-    front = application(
-        registry,
-        ServerLimits(max_body, max_seconds, threads, waiting),
-        loopback=loopback,
-        allow_origins=origins,
-        complain=report,
-        log=log,
-        metrics=metrics,
-    )
-    server = Server(front, caught, Interruption.exit_at_once, registry.read_now)
-    listeners = [context.with_resource(listening(host, port, shared=workers > 1))]
-    where = listeners[0].getsockname()
-    while len(listeners) < workers:
-        listeners.append(context.with_resource(listening(host, where[1], shared=True)))
+    settings = Settings(named, limits, _is_loopback(host), origins, complain)
+    front = settings.app()
+    names = ", ".join(front.service.models.abilities())
     if workers > 1:
-        group = Workers(listeners, server.serve_on, caught, registry.read_now, report)
-        read_again, run, many = group.read_again, group.run, f" with {workers} workers"
-    else:
-        read_again, run, many = server.read_again, partial(server.serve_on, *listeners), ""
-    _catch_hangup(context, read_again)
-    note(f"{_url(where)} serves {', '.join(registry.models.abilities())}{many}")
-    run()
-    note("stopped")
+        with suppress(OSError):  # a full disk: each worker then says that it has its own metrics
+            folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
+            settings = settings._replace(folder=Path(folder))
+        names += f" with {workers} workers"
+    listener = context.with_resource(listening(host, port))
+    if not settings.loopback:
+        notes(f"note: other machines can connect to {host}, without encryption or password")
+    notes(f"{_url(listener.getsockname())} serves {names}")
+    with suppress(Interruption):  # uvicorn raises it again when all is answered
+        serve(settings, front, listener, workers, Interruption.exit_at_once, notes)
+    notes("stopped")
     return 0
-
-
-def _caught_until_served(context: click.Context) -> Sequence[int]:
-    """Have the signals that end the server end the command until it serves; return them."""
-    caught = [n for n in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(n))]
-    for number in caught:
-        signal.signal(number, Interruption.exit_at_once)
-        context.call_on_close(partial(signal.signal, number, Interruption.raise_it))
-    if Interruption.number:  # its exception was lost
-        Interruption.exit_at_once(Interruption.number)
-    return caught
 
 
 def _url(address: Sequence[Any]) -> str:
@@ -225,43 +155,3 @@ def _named(model: str) -> tuple[str, str]:
     if not mark or not file or not _NAME.fullmatch(name) or Path(model).exists():
         return "", model
     return name, file
-
-
-def _reporters(
-    log_format: str, notes: Notes
-) -> tuple[Callable[[str], None], Callable[[str], None], Callable[..., None] | None]:
-    """Return what shows notes and errors, and what logs requests."""
-    if log_format == "text":
-        return notes, complain, None
-
-    def note(message: str) -> None:
-        if not notes.quiet:
-            _write_json({"level": "info", "message": message})
-
-    return note, lambda message: _write_json({"level": "error", "message": message}), _write_json
-
-
-def _write_json(record: Mapping[str, object]) -> None:
-    """Write a record and the time as a line of JSON."""
-    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-    with suppress(OSError):  # stderr is closed
-        os.write(2, f"{json.dumps({'time': now, **record})}\n".encode())
-
-
-def _catch_hangup(context: click.Context, read_again: Callable[[], object]) -> None:
-    """Have SIGHUP read the models again, but end the server where its terminal was closed.
-
-    Closing the terminal does not end a server that inherited SIGHUP as ignored (nohup).
-    """
-    if not hasattr(signal, "SIGHUP"):
-        return
-    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    terminals = [] if ignored else [number for number in range(3) if os.isatty(number)]
-
-    def take(*_: object) -> None:
-        if terminals and not any(map(os.isatty, terminals)):
-            signal.raise_signal(signal.SIGTERM)
-        else:
-            read_again()
-
-    context.call_on_close(partial(signal.signal, signal.SIGHUP, signal.signal(signal.SIGHUP, take)))

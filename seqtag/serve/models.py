@@ -1,27 +1,22 @@
-"""Models that are served, and their replacement while the server runs."""
+"""Models that are served, by name."""
 
 from __future__ import annotations
 
-import gc
 import re
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqtag.caching import free_memory
 from seqtag.catalogue.entries import languages
 from seqtag.errors import SeqtagError
-from seqtag.serve.annotation import annotate
-from seqtag.serve.work_queue import Deadline
-from seqtag.tagging.streams import columns_needed
+from seqtag.serve.work import RequestError
+from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from seqtag.tagging.pipeline import Loaded
 
-
-_LONGEST = 3  # words of the name of a language
+_MAX_NAME_WORDS = 3  # of a language
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -31,18 +26,14 @@ def parts_of(name: str) -> tuple[str, ...]:
     --------
     >>> parts_of("english-ewt-ud-2.15"), parts_of("eng"), parts_of("Ancient_Greek-Perseus")
     (('en', 'ewt', 'ud', '2.15'), ('en',), ('grc', 'perseus'))
-    >>> parts_of("upos")
-    ('upos',)
+    >>> parts_of("turkish@2.15"), parts_of("upos")
+    (('tr', '2.15'), ('upos',))
     """
-    parts = re.split("[-_]", name.lower())
-    for count in range(_LONGEST, 0, -1):
+    parts = re.split("[-_@]", name.lower())
+    for count in range(_MAX_NAME_WORDS, 0, -1):
         if treebank := languages().get("".join(parts[:count])):
             return (treebank.removeprefix("ud:").partition("_")[0], *parts[count:])
     return tuple(parts)
-
-
-class UnknownModelError(SeqtagError):
-    """Request for a model that is not served."""
 
 
 class ServedModels:
@@ -53,6 +44,11 @@ class ServedModels:
     loaded
         Pairs of a name, or the path of a model file, and the tagger or pipeline.
 
+    Raises
+    ------
+    SeqtagError
+        If two have the same name.
+
     Examples
     --------
     >>> import seqtag
@@ -62,13 +58,13 @@ class ServedModels:
     """
 
     def __init__(self, loaded: Iterable[tuple[str, Loaded]]):
-        self._models: dict[str, Loaded] = {}
+        self._models: dict[str, Pipeline] = {}
         for path, each in loaded:
             name = Path(path).name.removesuffix(".seqtag")
             if name in self._models:
                 msg = f"expected distinct model names, found {name} twice; rename one"
                 raise SeqtagError(msg)
-            self._models[name] = each
+            self._models[name] = each if isinstance(each, Pipeline) else Pipeline([each.model])
 
     @property
     def default(self) -> str:
@@ -88,7 +84,7 @@ class ServedModels:
             name: [tagger.label for tagger in each.taggers] for name, each in self._models.items()
         }
 
-    def find(self, name: str | None) -> tuple[str, Loaded]:
+    def find(self, name: str | None) -> tuple[str, Pipeline]:
         """Return the name and the model of a name or its beginning; the default for None.
 
         Codes and names of a language are equal: ``eng`` is the beginning of ``english-ewt``. If no
@@ -96,7 +92,7 @@ class ServedModels:
 
         Raises
         ------
-        UnknownModelError
+        RequestError
             If there is no such model.
         """
         name = name or self.default
@@ -112,83 +108,4 @@ class ServedModels:
             if found:
                 return found[0], self._models[found[0]]
         msg = f"expected one of the models {', '.join(self._models)}, found {name[:80]!r}"
-        raise UnknownModelError(msg)
-
-
-class ModelRegistry:
-    """Current models of a server.
-
-    A request keeps the models that it began with.
-
-    Parameters
-    ----------
-    read
-        Reads the models, here and at each `read_now`.
-    note
-        Is passed a line after a successful `read_now`.
-    complain
-        Is passed a line after a failed one.
-    count
-        Is passed the outcome of each, ``read`` or ``failed``.
-
-    Attributes
-    ----------
-    models : ServedModels
-        The current models.
-
-    Raises
-    ------
-    SeqtagError, OSError
-        As `read` does, the first time.
-
-    Examples
-    --------
-    >>> import seqtag
-    >>> en = seqtag.load("en").tagger("upos")
-    >>> registry = ModelRegistry(lambda: ServedModels([("en", en)]), print, print)
-    >>> registry.models.default
-    'en'
-    """
-
-    def __init__(
-        self,
-        read: Callable[[], ServedModels],
-        note: Callable[[str], None],
-        complain: Callable[[str], None],
-        count: Callable[[str], object] = lambda _: None,
-    ):
-        self._read, self._note, self._complain, self._count = read, note, complain, count
-        self.models = self._read_and_warm_up()
-        count("read")
-
-    def read_now(self) -> bool:
-        """Read the models again; return whether that succeeded.
-
-        If it fails, the old models stay, and the line has the reason.
-        """
-        try:
-            self.models = self._read_and_warm_up()
-        except Exception as error:
-            known = isinstance(error, SeqtagError | OSError)
-            what = str(error) if known else f"{type(error).__name__}: {error}"
-            line = " ".join(what.split())
-            self._count("failed")
-            self._complain(f"models not reloaded, the old ones stay in use: {line}")
-            return False
-        else:
-            self._count("read")
-            self._note(f"models reloaded: {', '.join(self.models.abilities())}")
-            return True
-        finally:
-            gc.collect()  # the old models, or the remains of the broken ones
-            free_memory()
-
-    def _read_and_warm_up(self) -> ServedModels:
-        """Read the models and tag a word, which loads what would delay the first request."""
-        models = self._read()
-        for name in models.abilities():
-            model = models.find(name)[1]
-            if not columns_needed(model.taggers):
-                [found] = annotate(model, ["A"], Deadline(inf))
-                list(found)
-        return models
+        raise RequestError(msg, 404)

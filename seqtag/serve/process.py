@@ -1,36 +1,86 @@
-"""A process that serves: uvicorn on an open socket, ended so that no request is lost."""
+"""Processes that serve: uvicorn on an open socket, ended so that no request is lost."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import signal
 import socket
+import sys
 import time
-from contextlib import contextmanager, suppress
-from math import inf
-from typing import TYPE_CHECKING, NoReturn
+from contextlib import suppress
+from functools import partial
+from multiprocessing import parent_process
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.supervisors import multiprocess
 
+from seqtag.caching import share_heap
 from seqtag.errors import SeqtagError
+from seqtag.serve.app import MAX_HEAD_BYTES, application
+from seqtag.serve.metrics import Metrics
+from seqtag.serve.models import ServedModels
+from seqtag.tagging.pipeline import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-    from seqtag.serve.front import Front
+    from seqtag.serve.app import Front
+    from seqtag.serve.work import ServerLimits
 
 _BACKLOG = 128  # connections accepted at a time, which limits file handles
-_ANSWERED = 5  # seconds more for answers to arrive
-_TICK = 0.1  # seconds between two looks at the state, also of uvicorn
-_PER_SECOND = 10  # ticks
-_LAST = 1.0  # seconds in which a client may send a last request on a kept connection
+_MAX_CONNECTIONS = 512  # of a process; requests on more get status 503
+_ANSWER_SECONDS = 5  # more for answers to arrive
+_TICK_SECONDS = 0.1  # between two looks at the state, also of uvicorn
+_LAST_SECONDS = 1.0  # in which a client may send a last request on a kept connection
+_SWITCH_SECONDS = 0.0005  # that a thread works before another that waits for it
 
 
-def listening(host: str, port: int, *, shared: bool = False) -> socket.socket:
-    """Return a listening socket; if it is shared, others may listen on the same port.
+class Settings(NamedTuple):
+    """What a process serves, and how; each worker is sent it."""
+
+    models: Sequence[tuple[str, str]]  # name, or none, and file
+    limits: ServerLimits
+    loopback: bool
+    origins: Sequence[str]
+    complain: Callable[[str], None]
+    folder: Path | None = None  # of metrics
+
+    def app(self) -> Front:
+        """Return the application of this process."""
+        share_heap()
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        log = logging.getLogger("seqtag")  # no notes about the text of each request
+        log.setLevel(logging.WARNING)
+        log.addHandler(logging.NullHandler())
+        metrics = None
+        if self.folder:
+            try:
+                metrics = Metrics(self.folder)
+            except OSError as error:
+                self.complain(
+                    f"this worker has metrics of its own: {self.folder}: {error.strerror}"
+                )
+        loaded = {file: load(file) for _, file in self.models}
+        models = ServedModels([(name or file, loaded[file]) for name, file in self.models])
+        return application(
+            models,
+            self.limits,
+            loopback=self.loopback,
+            allow_origins=self.origins,
+            complain=self.complain,
+            metrics=metrics,
+        )
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a listening socket.
 
     Raises
     ------
@@ -39,13 +89,7 @@ def listening(host: str, port: int, *, shared: bool = False) -> socket.socket:
     """
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.create_server(
-            address[:2], family=family, backlog=_BACKLOG, reuse_port=shared
-        )
-        # Connections inherit it. asyncio sets it only for sockets that name their protocol; without
-        # it, the end of each answer on a kept connection waits for 40 ms.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return listener
+        listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:  # a name with a part that is empty or too long
         why, option = "not a host name", "--host"
         if isinstance(error, OSError):
@@ -56,112 +100,86 @@ def listening(host: str, port: int, *, shared: bool = False) -> socket.socket:
             f"with {option}"
         )
         raise SeqtagError(msg) from None
+    # Connections inherit options. asyncio sets the first only for sockets that name their protocol;
+    # without it, the end of each answer on a kept connection waits for 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
-class Server(uvicorn.Server):
-    """uvicorn for an application, as one process or in several workers.
+def serve(
+    settings: Settings,
+    front: Front,
+    listener: socket.socket,
+    workers: int,
+    exit_at_once: Callable[[int], NoReturn],
+    handler: logging.Handler,
+) -> None:
+    """Serve until a signal ends it; at a second SIGINT call `exit_at_once`."""
+    limits = settings.limits
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # of a connection whose client does not read: Linux
+        milliseconds = int(1000 * limits.seconds)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+    config = uvicorn.Config(
+        settings.app if workers > 1 else front,
+        factory=workers > 1,
+        workers=workers,
+        http="h11",  # httptools takes the body of a request to upgrade for another request
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        log_config=None,
+        log_level=logging.CRITICAL + 1,
+        access_log=False,
+        backlog=_BACKLOG,
+        limit_concurrency=_MAX_CONNECTIONS,
+        server_header=False,
+        timeout_graceful_shutdown=int(limits.seconds) + _ANSWER_SECONDS,
+    )
+    if workers > 1:
+        multiprocess.Process = _Worker  # type: ignore[misc]  # uvicorn has no other way
+        log = logging.getLogger("uvicorn.error")
+        log.setLevel(logging.INFO)
+        log.addFilter(lambda record: record.levelno > logging.INFO or "died" in record.msg)
+        log.addHandler(handler)
+        _Workers(config, [listener]).run()
+        return
+    server = _Server(config)
+    try:
+        server.run(sockets=[listener])
+    finally:
+        if server.force_exit:  # without waiting for working threads
+            exit_at_once(signal.SIGINT)
 
-    At SIGTERM it answers the requests in progress, and new ones with status 503. At SIGUSR1, when
-    another worker takes over, it answers all as before. Then it stops listening. Each answer says
-    that the connection will be closed; when there is no connection left, or no client sends any
-    more on those that are, it ends. A worker also ends if the process that made this object ended.
 
-    Parameters
-    ----------
-    front
-        The application.
-    caught
-        Signals that end the server.
-    exit_at_once
-        Is called at a second SIGINT, without waiting for working threads.
-    read_models
-        Reads the models again, on a thread.
+class _Server(uvicorn.Server):
+    """uvicorn that ends so that no request is lost.
+
+    At SIGTERM it stops listening. Each answer says that the connection will be closed; when there
+    is no connection left, or no client sends any more on those that are, it ends. A worker also
+    ends if the process that started it ended.
     """
 
-    def __init__(
-        self,
-        front: Front,
-        caught: Sequence[int],
-        exit_at_once: Callable[[int], NoReturn],
-        read_models: Callable[[], object],
-    ):
-        config = uvicorn.Config(  # independent of installed packages, and silent
-            front,
-            http=front.connections.protocol,
-            loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-            log_level="critical",
-            access_log=False,
-            backlog=_BACKLOG,
-            server_header=False,
-        )
-        super().__init__(config)
-        self._front, self._caught = front, caught
-        self._exit_at_once, self._read_models = exit_at_once, read_models
-        self._seconds = front.connections.seconds + _ANSWERED
-        self._ends_at = inf
-        self._parent = os.getpid()
-        self._is_outdated = False
-        self._reading: asyncio.Future[object] | None = None
-
-    def serve_on(self, listener: socket.socket) -> None:
-        """Serve on a socket, in this process or in a worker, until a signal ends it."""
-        self._listener = listener
-        self.run(sockets=[listener])
-        if self.force_exit:
-            self._exit_at_once(signal.SIGINT)
-
-    def read_again(self) -> None:
-        """Have the models read soon; can be called by a signal handler."""
-        self._is_outdated = True
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Catch signals that were not ignored, and do not raise them again."""
-        for number in self._caught:
-            signal.signal(number, self.handle_exit)
-        if os.getpid() != self._parent:
-            signal.signal(signal.SIGUSR1, self._leave)
-        yield
-
-    def _leave(self, *_: object) -> None:
-        self.should_exit = self._front.closing = True
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End the server; at a second SIGINT at once."""
-        self._front.closing = self._front.draining = True
-        self._ends_at = min(self._ends_at, time.monotonic() + self._seconds)
-        super().handle_exit(sig, frame)
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # of closed connections
+        [self._listener] = sockets or []
+        await super().startup(sockets)
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to end."""
-        if self._parent not in (os.getpid(), os.getppid()):
-            self.handle_exit(signal.SIGTERM, None)
-        if self._is_outdated and (self._reading is None or self._reading.done()):
-            self._is_outdated = False
-            self._reading = asyncio.ensure_future(asyncio.to_thread(self._read_models))
-        if not counter % _PER_SECOND:
-            self._front.metrics.measure_memory()
-        return await super().on_tick(counter)
+        parent = parent_process()
+        is_orphan = parent and os.getppid() != parent.pid
+        return bool(is_orphan) or await super().on_tick(counter)
 
     async def main_loop(self) -> None:
         """Serve until a signal, and then until no client sends anything."""
-        front = self._front
-        asyncio.get_running_loop().set_exception_handler(front.errors.report_of_loop)
         await super().main_loop()
-        await self._wait(lambda: front.draining and front.connections.in_progress())
+        self.config.loaded_app.closing = True
         await self._stop_listening()
-        closes_at = time.monotonic() + (_LAST if front.draining else self.config.timeout_keep_alive)
-        await self._wait(lambda: self.server_state.connections and time.monotonic() < closes_at)
-        left = min(self._ends_at - time.monotonic(), self._seconds)  # to take answers
-        self.config.timeout_graceful_shutdown = int(max(left, 0)) + _ANSWERED
-
-    async def _wait(self, condition: Callable[[], object]) -> None:
-        """Wait while a condition is true and the time is not over."""
-        while condition() and not self.force_exit and time.monotonic() < self._ends_at:
-            await asyncio.sleep(_TICK)
+        end = time.monotonic() + _LAST_SECONDS
+        while self.server_state.connections and time.monotonic() < end and not self.force_exit:
+            await asyncio.sleep(_TICK_SECONDS)
 
     async def _stop_listening(self) -> None:
         """Close the socket, but serve the connections that wait to be accepted.
@@ -177,13 +195,39 @@ class Server(uvicorn.Server):
                 waiting.append(self._listener.accept()[0])
         for server in self.servers:
             server.close()
+        protocol = partial(H11Protocol, self.config, self.server_state, self.lifespan.state)
         for each in waiting:
             each.setblocking(False)
-            await loop.connect_accepted_socket(
-                lambda: self._front.connections.protocol(
-                    config=self.config,
-                    server_state=self.server_state,
-                    app_state=self.lifespan.state,
-                ),
-                each,
-            )
+            await loop.connect_accepted_socket(protocol, each)
+
+
+class _Worker(multiprocess.Process):
+    """Process of uvicorn's supervisor, with the server above."""
+
+    @property
+    def server(self) -> uvicorn.Server:
+        if self._server is None:
+            self._server = _Server(self.config)
+        return self._server
+
+    def target(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve, in the process of its own."""
+        try:
+            super().target(sockets)
+        except (SeqtagError, OSError) as error:
+            settings: Settings = self.config.app.__self__  # type: ignore[union-attr]
+            settings.complain(str(error))
+            sys.exit(STARTUP_FAILURE)
+        finally:
+            if self.server.force_exit:
+                os._exit(128 + signal.SIGINT)  # without waiting for working threads
+
+
+class _Workers(multiprocess.Multiprocess):
+    """uvicorn's supervisor: it starts workers, and another in the place of one that ended."""
+
+    def terminate_all(self) -> None:
+        """End the workers; none listens any more, so that a new connection is refused."""
+        for each in self.sockets:
+            each.close()
+        super().terminate_all()

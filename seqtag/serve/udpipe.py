@@ -7,14 +7,11 @@ import re
 from typing import TYPE_CHECKING
 
 from seqtag.corpus import read, render
-from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import Surface, surface_of
 from seqtag.errors import SeqtagError
 from seqtag.segmentation.reading import ConlluWriter
-from seqtag.serve.annotation import check_columns, conllu_pieces, text_of
-from seqtag.serve.forms import check_fields
-from seqtag.tagging.document import conllu_by_rules
-from seqtag.tagging.pipeline import Pipeline
+from seqtag.serve.annotation import check_columns, cut, documents, text_of
+from seqtag.serve.requests import check_fields
 from seqtag.tagging.streams import tag_text
 
 if TYPE_CHECKING:
@@ -22,8 +19,8 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
     from seqtag.corpus.read import SentenceStream
-    from seqtag.serve.work_queue import Deadline
-    from seqtag.tagging.pipeline import Loaded
+    from seqtag.serve.work import Deadline
+    from seqtag.tagging.pipeline import Pipeline
 
 _FIELDS = ("data", "model", "tokenizer", "tagger", "parser", "input", "output")
 _INPUTS = ("conllu", "horizontal", "vertical")
@@ -37,7 +34,9 @@ _TOKENIZER_OPTIONS = ("presegmented", "ranges", "normalized_spaces")
 _IGNORED_OPTIONS = {"", "joint_with_parsing"}
 
 
-def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tuple[str, list[str]]:
+def process(
+    pipeline: Pipeline, fields: Mapping[str, str], deadline: Deadline
+) -> tuple[str, list[str]]:
     r"""Return the answer to the fields of UDPipe's ``/process``, and remarks on it.
 
     Raises
@@ -48,7 +47,7 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
     Examples
     --------
     >>> import seqtag
-    >>> from seqtag.serve.work_queue import Deadline
+    >>> from seqtag.serve.work import Deadline
     >>> fields = {"data": "Time flies. Why?", "tokenizer": "presegmented", "output": "horizontal"}
     >>> process(seqtag.load("en"), fields, Deadline(60))
     ('Time flies . Why ?\n', [])
@@ -65,23 +64,27 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
         remarks.append("This model does not parse: HEAD and DEPREL are unchanged.")
     wanted = fields.get("input") or "conllu"
     if "tagger" in fields and ("tokenizer" in fields or wanted != "conllu"):
-        check_columns(loaded)  # those of CoNLL-U can be in the data
-    is_plain = output == "conllu" and "tagger" in fields and fields.get("tokenizer") == ""
-    if is_plain and isinstance(loaded, Pipeline) and loaded.segmenter and wanted == "conllu":
-        pieces = conllu_pieces(loaded, text_of(fields.get("data"), "data"))
-        return "".join(deadline.watch(pieces)), remarks
-    stream = _input(loaded, fields, deadline, remarks)
+        check_columns(pipeline)  # those of CoNLL-U can be in the data
+    data = text_of(fields.get("data"), "data")
+    if output == "conllu" and "tagger" in fields and fields.get("tokenizer") == "":
+        [document] = documents(pipeline, [data], deadline)
+        return str(document), remarks
+    stream = _input(pipeline, data, fields, deadline, remarks)
     if output == "conllu":
-        taggers = loaded.taggers if "tagger" in fields else []
+        taggers = pipeline.taggers if "tagger" in fields else []
         return b"".join(deadline.watch(tag_text(taggers, stream, "conllu"))).decode(), remarks
     return "".join(_written(deadline.watch(stream), output, option)), remarks
 
 
 def _input(
-    loaded: Loaded, fields: Mapping[str, str], deadline: Deadline, remarks: list[str]
+    pipeline: Pipeline,
+    data: str,
+    fields: Mapping[str, str],
+    deadline: Deadline,
+    remarks: list[str],
 ) -> SentenceStream:
     """Return the data as a stream of sentences of CoNLL-U."""
-    data, wanted = text_of(fields.get("data"), "data"), fields.get("input") or "conllu"
+    wanted = fields.get("input") or "conllu"
     generic, _, options = wanted.partition("=")
     if "tokenizer" in fields or generic == "generic_tokenizer":
         if "tokenizer" in fields:
@@ -92,20 +95,15 @@ def _input(
         if unknown := names - _IGNORED_OPTIONS - {*_TOKENIZER_OPTIONS}:
             found, known = min(unknown)[:80], ", ".join(_TOKENIZER_OPTIONS)
             remarks.append(f"Unknown option of the tokenizer: {found!r} (known: {known}).")
-        presegmented = "presegmented" in names
         writer = ConlluWriter(
             token_ranges="ranges" in names, normalized_spaces="normalized_spaces" in names
         )
-        if loaded.segmenter:
-            stream = read(TextBytes(data.encode()), "text")
-            return loaded.segmented(stream, writer=writer, presegmented=presegmented)
-        conllu = conllu_by_rules(data, deadline.watch, writer, presegmented=presegmented)
-    elif wanted not in _INPUTS:
+        return cut(pipeline, data, deadline, writer, presegmented="presegmented" in names)
+    if wanted not in _INPUTS:
         msg = f"expected input {', '.join(_INPUTS)}, or a tokenizer, found {wanted[:80]!r}"
         raise SeqtagError(msg)
-    else:
-        data = data.replace("\r\n", "\n")  # as Python's email package sends line breaks in forms
-        conllu = data if wanted == "conllu" else "".join(deadline.watch(_read_tokens(data, wanted)))
+    data = data.replace("\r\n", "\n")  # as Python's email package sends line breaks in forms
+    conllu = data if wanted == "conllu" else "".join(deadline.watch(_read_tokens(data, wanted)))
     return read(io.BytesIO(conllu.encode()), "conllu")
 
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
 SHOWN = ("lemma", "upos", "xpos", "feats")
 """Columns that are attributes of words; tables show them if they are filled."""
+OFFSETS = {"codepoint": (), "utf16": (0xFFFF,), "byte": (0x7F, 0x7FF, 0xFFFF)}
+"""Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8. The values are the
+characters above which one more is counted."""
 
 _new = tuple.__new__  # makes a named tuple in half the time of its own constructor
 _MAX_ROWS = 200  # words that a notebook shows
@@ -398,6 +401,87 @@ class Document:
             rows += of_sentence
         return rows
 
+    def to_dicts(self, offsets: str = "codepoint") -> Iterator[dict[str, Any]]:
+        """Yield each sentence as a dictionary that JSON can hold.
+
+        It has its ``text`` and its ``tokens``. Tokens have ``text``, ``start``, ``end`` and
+        ``words``; words have ``form`` and ``labels`` by column. If the models find chunks, it has
+        ``spans`` by column, with ``label``, ``text``, ``start`` and ``end``.
+
+        Parameters
+        ----------
+        offsets
+            Unit of ``start`` and ``end``: ``codepoint`` for characters, ``utf16`` for code units
+            of UTF-16, or ``byte`` for bytes of UTF-8.
+
+        Raises
+        ------
+        SeqtagError
+            If there is no such unit.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> [sentence] = seqtag.load("en").only("upos")("\N{WAVING HAND SIGN} Hi").to_dicts("utf16")
+        >>> sentence["tokens"][1]
+        {'text': 'Hi', 'start': 3, 'end': 5, 'words': [{'form': 'Hi', 'labels': {'upos': 'INTJ'}}]}
+        """
+        if offsets not in OFFSETS:
+            msg = f"expected offsets in one of {', '.join(OFFSETS)}, found {offsets!r:.80}"
+            raise SeqtagError(msg)
+        places = [(name, *_place_of(name)) for name in self._columns]
+        units = _units_before(self.text, OFFSETS[offsets])
+        offset = 0
+        for block in self._conllu.split("\n\n")[:-1]:
+            rows = [line.split("\t") for line in block.split("\n") if line[0] != "#"]
+            words = [row for row in rows if "-" not in row[0]]
+            labels = {}
+            for name, column, key in places:
+                labels[name] = [row[column] for row in words]
+                if key:
+                    labels[name] = values_of(labels[name], key)
+                if name in self._schemes:
+                    labels[name] = [OUTSIDE if each == "_" else each for each in labels[name]]
+            columns = [*labels.items()]
+            tokens: list[dict[str, Any]] = []
+            ranges: list[tuple[int, int]] = []  # of the token of each word
+            left = 0  # words of the current token that are still to come
+            for row in rows:
+                if not left:
+                    after, before, text = spaces_of(row[1], row[9])
+                    start = offset + len(before)
+                    end = start + len(text)
+                    offset, left = end + len(after), 1
+                    of_token: list[dict[str, Any]] = []
+                    at = {"text": text, "start": units[start], "end": units[end]}
+                    tokens.append(at | {"words": of_token})
+                    if "-" in row[0]:
+                        left = _words_of(row[0])
+                        continue
+                number = len(ranges)
+                of_word = {name: values[number] for name, values in columns}
+                of_token.append({"form": row[1], "labels": of_word})
+                ranges.append((start, end))
+                left -= 1
+            sentence: dict[str, Any] = {
+                "text": self.text[ranges[0][0] : ranges[-1][1]],
+                "tokens": tokens,
+            }
+            if self._schemes:
+                sentence["spans"] = {
+                    name: [
+                        {
+                            "label": kind or name,
+                            "text": self.text[ranges[first][0] : ranges[last - 1][1]],
+                            "start": units[ranges[first][0]],
+                            "end": units[ranges[last - 1][1]],
+                        }
+                        for kind, first, last in spans_of(labels[name], scheme)
+                    ]
+                    for name, scheme in self._schemes.items()
+                }
+            yield sentence
+
     @property
     def _others(self) -> list[str]:
         """Columns that are not attributes of words."""
@@ -419,6 +503,26 @@ class Document:
         more = len(rows) - _MAX_ROWS
         foot = paragraph(f"and {more} words more") if more > 0 else ""
         return table(["sentence", "word", *names], *groups) + foot
+
+
+def _place_of(name: str) -> tuple[int, str]:
+    """Return the column of CoNLL-U, by number, that has the labels of a column, and their key."""
+    keyed = split_key(name, CONLLU)
+    if keyed:
+        return CONLLU.index(keyed[0]), keyed[1]
+    column = find_column(name, CONLLU)
+    if column is None:  # as `into_misc` writes it
+        return CONLLU.index("misc"), f"{name[:1].upper()}{name[1:]}"
+    return CONLLU.index(column), ""
+
+
+def _units_before(text: str, limits: Sequence[int]) -> Sequence[int]:
+    """Return the number of units before each character of a text, and in all of it."""
+    if not limits or text.isascii():
+        return range(len(text) + 1)
+    points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    units = 1 + sum((points > limit).astype(np.int64) for limit in limits)
+    return [0, *np.cumsum(units).tolist()]
 
 
 def spans_in(

@@ -298,10 +298,11 @@ class Pipeline:
             )
         tagged = tag_text(self.taggers, stream, self._to, tables=self._tables)
         pieces = iter(split_documents(b"".join(tagged).decode()))
-        return [
-            Document(text, next(pieces) if has_tokens(text) else "", self._columns, self._schemes)
-            for text in texts
-        ]
+        return [self.document(text, next(pieces) if has_tokens(text) else "") for text in texts]
+
+    def document(self, text: str, conllu: str) -> Document:
+        """Return the sentences of a text, as CoNLL-U that this pipeline wrote, as a document."""
+        return Document(text, conllu, self._columns, self._schemes)
 
     def tag_words(self, words: Sequence[str]) -> DocumentSentence:
         """Return a list of words as a sentence; multiword tokens are not split.

@@ -221,25 +221,6 @@ def test_tagging_in_the_background_goes_on_at_sigint(home, tmp_path):
     assert (first + rest).count(b"\tdog\t") == 2
 
 
-@posix
-def test_serving_in_the_background_goes_on_at_sigint(home, tmp_path):
-    pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-    command = [*IGNORING, "serve", "-m", home / "upos.seqtag", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        late = threading.Timer(120, process.kill)
-        late.start()
-        where = process.stderr.readline().split()[1]
-        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGINT):
-            urlopen(f"{where}models", timeout=60).close()  # it takes signals now
-            process.send_signal(number)
-        assert process.stderr.readline() == "seqtag: models reloaded: upos\n"
-        urlopen(f"{where}models", timeout=60).close()
-        process.send_signal(signal.SIGTERM)
-        rest = process.stderr.read()
-    late.cancel()
-    assert (process.returncode, rest) == (0, "seqtag: stopped\n")
-
-
 # ------------------------------------------------------------------------------ at the start
 AT_IMPORT = """
 import os, signal, sys
@@ -342,7 +323,7 @@ def test_no_signal_at_the_start_of_a_server_is_lost(home, sign, word):
     number = getattr(signal, sign)
     serve = ("serve", "-m", str(home / "upos.seqtag"), "--port", "0")
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    for place in ("click", "ipaddress", "uvicorn", "seqtag.serve.server", "seqtag.serve.udpipe"):
+    for place in ("click", "ipaddress", "uvicorn", "seqtag.serve.app", "seqtag.serve.udpipe"):
         command = [sys.executable, "-c", AT_IMPORT, str(int(number)), place, *serve]
         done = subprocess.run(command, capture_output=True, env=env, check=False, timeout=20)
         found = done.returncode, done.stderr.decode().rpartition("seqtag: ")[2]

@@ -61,10 +61,10 @@ def limits() -> dict[str, tuple[object, ...]]:
     from seqtag.engine.arrays import MAX_LABELS, MAX_TRIGRAM_LABELS, MOST_WITH_BIGRAMS
     from seqtag.features import language, templates
     from seqtag.model import bundle, calibration, container
-    from seqtag.serve import connections, server
+    from seqtag.serve import app, process, work
     from seqtag.tables import model_io, table
 
-    served = server.ServerLimits()
+    served = work.ServerLimits()
     words = LIMITS.sentence
     return {
         "header of a model": (f"{container.MAX_HEADER >> 20} MiB", container.MAX_DEPTH),
@@ -85,8 +85,9 @@ def limits() -> dict[str, tuple[object, ...]]:
         "a line, also": (f"{LIMITS.line >> 20} MiB",),
         "a request to": (served.body, f"{served.seconds:g} s", served.threads, served.waiting),
         "connections to": (
-            f"{connections._HEAD_SECONDS:g} s",
-            f"{server.MOST_UNSENT >> 20} MiB",
+            process._MAX_CONNECTIONS,
+            f"{app.MAX_HEAD_BYTES >> 10} KiB",
+            f"{work.MAX_UNSENT_BYTES >> 20} MiB",
         ),
     }
 
@@ -145,22 +146,20 @@ def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
 
 def test_limits_of_the_server_are_those_of_its_page():
     pytest.importorskip("uvicorn", reason="needs uvicorn: pip install -e '.[serve]'")
-    from seqtag.serve import connections, server
-    from seqtag.serve.work_queue import Batches
+    from seqtag.serve import app, process, requests, work
 
-    limits, text = server.ServerLimits(), how_to("serve-in-production")
-    most = 8 * (limits.threads + limits.waiting) + connections._REFUSED_AT_ONCE
-    assert f"| `--max-body` | {limits.body:,} bytes |" in text
-    assert f"{limits.seconds:.0f} seconds of work, and {limits.seconds:.0f} seconds for" in text
-    assert f"{limits.threads} longer requests in progress, {limits.waiting} waiting" in text
-    assert f"more, {most} by default." in text
-    assert connections._HEAD_SECONDS == 10
-    assert "headers of a request must arrive within ten seconds" in text
-    assert f"at most {connections._MOST_HEAD >> 10} KiB" in text
-    assert f"at most {Batches.MOST_CHARACTERS:,} characters" in text
-    assert f"less than {server._LEAST_RATE:,} bytes a second" in text
-    assert f"one second for each {connections._BYTES_PER_SECOND:,} bytes" in text
-    assert f"While {server.MOST_UNSENT >> 20} MiB of responses" in text
+    limits, text = work.ServerLimits(), how_to("serve")
+    assert f"a body of {limits.body:,} bytes, also unpacked (`--max-body`)" in text
+    seconds = f"{limits.seconds:.0f} seconds"
+    assert f"{seconds} of work, and {seconds} for the body to arrive (`--max-seconds`)" in text
+    assert f"{limits.threads} longer requests at work, {limits.waiting} waiting;" in text
+    short = work.Work
+    assert f"{short.MAX_WAITING:,} texts of at most {short.MAX_CHARACTERS:,} characters" in text
+    assert f"| {process._MAX_CONNECTIONS} connections |" in text
+    assert f"{app.MAX_HEAD_BYTES >> 10} KiB of address and headers" in text
+    assert f"taken in {seconds}, and one more for each {requests._BYTES_PER_SECOND:,} bytes" in text
+    assert f"{work.MAX_UNSENT_BYTES >> 20} MiB of answers that clients have not taken" in text
+    assert f"there are {work.MAX_HELD_BYTES >> 20} MiB of them" in text
 
 
 def test_limits_of_automatic_settings_are_those_of_their_page():

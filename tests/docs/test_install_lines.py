@@ -71,7 +71,8 @@ def test_messages_and_pages_name_extras_that_exist():
 
 def test_the_page_shows_the_message_as_it_is():
     page = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text("utf-8")
-    assert f"serve needs starlette and uvicorn; {install_hint('serve')}\n" in page
+    needs = "serve needs h11, orjson, prometheus-client, python-multipart, starlette, uvicorn; "
+    assert f"{needs}{install_hint('serve')}\n" in page
 
 
 def test_a_clone_is_installed_in_place():

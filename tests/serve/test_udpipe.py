@@ -7,9 +7,9 @@ import pytest
 
 import seqtag
 from seqtag.errors import SeqtagError
-from seqtag.serve.models import ServedModels, UnknownModelError
+from seqtag.serve.models import ServedModels
 from seqtag.serve.udpipe import process
-from seqtag.serve.work_queue import Deadline
+from seqtag.serve.work import Deadline, RequestError
 from tests.command_line import call, home, posix
 from tests.serve.served import server
 
@@ -175,20 +175,22 @@ def test_unknown_outputs(en, output):
         ("ancient_greek-proiel-ud-2.15", "ancient_greek-proiel-ud-2.15-241121"),
         ("up", "upos"),
         ("de", "german-gsd"),
+        ("tr", "turkish@2.15"),
+        ("turkish", "turkish@2.15"),
         ("dem", "demo"),
         (None, "fr-gsd"),
     ],
 )
 def test_names_of_models(en, name, found):
     names = ["fr-gsd", "en", "ancient_greek-proiel-ud-2.15-241121", "upos"]
-    names += ["demo", "german-gsd"]
+    names += ["demo", "german-gsd", "turkish@2.15"]
     assert ServedModels([(each, en) for each in names]).find(name)[0] == found
 
 
 @pytest.mark.parametrize("name", ["french-sequoia", "german", "x", "grc-perseus", "2.15"])
 def test_other_names(en, name):
     models = ServedModels([("fr-gsd", en), ("grc-proiel-ud-2.15", en)])
-    with pytest.raises(UnknownModelError, match="expected one of the models fr-gsd, grc-proiel"):
+    with pytest.raises(RequestError, match="expected one of the models fr-gsd, grc-proiel"):
         models.find(name)
 
 

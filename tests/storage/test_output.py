@@ -469,6 +469,8 @@ WRITES = re.compile(
     r"""|os\.(?:replace|rename|open|mkdir|makedirs)\(|\.rename\(|\.mkdir\(|tempfile\.|shutil\."""
 )
 KNOWN = {
+    "cli/serve.py": "opens the null device in place of standard streams that are closed",
+    "serve/metrics.py": "files of metrics, which workers map into memory",
     "catalogue/fetch.py": "removes a treebank that it refuses",
     "cli/__init__.py": "the null device, for a standard output that is gone",
     "cli/models.py": "removes models when it is asked to; asks on the terminal",

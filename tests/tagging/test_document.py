@@ -139,3 +139,24 @@ def test_other_chunks_are_no_names(tagger):
     assert tagger("the dog").ents == []
     with pytest.raises(SeqtagError, match="which here are none; found 'ner'"):
         tagger("the dog").spans("ner")
+
+
+def test_dicts_have_the_spans_of_the_document():
+    words = [["We", "left", "New", "York", "."], ["Oslo", "is", "near", "."]]
+    labels = [["O", "O", "B-LOC", "I-LOC", "O"], ["B-LOC", "O", "O", "O"]]
+    names = seqtag.train(words, labels, label="ner", min_count=1)
+    document = names("  We left  New  York. \U0001f600 Oslo is near.")
+    found = [span for each in document.to_dicts() for span in each["spans"]["ner"]]
+    assert found == [
+        {name: value for name, value in each._asdict().items() if name != "words"}
+        for each in document.ents
+    ]
+    assert [each["text"] for each in found] == ["New  York", "Oslo"]
+    data = document.text.encode()
+    for each in document.to_dicts("byte"):
+        for span in each["spans"]["ner"]:
+            assert data[span["start"] : span["end"]].decode() == span["text"]
+    plain = seqtag.train(words, [["A" for _ in each] for each in words], min_count=1)
+    assert all("spans" not in each for each in plain("Oslo").to_dicts())
+    with pytest.raises(SeqtagError, match="expected offsets in one of codepoint, utf16, byte"):
+        next(document.to_dicts("word"))
