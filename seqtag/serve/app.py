@@ -205,21 +205,28 @@ async def tag(service: Service, request: Request) -> Response:
         msg = "expected one of the fields text and texts, found both or none of them"
         raise RequestError(msg)
     check_columns(pipeline)
-    kind, start = Kind(pipeline, scores, offsets), b'{"model":%b,' % orjson.dumps(name)
+    kind = Kind(pipeline, scores, offsets, b'{"model":%b,' % orjson.dumps(name))
     if "text" in value:
         text = text_of(value["text"])
         if len(text) <= Work.MAX_CHARACTERS and not scores:
             found = await service.work.tag_short(kind, text)
-        else:
-            [found] = await _work(service, request, lambda end: _tagged(kind, [text], end))
+            service.metrics.words.inc(found.count(_WORD))
+            return Pieces(service.work, service.limits.seconds, found)
+        texts, start, end = [text], b"", b""
     else:
         if not isinstance(value["texts"], list):
             refuse_field("texts", "a list", "another value; a single text is for the field text")
         texts = [text_of(text, "texts") for text in value["texts"]]
-        each = await _work(service, request, lambda end: _tagged(kind, texts, end))
-        found = b'"answers":[%b]}' % b",".join(b"{%b" % answer for answer in each)
-    service.metrics.words.inc(found.count(_WORD))
-    return Pieces(service.work, service.limits.seconds, start + found)
+        start, end = kind.start + b'"answers":[', b"]}"
+        kind = kind._replace(start=b"{")
+
+    def answer(deadline: Deadline) -> tuple[bytes, int]:
+        found = b",".join(_tagged(kind, texts, deadline))
+        return start + found + end, found.count(_WORD)
+
+    found, words = await _work(service, request, answer)
+    service.metrics.words.inc(words)
+    return Pieces(service.work, service.limits.seconds, found)
 
 
 async def explain_word(service: Service, request: Request) -> Response:
@@ -334,6 +341,7 @@ class Kind(NamedTuple):
     pipeline: Pipeline
     scores: bool
     offsets: str
+    start: bytes  # of each answer
 
 
 def _tagged(kind: Kind, texts: list[str], deadline: Deadline) -> list[bytes]:
@@ -343,8 +351,12 @@ def _tagged(kind: Kind, texts: list[str], deadline: Deadline) -> list[bytes]:
         sentences = document.to_dicts(kind.offsets)
         if kind.scores:
             sentences = with_scores(kind.pipeline, document, kind.offsets, deadline)
-        each = map(orjson.dumps, deadline.watch(sentences))
-        answers.append(b'"sentences":[%b]}' % b",".join(each))
+        answer = bytearray(kind.start + b'"sentences":[')
+        for each in deadline.watch(sentences):
+            answer += orjson.dumps(each)
+            answer += b","
+        answer[-1:] = b"]}" if answer[-1:] == b"," else b"[]}"
+        answers.append(bytes(answer))
     return answers
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import os
 import signal
@@ -56,9 +57,7 @@ class Settings(NamedTuple):
         """Return the application of this process."""
         share_heap()
         sys.setswitchinterval(_SWITCH_SECONDS)
-        log = logging.getLogger("seqtag")  # no notes about the text of each request
-        log.setLevel(logging.WARNING)
-        log.addHandler(logging.NullHandler())
+        logging.getLogger("seqtag").setLevel(logging.CRITICAL)  # no notes about texts of requests
         metrics = None
         if self.folder:
             try:
@@ -69,6 +68,7 @@ class Settings(NamedTuple):
                 )
         loaded = {file: load(file) for _, file in self.models}
         models = ServedModels([(name or file, loaded[file]) for name, file in self.models])
+        gc.freeze()  # a model lives as long as the process: the collector need not visit it again
         return application(
             models,
             self.limits,

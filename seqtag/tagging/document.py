@@ -432,7 +432,7 @@ class Document:
         places = [(name, *_place_of(name)) for name in self._columns]
         units = _units_before(self.text, OFFSETS[offsets])
         offset = 0
-        for block in self._conllu.split("\n\n")[:-1]:
+        for block in _blocks(self._conllu):
             rows = [line.split("\t") for line in block.split("\n") if line[0] != "#"]
             words = [row for row in rows if "-" not in row[0]]
             labels = {}
@@ -514,6 +514,14 @@ def _place_of(name: str) -> tuple[int, str]:
     if column is None:  # as `into_misc` writes it
         return CONLLU.index("misc"), f"{name[:1].upper()}{name[1:]}"
     return CONLLU.index(column), ""
+
+
+def _blocks(conllu: str) -> Iterator[str]:
+    """Yield the sentences of CoNLL-U, one after another, to save memory."""
+    start = 0
+    while (end := conllu.find("\n\n", start)) >= 0:
+        yield conllu[start:end]
+        start = end + 2
 
 
 def _units_before(text: str, limits: Sequence[int]) -> Sequence[int]:
