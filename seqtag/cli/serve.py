@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.caching import free_memory
 from seqtag.cli.base import Command, Real, in_advanced, option
 from seqtag.cli.common import Notes, complain, refuse
 from seqtag.cli.options import general_options
@@ -20,6 +22,8 @@ from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from seqtag.serve.app import Front
 
 _NAME = re.compile(r"[\w.-]+")
 
@@ -112,12 +116,15 @@ def command(
     limits = ServerLimits(max_body, max_seconds)
     named = [_named(each) for each in dict.fromkeys(several)]
     settings = Settings(named, limits, _is_loopback(host), origins, complain)
+    front: Front | None
     front = settings.app()
     names = ", ".join(front.service.models.abilities())
     if workers > 1:
-        with suppress(OSError):  # a full disk: each worker then says that it has its own metrics
-            folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
-            settings = settings._replace(folder=Path(folder))
+        front = None  # each worker reads the models
+        gc.collect()
+        free_memory()
+        folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
+        settings = settings._replace(folder=Path(folder))
         names += f" with {workers} workers"
     listener = context.with_resource(listening(host, port))
     if not settings.loopback:

@@ -38,7 +38,6 @@ from seqtag.serve.annotation import (
 )
 from seqtag.serve.metrics import Metrics
 from seqtag.serve.requests import (
-    PIECE_BYTES,
     Pieces,
     body_of,
     check_fields,
@@ -84,6 +83,7 @@ _CLOSING_HEADERS = (*_HEADERS, (b"connection", b"close"))
 _WORD = b'{"form":'  # begins each word in an answer
 _TAG_FIELDS = ("model", "text", "scores", "offsets", "texts")
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
+_PACKED_BYTES = 1 << 16  # larger answers are packed with gzip if the client accepts it
 _GONE = 499  # status of a client that has gone before its answer, as in logs of nginx
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
@@ -156,7 +156,7 @@ def application(
         Route(path, partial(endpoint, service), methods=methods)
         for path, (endpoint, methods) in endpoints.items()
     ]
-    middleware = [Middleware(GZipMiddleware, minimum_size=PIECE_BYTES, compresslevel=1)]
+    middleware = [Middleware(GZipMiddleware, minimum_size=_PACKED_BYTES, compresslevel=1)]
     if allow_origins:
         origins = [origin.lower() for origin in allow_origins]
         headers = ["Content-Type"]

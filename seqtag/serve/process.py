@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from seqtag.serve.app import Front
     from seqtag.serve.work import ServerLimits
 
-_BACKLOG = 128  # connections accepted at a time, which limits file handles
+_BACKLOG = 128  # connections that wait to be accepted
 _MAX_CONNECTIONS = 512  # of a process; requests on more get status 503
 _ANSWER_SECONDS = 5  # more for answers to arrive
 _TICK_SECONDS = 0.1  # between two looks at the state, also of uvicorn
@@ -68,7 +68,6 @@ class Settings(NamedTuple):
                 )
         loaded = {file: load(file) for _, file in self.models}
         models = ServedModels([(name or file, loaded[file]) for name, file in self.models])
-        gc.freeze()  # a model lives as long as the process: the collector need not visit it again
         return application(
             models,
             self.limits,
@@ -108,20 +107,23 @@ def listening(host: str, port: int) -> socket.socket:
 
 def serve(
     settings: Settings,
-    front: Front,
+    front: Front | None,
     listener: socket.socket,
     workers: int,
     exit_at_once: Callable[[int], NoReturn],
     handler: logging.Handler,
 ) -> None:
-    """Serve until a signal ends it; at a second SIGINT call `exit_at_once`."""
+    """Serve until a signal ends it; at a second SIGINT call `exit_at_once`.
+
+    Without an application there are workers, each of which makes its own.
+    """
     limits = settings.limits
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # of a connection whose client does not read: Linux
         milliseconds = int(1000 * limits.seconds)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     config = uvicorn.Config(
-        settings.app if workers > 1 else front,
-        factory=workers > 1,
+        front or settings.app,
+        factory=front is None,
         workers=workers,
         http="h11",  # httptools takes the body of a request to upgrade for another request
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
@@ -132,12 +134,12 @@ def serve(
         log_config=None,
         log_level=logging.CRITICAL + 1,
         access_log=False,
-        backlog=_BACKLOG,
+        backlog=1,  # accepted at a time, so that workers share connections that come at once
         limit_concurrency=_MAX_CONNECTIONS,
         server_header=False,
         timeout_graceful_shutdown=int(limits.seconds) + _ANSWER_SECONDS,
     )
-    if workers > 1:
+    if front is None:
         multiprocess.Process = _Worker  # type: ignore[misc]  # uvicorn has no other way
         log = logging.getLogger("uvicorn.error")
         log.setLevel(logging.INFO)
@@ -163,8 +165,10 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # of closed connections
+        gc.freeze()  # models live as long as the process: the collector need not visit them again
         [self._listener] = sockets or []
         await super().startup(sockets)
+        self._listener.listen(_BACKLOG)
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to end."""

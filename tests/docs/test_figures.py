@@ -157,7 +157,7 @@ def test_limits_of_the_server_are_those_of_its_page():
     assert f"{short.MAX_WAITING:,} texts of at most {short.MAX_CHARACTERS:,} characters" in text
     assert f"| {process._MAX_CONNECTIONS} connections |" in text
     assert f"{app.MAX_HEAD_BYTES >> 10} KiB of address and headers" in text
-    assert f"taken in {seconds}, and one more for each {requests._BYTES_PER_SECOND:,} bytes" in text
+    assert f"each {requests.PIECE_BYTES >> 10} KiB of an answer are taken in {seconds}" in text
     assert f"{work.MAX_UNSENT_BYTES >> 20} MiB of answers that clients have not taken" in text
     assert f"there are {work.MAX_HELD_BYTES >> 20} MiB of them" in text
 
