@@ -5,8 +5,7 @@ Usage: python scripts/soak.py tag FILE [--gigabytes 10] [--threads 2]
 
 `tag` writes the sentences of FILE into a pipe to `seqtag tag`, again and again, and checks that
 each copy comes back the same. `serve` sends `seqtag serve` requests of all kinds on the loopback
-interface: good ones, wrong ones, too large ones, and some whose client goes away; with `--reload`
-SIGHUP has it read its model again and again, of which every second one is broken. Both look at the
+interface: good ones, wrong ones, too large ones, and some whose client goes away. Both look at the
 process as the system sees it (Linux) and end with status 1 if it grew.
 """
 

@@ -142,7 +142,7 @@ def _digests() -> dict[str, str]:
     """Return the recorded digests by path in the cache."""
     path = cache_folder() / DIGESTS
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8", "replace").splitlines()
     except (FileNotFoundError, NotADirectoryError):
         return {}
     for number, line in enumerate(lines, 1):

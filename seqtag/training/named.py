@@ -37,9 +37,24 @@ _log = logging.getLogger("seqtag")
 
 
 def card_of(model: Path) -> dict[str, Any]:
-    """Return the card of a model that was trained by name; empty if there is none."""
+    """Return the card of a model that was trained by name; empty if there is none.
+
+    Raises
+    ------
+    CatalogueError
+        If it is damaged.
+    """
     path = model.with_suffix(".json")
-    return dict(strict_json.loads(path.read_bytes())) if path.is_file() else {}
+    try:
+        card = strict_json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        card = error
+    if not isinstance(card, dict):
+        msg = "expected the card of a model, found another file; train the model again"
+        raise CatalogueError(msg, source=str(path))
+    return card
 
 
 def train_named(
@@ -51,8 +66,9 @@ def train_named(
 ) -> Path:
     """Return the model of a treebank; train it first if it is not in the cache.
 
-    Only one process makes it, while others wait. The card is written before the model, and both
-    atomically, so that an interrupted training leaves no model.
+    Only one process makes it, while others wait. Model and card are complete before either replaces
+    another, so that an interrupted training or a full disk leaves what was there. A model that is
+    not that of its card is trained again.
 
     Parameters
     ----------
@@ -73,8 +89,13 @@ def train_named(
     target = trained_path(entry)
 
     def is_there() -> bool:
-        card = card_of(target) if target.is_file() else {}
-        digests = {part: each["sha256"] for part, each in card.get("files", {}).items()}
+        try:
+            card = card_of(target)
+            if not card or card["sha256"] != digest_of(target):
+                return False
+            digests = {part: each["sha256"] for part, each in card["files"].items()}
+        except (CatalogueError, OSError, LookupError, TypeError, AttributeError):  # damaged
+            return False
         good = card.get("best") in (True, best)  # five runs are better than one
         return good and not (locked and digests != _known_digests(entry))
 
@@ -109,11 +130,10 @@ def train_named(
             raise KeyboardInterrupt
         data = bundle.to_bytes(model.models)
         card = _card(entry, files, used, data, best=best)
-        target.unlink(missing_ok=True)  # never a model with the card of another
-        with Output(target.with_suffix(".json")) as out:
-            out.write(json.dumps(card, indent=2, ensure_ascii=False).encode() + b"\n")
-        with Output(target) as out:
+        with Output(target) as out, Output(target.with_suffix(".json")) as out_card:
             out.write(data)
+            out.flush()  # a full disk is found before the card replaces another
+            out_card.write(json.dumps(card, indent=2, ensure_ascii=False).encode() + b"\n")
     return target
 
 

@@ -322,6 +322,58 @@ def test_kills_at_random_times_leave_no_model_or_all_of_it(tries, mirror, tmp_pa
 
 
 @posix
+def test_a_full_disk_leaves_the_model_that_was_there(mirror):
+    """Neither its card nor the model is replaced before both are complete."""
+    from resource import RLIMIT_FSIZE, setrlimit
+
+    model = train_named(treebank_of("abaza"))
+    before, card, size = model.read_bytes(), card_of(model), model.stat().st_size
+    command = [sys.executable, "-m", "seqtag", "models", "train", "abaza", "-q", "--best"]
+    for most in (500, size // 2):
+        done = subprocess.run(
+            command,
+            preexec_fn=lambda most=most: setrlimit(RLIMIT_FSIZE, (most, most)),
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 1 and b"File too large" in done.stderr
+        assert (model.read_bytes(), card_of(model)) == (before, card)
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert card_of(model)["best"] is True
+
+
+@pytest.mark.parametrize("damage", [b"{", b"[1]", b'{"files": 3, "best": false}', b"\xff"])
+def test_a_damaged_card_is_named_and_made_anew(mirror, call, damage):
+    model = train_named(treebank_of("abaza"))
+    card, good = model.with_suffix(".json"), model.with_suffix(".json").read_bytes()
+    card.write_bytes(damage)
+    shown = call("models", "card", "abaza")
+    if damage[:2] != b'{"':
+        assert shown.code == 1
+        assert shown.err == (
+            f"seqtag: {card}: expected the card of a model, found another file; train the model "
+            "again\n"
+        )
+    assert train_named(treebank_of("abaza")) == model
+    assert card.read_bytes() == good
+
+
+def test_a_damaged_model_is_trained_again(mirror):
+    model = train_named(treebank_of("abaza"))
+    good = model.read_bytes()
+    model.write_bytes(good[:1000])
+    assert train_named(treebank_of("abaza"), locked=True) == model
+    assert model.read_bytes() == good
+
+
+def test_a_damaged_file_of_digests_is_named(mirror, tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "seqtag.lock").write_bytes(b"\xff")
+    with pytest.raises(CatalogueError, match=r"seqtag.lock:1: expected a SHA-256, two blanks"):
+        train_named(treebank_of("abaza"))
+
+
+@posix
 def test_a_full_disk_leaves_nothing_half(mirror, tmp_path):
     from resource import RLIMIT_FSIZE, setrlimit
 
