@@ -17,6 +17,7 @@ from seqtag.errors import CatalogueError, printable
 from seqtag.model.embedded import (
     embedded_models,
     language_code,
+    trained_model,
     trained_path,
     training_advice,
     training_cost,
@@ -172,7 +173,7 @@ def _named(name: str) -> Entry:
 
 
 def _trained(name: str) -> Path:
-    model = trained_path(_named(name))
+    model = trained_model(name, _named(name))
     if not model.is_file():
         advice = training_advice(name)
         msg = f"expected a model that was trained here, found none of {name}; {advice}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
     from seqtag.catalogue.entries import Entry
 
+_log = logging.getLogger("seqtag")
+_RELEASE = re.compile(r".*@[0-9]+(?:\.[0-9]+)*")
 _HERE = Path(__file__).parents[1]
 MODELS = next(  # inside the package if installed, next to it in a source tree
     (path for path in (_HERE / "models", _HERE.parent / "models") if path.is_dir()),
@@ -35,8 +39,9 @@ def find_model(path_or_name: str | PathLike[str], *, train: bool = False) -> Pat
     """Return the path of a model: the path itself if it is a file, else that of a model by name.
 
     Names are those of embedded models, and of languages and treebanks whose model was trained by
-    ``seqtag models train``; with `train` or ``SEQTAG_TRAIN=1`` it is trained now, and commands on a
-    terminal ask. A folder called ``en`` does not hide the model of that name.
+    ``seqtag models train``, of the newest release if the name has none; with `train` or
+    ``SEQTAG_TRAIN=1`` it is trained now, and commands on a terminal ask. A folder called ``en``
+    does not hide the model of that name.
     """
     path, name = Path(path_or_name), str(path_or_name)
     embedded = MODELS / f"{name}.seqtag"
@@ -52,10 +57,28 @@ def find_model(path_or_name: str | PathLike[str], *, train: bool = False) -> Pat
     code = language_code(entry)
     if code in embedded_models() and treebank_of(code) is entry and entry.model != name:
         return MODELS / f"{code}.seqtag"
-    trained = trained_path(entry)
+    trained = trained_model(name, entry)
+    if trained != trained_path(entry):
+        _log.info("%s: %s was trained here and is used", name, trained.stem)
     if not trained.is_file():
         hooks.call("missing_model", entry, train=train or os.environ.get("SEQTAG_TRAIN") == "1")
     return trained if trained.is_file() else path
+
+
+def trained_model(name: str, entry: Entry) -> Path:
+    """Return where the model of a name is: of the newest release here if the name has none."""
+    here = [] if "@" in name else _trained_here(entry)
+    return here[-1] if here else trained_path(entry)
+
+
+def _trained_here(entry: Entry) -> list[Path]:
+    """Return the models of a treebank that were trained, those of the newest release last."""
+
+    def release(path: Path) -> list[int]:
+        return [int(each) for each in path.stem.partition("@")[2].split(".")]
+
+    found = trained_path(entry).parent.glob(f"{entry.model}@*.seqtag")
+    return sorted((path for path in found if _RELEASE.fullmatch(path.stem)), key=release)
 
 
 def language_code(entry: Entry) -> str:
@@ -109,11 +132,11 @@ def training_advice(language: str) -> str:
     code = language_code(entry)
     if code in embedded_models() and treebank_of(language) is treebank_of(code):
         return f"{entry.language} is the embedded model {code!r}"
-    here = [path.stem for path in trained_path(entry).parent.glob(f"{entry.model}@*.seqtag")]
+    here = [path.stem for path in _trained_here(entry)]
     return (
         f"train the model for {entry.title} (license: {entry.licence}): seqtag models train "
         f"{language} ({training_cost(entry)}), or set SEQTAG_TRAIN=1"
-    ) + (f"; trained here: {', '.join(sorted(here))}" if here else "")
+    ) + (f"; trained here: {', '.join(here)}" if here else "")
 
 
 def training_cost(entry: Entry) -> str:

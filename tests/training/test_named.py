@@ -20,7 +20,7 @@ import pytest
 import seqtag
 from seqtag.catalogue.entries import languages, treebank_of, treebanks
 from seqtag.errors import CatalogueError, CorpusError
-from seqtag.model.embedded import trained_path
+from seqtag.model.embedded import find_model, trained_path
 from seqtag.training import named
 from seqtag.training.named import card_of, train_named
 from tests.command_line import SENTENCES, call, conllu, posix
@@ -33,7 +33,8 @@ TREEBANK = "UniversalDependencies/UD_Abaza-ATB/r2.18/abq_atb-ud-{}.conllu"
 def mirror(tmp_path, monkeypatch):
     folder = tmp_path / "mirror"
     for part, some in (("train", SENTENCES), ("dev", SENTENCES[:3]), ("test", SENTENCES[3:5])):
-        write(folder, part, conllu(some))
+        for release in ("2.18", "2.10", "2.9"):
+            write(folder, part, conllu(some), release)
     monkeypatch.setenv("SEQTAG_CORPORA_MIRROR", str(folder))
     monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SEQTAG_TRAIN", raising=False)
@@ -41,8 +42,8 @@ def mirror(tmp_path, monkeypatch):
     return folder
 
 
-def write(folder, part, text):
-    path = folder / TREEBANK.format(part)
+def write(folder, part, text, release="2.18"):
+    path = folder / TREEBANK.format(part).replace("r2.18", f"r{release}")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
@@ -263,6 +264,16 @@ def test_a_model_is_used_where_nothing_can_be_written(mirror):
             train_named(entry, best=True)
     finally:
         model.parent.chmod(0o700)
+
+
+def test_a_name_without_a_release_is_the_newest_that_was_trained(mirror, caplog):
+    old, older = (train_named(treebank_of(f"abaza@{release}")) for release in ("2.10", "2.9"))
+    with caplog.at_level("INFO", "seqtag"):
+        assert find_model("abaza") == find_model("abq_atb") == old
+    assert "abaza: abq_atb@2.10 was trained here and is used" in caplog.messages
+    assert find_model("abq_atb@2.9") == older
+    assert find_model("abaza@2.18") == Path("abaza@2.18")
+    assert find_model("abaza") == old != train_named(treebank_of("abaza")) == find_model("abaza")
 
 
 def test_a_better_model_is_not_replaced(mirror):
