@@ -435,7 +435,7 @@ class Front:
         except asyncio.TimeoutError:
             raise  # the client does not take its answer: uvicorn closes the connection
         except Exception as error:
-            self._report(error)
+            self.report(error)
             raise
         finally:
             path = scope["path"] if scope["path"] in self.paths else "other"
@@ -463,7 +463,7 @@ class Front:
                 return _refusal(path, 403, what)
         return None
 
-    def _report(self, error: Exception) -> None:
+    def report(self, error: BaseException) -> None:
         """Report each kind of internal error once, with its location and without request data."""
         if isinstance(error, OSError):
             self._complain(f"{error.strerror} ({type(error).__name__})")

@@ -17,6 +17,8 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from seqtag.storage import locks
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
@@ -85,17 +87,14 @@ def _slot(folder: Path) -> tuple[Any, str]:
     OSError
         If there is no space for the files.
     """
-    import fcntl
-
     for number in count(1):
         lock = Path(folder, f"{number}.lock").open("ab")  # noqa: SIM115
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not locks.acquire(lock.fileno()):
             lock.close()
             continue
         for kind in _KINDS:
             with Path(folder, f"{kind}_{number}.db").open("ab") as file:
-                os.posix_fallocate(file.fileno(), 0, _FILE_BYTES)
+                if not file.tell():
+                    file.write(bytes(_FILE_BYTES))
         return lock, str(number)
     raise AssertionError

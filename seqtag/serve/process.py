@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from multiprocessing import parent_process
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
@@ -164,11 +164,17 @@ class _Server(uvicorn.Server):
     """
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # of closed connections
+        asyncio.get_running_loop().set_exception_handler(self._report)
         gc.freeze()  # models live as long as the process: the collector need not visit them again
         [self._listener] = sockets or []
         await super().startup(sockets)
         self._listener.listen(_BACKLOG)
+
+    def _report(self, _: object, context: dict[str, Any]) -> None:
+        """Report an error outside of requests; a closed connection is not one."""
+        error = context.get("exception")
+        if error and not isinstance(error, ConnectionError):
+            self.config.loaded_app.report(error)
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to end."""

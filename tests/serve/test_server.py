@@ -8,6 +8,7 @@ import contextlib
 import gzip
 import json
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -761,3 +762,29 @@ def test_clients_that_do_not_take_their_answers_are_ended():
             assert found < length
         process.send_signal(signal.SIGTERM)
         assert (process.communicate(timeout=60)[1], process.returncode) == (b"seqtag: stopped\n", 0)
+
+
+@linux
+def test_no_file_handles_left(home):
+    """One line, no answer for a while, and then answers again."""
+    command = [sys.executable, "-m", "seqtag", "serve", "-m", home / "upos.seqtag", "--port", "0"]
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)),
+    )
+    try:
+        where = process.stderr.readline().decode().split()[1]
+        url = urlsplit(where)
+        with contextlib.ExitStack() as stack:
+            for _ in range(80):
+                stack.enter_context(socket.create_connection((url.hostname, url.port), timeout=60))
+            line = process.stderr.readline()
+            assert line == b"seqtag: Too many open files (OSError)\n"
+        assert httpx.get(f"{where}models", timeout=60).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, b"seqtag: stopped\n")
+    finally:
+        process.kill()
+        process.communicate()
