@@ -132,16 +132,14 @@ MEASURED: dict[str, Callable[[Path], Any]] = {
 def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
     """Return the tables by name: the page of each, and its text."""
     percent = "{:.2f}".format
-    settings = [
-        table(
-            ["dev, accuracy", "`0`", "`1`"],
-            [[NAMES[task], *map(percent, pair)] for task, pair in found["tag_dictionary"].items()],
-        ),
-        table(
-            ["dev, accuracy, mean of three seeds", "`0`", "`rare`"],
-            [[NAMES[task], *map(percent, pair)] for task, pair in found["dropout"].items()],
-        ),
-    ]
+    dropped = {task: [*map(percent, pair)] for task, pair in found["dropout"].items()}
+    settings = table(
+        ["dev, accuracy", "dictionary `0`", "`1`", "dropout `0`", "`rare`"],
+        [
+            [NAMES[task], *map(percent, pair), *dropped.get(task, ("", ""))]
+            for task, pair in found["tag_dictionary"].items()
+        ],
+    )
     stored = {
         f"{NAMES[task]}: {shown}": (options[task]["default"]["score"], options[task][name]["score"])
         for task, shown, name in _WITH_TABLES
@@ -168,9 +166,8 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
         [[names[name], f"{n:,}", percent(one)] for name, (n, one) in found["partial"].items()],
     )
     return {
-        "tag dictionary": ("settings.md", settings[0]),
-        "dropout": ("settings.md", settings[1]),
-        "word tables": ("lexicons.md", words),
+        "settings": ("settings.md", settings),
+        "word tables": ("word-lists.md", words),
         "partial annotation": ("partial-annotation.md", gaps),
     }
 

@@ -6,7 +6,8 @@ Usage: python -m benchmarks.options --corpora FOLDER [--raw TEXT] [--part dev|te
 
 The results are the mean over seeds, the model's size and the time of a training; they are added to
 what --out has already. TEXT is tokenized English text, one sentence a line; English tasks
-learn its classes. --page writes docs/options.md from docs/benchmarks/options.json.
+learn its classes. --page writes the table of docs/how-to/settings.md from
+docs/benchmarks/options.json.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import seqtag
+from benchmarks import summary
 from benchmarks.measure import ROOT
 from benchmarks.text import table
 from seqtag.evaluation import score
@@ -86,26 +88,10 @@ CORPORA = {
 MORE_CLASSES = 200, 1000
 """How many classes two tables have that are tried together."""
 
-INTRODUCTION = """\
-# Effect of training options
-
-How training options affect score, model size, and training time. Scores are means over seeds 1 to
-{seeds} on the {part} sets, from gold tokens: token accuracy, or F1 for chunks and names (names on
-the development set). The figures are from seqtag {version}. This page is generated:
-
-```sh
-OUT=docs/benchmarks/options.json
-python -m benchmarks.options --corpora FOLDER --raw TEXT --part {part} --out $OUT
-python -m benchmarks.options --page
-```
-
-- `--classes`: {classes} word classes from 19 million words of raw English reviews and news
-  (`seqtag classes`).
-- *two tables of classes*: {more} classes from the same text (`--classes` twice).
-- *training*: the shortest training time of the seeds, on two cores that may have been running
-  other work. Compare only rows of the same task.
-- Version 0.3.0 chose `--tag-dictionary` and, for names, `--recall-bias` by trials, which later
-  versions do not. The time of a trial is in all rows but the defaults of tags.
+NOTES = """\
+Scores are means of {seeds} seeds on the {part} sets (names: development sets), from gold tokens:
+accuracy, or F1 where noted. The {classes} classes, or two tables of {more}, are from 19 million
+words of English reviews and news. The figures are from seqtag {version}.
 """
 
 
@@ -155,9 +141,12 @@ def label_of(corpus: Corpus) -> str | None:
 
 
 def page(results: dict[str, Any]) -> str:
-    """docs/options.md."""
-    rows = []
+    """The measured effects in docs/how-to/settings.md: notes and a table."""
+    rows, alone = [], []
     for name, tried in in_order(results["found"]):
+        if [*tried] == ["default"]:
+            alone.append(f"{name} {tried['default']['score']:.2f}")
+            continue
         for option, cost in tried.items():
             first = option == next(iter(tried))
             rows.append(
@@ -165,13 +154,13 @@ def page(results: dict[str, Any]) -> str:
                     name + " (dev)" * ("names" in name) if first else "",
                     option,
                     f"{cost['score']:.2f}",
-                    f"{cost['mb']:.1f} MB",
-                    f"{cost['seconds']:.1f} s",
+                    f"{cost['mb']:.1f}",
                 ]
             )
-    shown = table([results["part"], "", "score", "model", "training"], rows, left=2)
+    shown = table([results["part"], "", "score", "model, MB"], rows, left=2)
     more = " and ".join(f"{n:,}" for n in MORE_CLASSES)
-    return f"{INTRODUCTION.format(**results, more=more)}\n{shown}\n"
+    text = f"{NOTES.format(**results, more=more)}\n{shown}"
+    return text + f"\nOther defaults: {', '.join(alone)}.\n" * bool(alone)
 
 
 def in_order(found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -184,9 +173,9 @@ def in_order(found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def write() -> None:
-    """Write the page from the results in the repository."""
+    """Write the table into its page, from the results in the repository."""
     results = json.loads((DOCS / "benchmarks" / "options.json").read_text(encoding="utf-8"))
-    (DOCS / "options.md").write_text(page(results), encoding="utf-8")
+    summary.put(DOCS / "how-to" / "settings.md", "options", "options", page(results))
 
 
 def main() -> None:

@@ -141,7 +141,7 @@ def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
     assert (
         "500 classes from 19 million words raise the accuracy of UPOS on the test set from "
         f"{options['default']['score']:.2f} to {options['--classes']['score']:.2f} (mean of five "
-    ) in how_to("word-classes")
+    ) in how_to("word-lists")
 
 
 def test_limits_of_the_server_are_those_of_its_page():
@@ -181,10 +181,10 @@ def test_limits_of_automatic_settings_are_those_of_their_page():
 @pytest.mark.parametrize(
     ("page", "command", "option", "phrase"),
     [
-        ("compare", "compare", "--resamples", "{:,} times, the same ones for both"),
-        ("word-classes", "classes", "-K", "| `-K` | {} |"),
-        ("word-classes", "classes", "--min-count", "| `--min-count` | {} |"),
-        ("word-classes", "classes", "--passes", "| `--passes` | {} |"),
+        ("evaluate", "compare", "--resamples", "{:,} times, the same ones for both"),
+        ("word-lists", "classes", "-K", "| `-K` | {} |"),
+        ("word-lists", "classes", "--min-count", "| `--min-count` | {} |"),
+        ("word-lists", "classes", "--passes", "| `--passes` | {} |"),
         ("serve", "serve", "--port", "http://127.0.0.1:{}/"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -16,6 +17,7 @@ import click
 import pytest
 
 import seqtag
+from benchmarks import options
 from seqtag.cli import COMMANDS
 from seqtag.corpus import FORMATS
 from seqtag.features.attributes import TABLE_ATTRIBUTES
@@ -26,16 +28,12 @@ PAGES = {
     "docs/index.md": ("nltk",),
     "docs/tutorial.md": ("nltk",),
     "docs/conllu.md": (),
-    "docs/how-to/choose-settings.md": (),
     "docs/how-to/classifiers.md": (),
-    "docs/how-to/compare.md": (),
     "docs/how-to/confidence.md": (),
     "docs/how-to/distill.md": (),
     "docs/how-to/evaluate.md": (),
     "docs/how-to/from-sklearn-crfsuite.md": ("sklearn", "sklearn_crfsuite"),
-    "docs/how-to/gazetteers.md": (),
     "docs/how-to/left-to-others.md": ("sklearn",),
-    "docs/how-to/lexicons.md": (),
     "docs/how-to/many-files.md": (),
     "docs/how-to/nltk-conllu.md": ("nltk",),
     "docs/how-to/partial-annotation.md": (),
@@ -47,7 +45,7 @@ PAGES = {
     "docs/how-to/tag.md": ("nltk",),
     "docs/how-to/train.md": (),
     "docs/how-to/troubleshooting.md": (),
-    "docs/how-to/word-classes.md": (),
+    "docs/how-to/word-lists.md": (),
     "docs/reference/formats.md": (),
     "docs/reference/model-file.md": (),
     "docs/reference/templates.md": (),
@@ -196,12 +194,19 @@ def test_commands_have_the_options_that_a_page_names(page):
 
 
 def test_figures_of_the_advice_on_settings_are_those_of_the_measurements():
-    text = text_of("docs/how-to/choose-settings.md")
-    table = text.split("## Which options")[1].split("\n## ")[0]
-    measured = set(re.findall(r"\d\d\.\d\d", text_of("docs/options.md")))
-    figures = re.findall(r"\d\d\.\d\d", table)
-    assert len(figures) > 12
-    assert {*figures} <= measured
+    text = text_of("docs/how-to/settings.md")
+    figure = r"\d\d\.\d\d"
+    stored = json.loads(text_of("docs/benchmarks/options.json"))["found"]
+    shown = options.in_order(stored)
+    measured = {f"{each['score']:.2f}" for _, tried in shown for each in tried.values()}
+    table = text.split("\n## Measured effects\n")[1].split("\n## ")[0]
+    assert {*re.findall(figure, table)} == measured
+    assert len(measured) > 12
+    written = re.sub(
+        r"^<!-- (.+?): written by .*?^<!-- end of \1 -->$", "", text, flags=re.M | re.S
+    )
+    assert written != text
+    assert {*re.findall(figure, written)} <= measured
 
 
 def test_the_readme_is_short():
