@@ -138,7 +138,7 @@ def proxied(address, tmp_path):
     try:
         for _ in range(200):
             try:
-                httpx.get(f"http://127.0.0.1:{port}/health")
+                httpx.get(f"http://127.0.0.1:{port}/health", timeout=60)
                 break
             except httpx.TransportError:
                 assert proxy.poll() is None, proxy.stderr.read()

@@ -331,13 +331,14 @@ def test_requests_at_its_end_are_answered_or_cannot_connect(home, workers):
     """On kept connections and new ones: no client is left without an answer."""
     with server("-m", home / "upos.seqtag", "--workers", workers) as (process, where):
         codes, lost = [], []
+        work = {"json": {"text": "a dog"}, "timeout": 60}
 
         def ask(is_kept):
             with httpx.Client() as client:
                 post = client.post if is_kept else httpx.post
                 try:
                     while True:
-                        codes.append(post(f"{where}api/tag", json={"text": "a dog"}).status_code)
+                        codes.append(post(f"{where}api/tag", **work).status_code)
                 except httpx.ConnectError:
                     pass
                 except httpx.TransportError as error:
@@ -525,16 +526,17 @@ def test_standard_streams_that_are_closed(home):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    where = f"http://127.0.0.1:{port}/"
     process = subprocess.Popen(f"exec {command} {port} <&- >&- 2>&-", shell=True)
     try:
         for _ in range(400):
             try:
-                if httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200:
+                if httpx.get(f"{where}health", timeout=60).status_code == 200:
                     break
             except httpx.TransportError:
                 assert process.poll() is None
                 time.sleep(0.05)
-        tagged = httpx.post(f"http://127.0.0.1:{port}/api/tag", json={"text": "the dog"})
+        tagged = httpx.post(f"{where}api/tag", json={"text": "the dog"}, timeout=60)
         assert tagged.status_code == 200
     finally:
         process.terminate()
@@ -753,8 +755,14 @@ def test_clients_that_do_not_take_their_answers_are_ended():
             connection.settimeout(60)
             found = len(start := connection.recv(1000))
             length = int(re.search(rb"content-length: (\d+)", start)[1])
-            assert httpx.post(f"{where}api/tag", json={"text": "the dog"}).status_code == 200
-            while "seqtag_requests_in_progress 1.0" not in httpx.get(f"{where}metrics").text:
+            assert (
+                httpx.post(f"{where}api/tag", json={"text": "the dog"}, timeout=60).status_code
+                == 200
+            )
+            while (
+                "seqtag_requests_in_progress 1.0"
+                not in httpx.get(f"{where}metrics", timeout=60).text
+            ):
                 time.sleep(0.2)  # until it is given up
             with contextlib.suppress(ConnectionResetError):
                 while piece := connection.recv(1 << 16):

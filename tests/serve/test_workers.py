@@ -44,7 +44,7 @@ def ask(where, text="the dog barks"):
 
 
 def counted(where, name):
-    match = re.search(rf"^{name} (.*)$", httpx.get(f"{where}metrics").text, re.M)
+    match = re.search(rf"^{name} (.*)$", httpx.get(f"{where}metrics", timeout=60).text, re.M)
     return float(match[1]) if match else 0.0
 
 
@@ -131,7 +131,7 @@ def test_a_full_disk_costs_no_worker(home, tmp_path, monkeypatch):
             assert ask(where).status_code == 200
             fill(tmp_path)
             assert {ask(where).status_code for _ in range(20)} == {200}
-            assert httpx.get(f"{where}nothing").status_code == 404
+            assert httpx.get(f"{where}nothing", timeout=60).status_code == 404
             assert counted(where, "seqtag_words_total") == 3 * 21
             assert children(process) == pids
         fill(tmp_path)
