@@ -60,21 +60,19 @@ DEFINITIONS = """\
   on the test set. **unknown**: token accuracy on words that do not occur in the training data.
   Scores of seqtag are means over seeds 1 to 5, with the standard deviation below each table. Peers
   run with one seed or have no seed option.
-- **length**: rows marked "as seqtag" make as many passes over the training data as seqtag's preset.
-  Other rows stop at the tool's default. Only spaCy gets the development set, which it needs for
-  early stopping.
+- **length**: rows marked "as seqtag" make as many passes as seqtag's preset, others stop at the
+  tool's default. Only spaCy gets the development set, which it needs for early stopping.
 - Times are **processor time** over all threads, including system time. Other work on the machine
   can still make them longer, by shared caches and cores. Rows marked † were trained on a busy
   machine (wall-clock time more than 10% above processor time): their times are upper bounds. Rows
   marked ‡ were measured on a different machine.
-- **training**: the complete process, from the corpus file to the model file, including imports.
-- **tagging**: tokens per second from lists of strings to lists of labels, in memory, on one thread,
-  including feature extraction. **first pass** is the first pass over the test set. **tagging** is
-  the median of three later passes, with warm word caches.
+- **training**: the complete process, from the corpus file to the model file.
+- **tagging**: tokens per second from lists of strings to lists of labels, on one thread, including
+  feature extraction: the median of three passes after the **first pass**, with warm word caches.
 - **file to file**: the complete process, from one CoNLL file to another. Tools marked * have no
   such command; for them, a simple loop reads, tags, and writes.
-- **start**: the complete process, from program start to one tagged sentence of six words.
-  **load**: reading the model only, with the file in the page cache.
+- **start**: from program start to one tagged sentence of six words. **load**: reading the model
+  only, with the file in the page cache.
 - **memory**: peak resident set size in MB, for training and for tagging the test set.
 - Figures are medians of 3 runs (5 for start and for seqtag's training). Once the runs of a step
   have taken 15 s in total, the step is not repeated, and slow tools are trained only once.
