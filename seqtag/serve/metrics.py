@@ -94,7 +94,6 @@ def _slot(folder: Path) -> tuple[Any, str]:
             continue
         for kind in _KINDS:
             with Path(folder, f"{kind}_{number}.db").open("ab") as file:
-                if not file.tell():
-                    file.write(bytes(_FILE_BYTES))
+                file.write(bytes(max(0, _FILE_BYTES - file.tell())))
         return lock, str(number)
     raise AssertionError
