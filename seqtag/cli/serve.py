@@ -123,8 +123,11 @@ def command(
         front = None  # each worker reads the models
         gc.collect()
         free_memory()
-        folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
-        settings = settings._replace(folder=Path(folder))
+        try:
+            folder = context.with_resource(TemporaryDirectory(prefix="seqtag-metrics-"))
+            settings = settings._replace(folder=Path(folder))
+        except OSError as error:
+            complain(f"each worker has metrics of its own: {error.strerror}")
         names += f" with {workers} workers"
     listener = context.with_resource(listening(host, port))
     if not settings.loopback:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -155,3 +157,28 @@ def test_workers_end_with_their_parent_however_it_ends(home):
         pids = children(process)
         process.kill()
         until(lambda: not any(map(alive, pids)))
+
+
+@pytest.mark.parametrize("size", [0, 10_000])
+def test_files_that_cannot_be_written_cost_the_metrics_of_others_alone(home, size):
+    """No folder, or no space for its files: each worker counts for itself, which is said."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
+    command = [sys.executable, "-m", "seqtag", "serve", "-m", home / "upos.seqtag", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--workers", "2"], stderr=subprocess.PIPE, preexec_fn=limit
+    )
+    try:
+        line = process.stderr.readline().decode()
+        said = []
+        while " serves " not in line:
+            said.append(line)
+            line = process.stderr.readline().decode()
+        where = line.split()[1]
+        assert {ask(where).status_code for _ in range(10)} == {200}
+        assert counted(where, "seqtag_words_total") > 0
+        process.send_signal(signal.SIGTERM)
+        said.append(process.communicate(timeout=60)[1].decode())
+        assert " metrics of its own: " in "".join(said) and "Traceback" not in "".join(said)
+    finally:
+        process.kill()
+        process.communicate()
