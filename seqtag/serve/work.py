@@ -76,7 +76,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def cancel(self) -> None:
-        """End the time now, because nobody waits for the result."""
+        """End the time now, because the result is not needed any more."""
         self._end = 0.0
 
     def check(self) -> None:
@@ -128,8 +128,8 @@ class Work:
     async def run(self, work: Callable[[Deadline], Result]) -> Result:
         """Run work on a thread and return its result.
 
-        A piece that exceeds its time, or that nobody waits for any more, stops at its next check of
-        the deadline, and keeps its place until then.
+        A piece that exceeds its time, or whose result is not needed any more, stops at its next
+        check of the deadline, and keeps its place until then.
 
         Raises
         ------
@@ -215,6 +215,7 @@ class Work:
                     future.set_exception(answer)
                 else:
                     future.set_result(answer)
+        self._short.clear()  # texts of requests that have ended
         self._rest()
 
     def _rest(self) -> None:

@@ -1,4 +1,4 @@
-"""seqtag.serve.work: room, time, and what becomes of work nobody waits for."""
+"""seqtag.serve.work: room, time, and what becomes of work that is not needed any more."""
 
 from __future__ import annotations
 
@@ -66,12 +66,35 @@ def test_texts_that_wait_are_worked_on_together_in_order():
         asked = [("a", "one"), ("a", "two"), ("bad", "three"), ("b", large), ("b", "y"), ("a", "z")]
         answers = [asyncio.ensure_future(queue.tag_short(*each)) for each in asked]
         await asyncio.sleep(0.01)
-        answers[4].cancel()  # nobody waits for it
+        answers[4].cancel()  # its request has ended
         gate.set()
         found = await asyncio.gather(*answers, return_exceptions=True)
         assert found[:2] == [b"ONE", b"TWO"] and found[5] == b"Z"
         assert isinstance(found[2], ValueError) and isinstance(found[4], asyncio.CancelledError)
         assert [(kind, len(texts)) for kind, texts in done] == [*(("a", 3), ("bad", 1), ("b", 1))]
+
+    asyncio.run(main())
+
+
+def test_texts_of_requests_that_have_ended_take_no_room():
+    gate = threading.Event()
+
+    def tag(kind, texts, deadline):
+        gate.wait()
+        return [b"done"] * len(texts)
+
+    async def main():
+        queue = Work(ServerLimits(), tag)
+        first = asyncio.ensure_future(queue.tag_short("a", "x" * Work.MAX_CHARACTERS))
+        await asyncio.sleep(0.01)
+        asked = [asyncio.ensure_future(queue.tag_short("a", "y")) for _ in range(Work.MAX_WAITING)]
+        await asyncio.sleep(0.01)
+        for each in asked:
+            each.cancel()
+        gate.set()
+        assert await first == b"done"
+        await asyncio.sleep(0.05)
+        assert await queue.tag_short("a", "again") == b"done"
 
     asyncio.run(main())
 
