@@ -103,6 +103,13 @@ class DocumentSpan(NamedTuple):
     words: tuple[Word, ...]
 
 
+class _Place(NamedTuple):
+    """Position of a word in a text."""
+
+    start: int
+    end: int
+
+
 class DocumentSentence:
     """A sentence: a sequence of words.
 
@@ -296,8 +303,8 @@ class Document:
         """The sentences; made when they are first used."""
         sentences: list[DocumentSentence] = []
         offset = 0
-        for sentence in self._conllu.split("\n\n")[:-1]:
-            sentences.append(DocumentSentence(f"{sentence}\n\n", offset))
+        for block in _blocks(self._conllu):
+            sentences.append(DocumentSentence(f"{block}\n\n", offset))
             offset = sentences[-1].next_offset
         return sentences
 
@@ -429,14 +436,14 @@ class Document:
         if offsets not in OFFSETS:
             msg = f"expected offsets in one of {', '.join(OFFSETS)}, found {offsets!r:.80}"
             raise SeqtagError(msg)
-        places = [(name, *_place_of(name)) for name in self._columns]
+        sources = [(name, *_source_of(name)) for name in self._columns]
         units = _units_before(self.text, OFFSETS[offsets])
         offset = 0
         for block in _blocks(self._conllu):
             rows = [line.split("\t") for line in block.split("\n") if line[0] != "#"]
             words = [row for row in rows if "-" not in row[0]]
             labels = {}
-            for name, column, key in places:
+            for name, column, key in sources:
                 labels[name] = [row[column] for row in words]
                 if key:
                     labels[name] = values_of(labels[name], key)
@@ -444,7 +451,7 @@ class Document:
                     labels[name] = [OUTSIDE if each == "_" else each for each in labels[name]]
             columns = [*labels.items()]
             tokens: list[dict[str, Any]] = []
-            ranges: list[tuple[int, int]] = []  # of the token of each word
+            places: list[_Place] = []  # of the token of each word
             left = 0  # words of the current token that are still to come
             for row in rows:
                 if not left:
@@ -458,25 +465,25 @@ class Document:
                     if "-" in row[0]:
                         left = _words_of(row[0])
                         continue
-                number = len(ranges)
+                number = len(places)
                 of_word = {name: values[number] for name, values in columns}
                 of_token.append({"form": row[1], "labels": of_word})
-                ranges.append((start, end))
+                places.append(_new(_Place, (start, end)))
                 left -= 1
             sentence: dict[str, Any] = {
-                "text": self.text[ranges[0][0] : ranges[-1][1]],
+                "text": self.text[places[0].start : places[-1].end],
                 "tokens": tokens,
             }
             if self._schemes:
                 sentence["spans"] = {
                     name: [
                         {
-                            "label": kind or name,
-                            "text": self.text[ranges[first][0] : ranges[last - 1][1]],
-                            "start": units[ranges[first][0]],
-                            "end": units[ranges[last - 1][1]],
+                            "label": span.label,
+                            "text": span.text,
+                            "start": units[span.start],
+                            "end": units[span.end],
                         }
-                        for kind, first, last in spans_of(labels[name], scheme)
+                        for span in spans_in(self.text, places, labels[name], scheme, name)
                     ]
                     for name, scheme in self._schemes.items()
                 }
@@ -505,7 +512,7 @@ class Document:
         return table(["sentence", "word", *names], *groups) + foot
 
 
-def _place_of(name: str) -> tuple[int, str]:
+def _source_of(name: str) -> tuple[int, str]:
     """Return the column of CoNLL-U, by number, that has the labels of a column, and their key."""
     keyed = split_key(name, CONLLU)
     if keyed:
@@ -534,9 +541,9 @@ def _units_before(text: str, limits: Sequence[int]) -> Sequence[int]:
 
 
 def spans_in(
-    text: str, words: Sequence[Word], labels: Sequence[str], scheme: str | None, column: str
+    text: str, words: Sequence[Any], labels: Sequence[str], scheme: str | None, column: str
 ) -> list[DocumentSpan]:
-    """Return the chunks of a sentence of a text.
+    """Return the chunks of a sentence of a text; words have ``start`` and ``end``.
 
     Chunks without a type have the name of the column.
 

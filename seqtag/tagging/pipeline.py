@@ -301,7 +301,23 @@ class Pipeline:
         return [self.document(text, next(pieces) if has_tokens(text) else "") for text in texts]
 
     def document(self, text: str, conllu: str) -> Document:
-        """Return the sentences of a text, as CoNLL-U that this pipeline wrote, as a document."""
+        """Return a text as a document, given the CoNLL-U that this pipeline wrote for it.
+
+        Parameters
+        ----------
+        text
+            The text.
+        conllu
+            Its sentences, with all white space; empty if it has no token.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> pipeline = seqtag.load("en")
+        >>> document = pipeline("It flies.")
+        >>> pipeline.document(document.text, str(document)).words == document.words
+        True
+        """
         return Document(text, conllu, self._columns, self._schemes)
 
     def tag_words(self, words: Sequence[str]) -> DocumentSentence:
