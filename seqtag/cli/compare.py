@@ -58,8 +58,8 @@ def command(
 ) -> int:
     """Compare two systems, A and B, on GOLD; each is a file that it labeled, or a model.
 
-    The output has differences with confidence intervals (paired bootstrap over sentences) and p
-    values: of the bootstrap, of approximate randomization, and of McNemar's test for tokens.
+    The output has differences with confidence intervals and p-values, by the paired bootstrap over
+    sentences.
 
     \b
     Examples:

@@ -84,22 +84,18 @@ def command(
 
 
 def _print(found: Folds, signature: str, folds: int, as_json: bool) -> None:
-    interval = found.interval()
     if as_json:
         print_json(
             {
                 "scores": found.scores,
                 "mean": found.mean,
                 "deviation": found.deviation,
-                "interval": interval,
                 "signature": signature,
             }
         )
         return
-    low, high = (f"{100 * value:.2f}" for value in interval)
     say(
         f"{100 * found.mean:.2f} +- {100 * found.deviation:.2f} "
         f"(mean and standard deviation of {folds} folds)\n"
-        f"95% interval of the mean {low} to {high} (approximate: folds share training data)\n"
         f"{signature}\n"
     )

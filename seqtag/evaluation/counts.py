@@ -87,32 +87,27 @@ class Samples:
     ----------
     counts : dict
         For each metric a list with the counts of each gold sentence.
-    right : bytearray
-        1 for each token with the correct label, 0 for the others, in the order of the text; empty
-        if the words of the two sides differ.
 
     Examples
     --------
     >>> samples = Samples()
-    >>> samples.add({"accuracy": Counts(2, 3, 3)}, [True, True, False])
-    >>> samples.add({"accuracy": Counts(1, 1, 1)}, [True])
+    >>> samples.add({"accuracy": Counts(2, 3, 3)})
+    >>> samples.add({"accuracy": Counts(1, 1, 1)})
     >>> samples.table(["accuracy"]).tolist()
     [[[2.0, 3.0, 3.0]], [[1.0, 1.0, 1.0]]]
     """
 
     def __init__(self) -> None:
         self.counts: dict[str, list[Counts]] = {}
-        self.right = bytearray()
 
     def __len__(self) -> int:
         """Number of sentences."""
         return max(map(len, self.counts.values()), default=0)
 
-    def add(self, counts: dict[str, Counts], right: Iterable[bool] = ()) -> None:
+    def add(self, counts: dict[str, Counts]) -> None:
         """Add the counts of a sentence; the metrics are the same for each sentence."""
         for name, found in counts.items():
             self.counts.setdefault(name, []).append(found)
-        self.right.extend(right)
 
     def table(self, names: Iterable[str]) -> NDArray[np.float64]:
         """Return the counts of some metrics as an array (sentences, metrics, 3) of float64."""

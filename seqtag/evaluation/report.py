@@ -429,7 +429,7 @@ def evaluate(
         counts["sentences"] = Counts(int(all(right)), 1, 1)
         correct_sentences += all(right)
         if kept is not None:
-            kept.add(counts, right)
+            kept.add(counts)
 
     used = chunks.scheme if chunks is not None else None
     if scheme == "auto" and used is None:

@@ -1,4 +1,4 @@
-"""Significance tests and confidence intervals: bootstrap, approximate randomization, McNemar.
+"""Confidence intervals and p-values of differences: the paired bootstrap.
 
 Sentences are resampled, because words of one sentence are not independent of each other. Reports
 have the counts of each sentence if they were made with ``samples=True``. The same counts and the
@@ -7,7 +7,6 @@ same seed give the same figures everywhere.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -20,8 +19,6 @@ from seqtag.evaluation.text_tables import signature_of, table
 from seqtag.randomness import random_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from seqtag.evaluation.report import Report
@@ -29,13 +26,10 @@ if TYPE_CHECKING:
 RESAMPLES = 1000
 """Default number of bootstrap samples."""
 
-TRIALS = 10_000
-"""Default number of trials of approximate randomization."""
-
 CONFIDENCE = 0.95
 """Default confidence level of intervals."""
 
-_CELLS = 1 << 22  # numbers drawn at once
+_MOST_DRAWN = 1 << 22  # numbers at once
 _ROUNDING = 1e-12  # smaller differences are rounding errors
 
 
@@ -44,20 +38,6 @@ class Interval(NamedTuple):
 
     low: float
     high: float
-
-
-class McNemar(NamedTuple):
-    """Result of McNemar's test: tokens correct in only one of two systems, and the p-value.
-
-    Examples
-    --------
-    >>> round(mcnemar(10, 2).p, 6)
-    0.038574
-    """
-
-    only_a: int
-    only_b: int
-    p: float
 
 
 def bootstrap(
@@ -86,14 +66,18 @@ def bootstrap(
     >>> sorted(set(bootstrap(table, 100)[:, 0].tolist()))
     [0.0, 0.5, 1.0]
     """
-    _check(resamples, "resamples")
+    if resamples < 1:
+        msg = f"expected resamples of 1 or more, found {resamples}"
+        raise SeqtagError(msg)
     sentences, metrics, _ = table.shape
     if not sentences:
         return np.zeros((resamples, metrics))
     flat = table.reshape(sentences, metrics * 3)
     random = random_source(seed)
     scores = []
-    for rows in _portions(resamples, sentences):
+    most = max(1, _MOST_DRAWN // sentences)
+    for done in range(0, resamples, most):
+        rows = min(most, resamples - done)
         drawn = random.randint(sentences, size=(rows, sentences), dtype=np.int64)
         drawn += np.arange(rows)[:, None] * sentences
         times = np.bincount(drawn.ravel(), minlength=rows * sentences).reshape(rows, sentences)
@@ -136,121 +120,6 @@ def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
     return float((as_great.sum() + 1) / (len(differences) + 1))
 
 
-def randomization_p(
-    a: NDArray[np.float64], b: NDArray[np.float64], trials: int = TRIALS, seed: int = 1
-) -> NDArray[np.float64]:
-    """Return the two-sided p-value of a difference by approximate randomization.
-
-    In each trial the outputs of the two systems are swapped in each sentence with probability 1/2.
-    If there are at most `trials` ways to swap, each of them is tried once, and the p-value is
-    exact.
-
-    Parameters
-    ----------
-    a, b
-        Counts (sentences, metrics, 3) of both systems.
-
-    Returns
-    -------
-    array (metrics,) float64
-        1 where the systems do not differ.
-
-    Examples
-    --------
-    >>> a = np.array([[[1.0, 1, 1]]] * 4)
-    >>> randomization_p(a, a * [0, 1, 1]).tolist()
-    [0.125]
-    """
-    _check(trials, "trials")
-    differs = (a != b).any(axis=(1, 2))
-    totals, shape = (a.sum(axis=0), b.sum(axis=0)), a.shape[1:]
-    change = (b - a)[differs].reshape(int(differs.sum()), shape[0] * 3)
-    observed = np.abs(f1_of(totals[1]) - f1_of(totals[0])) - _ROUNDING
-    as_great = np.zeros(shape[0])
-    exact = 2 ** min(len(change), 62) <= trials
-    tried = 2 ** len(change) if exact else trials
-    random, done = random_source(seed), 0
-    for rows in _portions(tried, max(1, len(change))):
-        if exact:  # the bits of the numbers from 0: each way to swap once
-            numbers = np.arange(done, done + rows)[:, None]
-            swapped = (numbers >> np.arange(len(change)) & 1).astype(bool)
-        else:
-            swapped = random.random_sample((rows, len(change))) < 0.5
-        done += rows
-        moved = (swapped.astype(np.float64) @ change).reshape(-1, *shape)
-        found = np.abs(f1_of(totals[1] - moved) - f1_of(totals[0] + moved))
-        as_great += (found >= observed).sum(axis=0)
-    return as_great / tried if exact else (as_great + 1) / (tried + 1)
-
-
-def mcnemar(only_a: int, only_b: int) -> McNemar:
-    """Return the exact, two-sided McNemar's test of tokens correct in only one of two systems.
-
-    The test assumes that tokens are independent. Those of a sentence are not, so that the test
-    finds differences a little too easily.
-
-    Examples
-    --------
-    >>> mcnemar(0, 0)
-    McNemar(only_a=0, only_b=0, p=1.0)
-    """
-    n, least = only_a + only_b, min(only_a, only_b)
-    k = np.arange(1, least + 1)
-    logs = np.concatenate([[0.0], np.cumsum(np.log((n - k + 1) / k))]) - n * math.log(2)
-    return McNemar(only_a, only_b, min(1.0, 2 * float(np.exp(logs).sum())))
-
-
-def student_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """Return the half-width of a t-interval in standard errors of the mean.
-
-    Parameters
-    ----------
-    degrees
-        Degrees of freedom, from 1.
-    confidence
-        Probability inside the interval.
-
-    Examples
-    --------
-    >>> round(student_quantile(9), 3)
-    2.262
-    """
-    low, high = 0.0, 1.0
-    while _student_within(high, degrees) < confidence:
-        high *= 2
-    for _ in range(100):
-        middle = (low + high) / 2
-        if _student_within(middle, degrees) < confidence:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def _student_within(t: float, degrees: int) -> float:
-    """Return the probability from -t to t: the finite series for integer degrees of freedom."""
-    angle = math.atan(t / math.sqrt(degrees))
-    cos, is_odd = math.cos(angle), degrees % 2
-    term, total = (cos if is_odd else 1.0), 0.0
-    for k in range(1 + is_odd, degrees, 2):
-        total += term
-        term *= cos * cos * k / (k + 1)
-    return 2 / math.pi * (angle + math.sin(angle) * total) if is_odd else math.sin(angle) * total
-
-
-def _portions(rows: int, width: int) -> Iterator[int]:
-    """Split the rows into portions that fit into memory."""
-    most = max(1, _CELLS // width)
-    for done in range(0, rows, most):
-        yield min(most, rows - done)
-
-
-def _check(number: int, name: str) -> None:
-    if number < 1:
-        msg = f"expected {name} of 1 or more, found {number}"
-        raise SeqtagError(msg)
-
-
 # ----------------------------------------------------------------- reports
 AnyReport: TypeAlias = "Report | AlignedReport"
 """Reports that can be compared."""
@@ -274,8 +143,8 @@ class Difference(NamedTuple):
         Both scores, as fractions.
     a_interval, b_interval, interval
         Bootstrap intervals of a, b and the difference b - a.
-    p_bootstrap, p_randomization
-        Two-sided p-values of the difference.
+    p
+        Two-sided p-value of the difference.
     """
 
     a: float
@@ -283,8 +152,7 @@ class Difference(NamedTuple):
     a_interval: Interval
     b_interval: Interval
     interval: Interval
-    p_bootstrap: float
-    p_randomization: float
+    p: float
 
     @property
     def difference(self) -> float:
@@ -304,8 +172,6 @@ class Comparison:
     ----------
     differences
         Differences by metric, the headline of the reports first.
-    tokens
-        McNemar's test of the tokens; None if the systems have different words.
     signature
         What was compared, and how: see `seqtag.evaluation.Report.signature`.
     confidence
@@ -313,7 +179,6 @@ class Comparison:
     """
 
     differences: dict[str, Difference]
-    tokens: McNemar | None
     signature: str
     confidence: float
 
@@ -326,28 +191,26 @@ class Comparison:
         return {
             "confidence": self.confidence,
             "differences": {name: each.to_dict() for name, each in self.differences.items()},
-            "mcnemar": self.tokens and self.tokens._asdict(),
             "signature": self.signature,
         }
 
     @property
     def verdict(self) -> str:
-        """Which system is better in the headline, by the p-value of approximate randomization."""
+        """Which system is better in the headline, by the p-value."""
         metric, found = next(iter(self.differences.items()))
-        value = _p_text(found.p_randomization)
-        value = value if value[0] == "<" else f"= {value}"
-        p = f"p {value} (approximate randomization)"
+        value = _p_text(found.p)
+        p = f"p {value if value[0] == '<' else f'= {value}'} (paired bootstrap)"
         level = 1 - self.confidence
-        if found.p_randomization >= level:
+        if found.p >= level:
             return f"no significant difference in {NAMES[metric]} at {100 * level:g}%: {p}"
         better, worse = ("B", "A") if found.difference > 0 else ("A", "B")
         points = 100 * abs(found.difference)
         return f"{better} is better than {worse} in {NAMES[metric]}: {points:+.2f} points, {p}"
 
     def to_text(self) -> str:
-        """Return a table of the metrics, McNemar's test, the signature and the verdict."""
-        heading = ("A", "B", "B - A", f"{100 * self.confidence:g}% interval", "p boot", "p rand")
-        widths = (10, 10, 10, 18, 10, 10)
+        """Return a table of the metrics, the signature and the verdict."""
+        heading = ("A", "B", "B - A", f"{100 * self.confidence:g}% interval", "p")
+        widths = (10, 10, 10, 18, 10)
         lines = [" " * 20 + "".join(map(str.rjust, heading, widths))]
         for name, each in self.differences.items():
             low, high = each.interval
@@ -356,17 +219,9 @@ class Comparison:
                 f"{100 * each.b:.2f}",
                 f"{100 * each.difference:+.2f}",
                 f"{100 * low:+.2f} {100 * high:+.2f}",
-                _p_text(each.p_bootstrap),
-                _p_text(each.p_randomization),
+                _p_text(each.p),
             )
             lines.append(NAMES[name].ljust(20) + "".join(map(str.rjust, cells, widths)))
-        if self.tokens:
-            a, b, p = self.tokens
-            lines += [
-                "",
-                f"McNemar: {a} tokens right in A alone, {b} in B alone, p {_p_text(p)} (assumes "
-                "independent tokens)",
-            ]
         return "\n".join([*lines, "", self.signature, "", self.verdict, ""])
 
 
@@ -385,7 +240,6 @@ def compare(
     b: AnyReport,
     *,
     resamples: int = RESAMPLES,
-    trials: int = TRIALS,
     seed: int = 1,
     confidence: float = CONFIDENCE,
 ) -> Comparison:
@@ -395,10 +249,8 @@ def compare(
     ----------
     a, b
         Reports made with ``samples=True``.
-    resamples, trials
-        Samples of the paired bootstrap, and trials of approximate randomization.
-    seed
-        Seed of both.
+    resamples, seed
+        Samples of the paired bootstrap, and their seed.
     confidence
         Confidence level of the intervals.
 
@@ -420,8 +272,8 @@ def compare(
     >>> a = evaluate(gold, [["DET", "VERB"], ["VERB"]], samples=True)
     >>> b = evaluate(gold, gold, samples=True)
     >>> found = compare(a, b).differences["accuracy"]
-    >>> round(found.difference, 3), found.p_randomization
-    (0.333, 1.0)
+    >>> round(found.difference, 3), round(found.p, 2)
+    (0.333, 0.25)
     """
     left, right = _samples_of(a), _samples_of(b)
     gold = [
@@ -440,7 +292,6 @@ def compare(
     names.sort(key=lambda name: name != a.headline)
     tables = left.table(names), right.table(names)
     scores = [bootstrap(table, resamples, seed) for table in tables]
-    p_values = randomization_p(*tables, trials, seed)
     totals = [f1_of(table.sum(axis=0)) for table in tables]
     differences = {}
     for i, name in enumerate(names):
@@ -452,14 +303,9 @@ def compare(
             percentiles(scores[1][:, i], confidence),
             percentiles(gap, confidence),
             bootstrap_p(gap, float(totals[1][i] - totals[0][i])),
-            float(p_values[i]),
         )
-    tokens = None
-    if left.right and len(left.right) == len(right.right):
-        pairs = list(zip(left.right, right.right, strict=True))
-        tokens = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
-    facts = a.facts | {"resamples": resamples, "trials": trials, "seed": seed}
-    return Comparison(differences, tokens, signature_of(facts, None), confidence)
+    facts = a.facts | {"resamples": resamples, "seed": seed}
+    return Comparison(differences, signature_of(facts, None), confidence)
 
 
 def intervals(

@@ -153,7 +153,9 @@ def analyze(
             except SeqtagError:  # the model lacks the gold label: compare with the next best
                 explanation = tagger.explain(filled[s], t)
             mistakes.append(Mistake(s, t, gold[s][t], predicted[s][t], explanation))
-    right = [bool(each) for each in report.samples.right] if report.samples else []
+    right = [
+        a == b for pair in zip(gold, predicted, strict=True) for a, b in zip(*pair, strict=True)
+    ]
     margins = [margin for each in scored for margin in each.margins]
     return Analysis(
         report,

@@ -6,7 +6,6 @@ Everything works on lists of sentences and a function ``fit(train) -> score``, s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,6 @@ import numpy as np
 from seqtag.corpus.surface import blocks_of, documents_of
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.scoring import score
-from seqtag.evaluation.significance import CONFIDENCE, Interval, student_quantile
 from seqtag.evaluation.text_tables import signature_of
 from seqtag.parallel import in_order
 from seqtag.randomness import random_source
@@ -36,7 +34,7 @@ class Folds(NamedTuple):
     """Scores of a cross-validation.
 
     Folds share training data, so their scores are not independent: the standard deviation shows
-    how much they differ, and the interval is a little too narrow.
+    how much they differ.
     """
 
     scores: tuple[float, ...]
@@ -50,16 +48,6 @@ class Folds(NamedTuple):
     def deviation(self) -> float:
         """Standard deviation between the folds (divided by k - 1)."""
         return float(np.std(self.scores, ddof=1))
-
-    def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return the t-interval of the mean, which takes folds as independent.
-
-        >>> [round(border, 4) for border in Folds((0.9, 0.8, 1.0)).interval(0.5)]
-        [0.8529, 0.9471]
-        """
-        k = len(self.scores)
-        reach = student_quantile(k - 1, confidence) * self.deviation / math.sqrt(k)
-        return Interval(self.mean - reach, self.mean + reach)
 
 
 class FoldUnits(NamedTuple):

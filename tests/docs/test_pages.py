@@ -33,7 +33,7 @@ PAGES = {
     "docs/how-to/distill.md": (),
     "docs/how-to/evaluate.md": (),
     "docs/how-to/from-sklearn-crfsuite.md": ("sklearn", "sklearn_crfsuite"),
-    "docs/how-to/left-to-others.md": ("sklearn",),
+    "docs/how-to/left-to-others.md": ("scipy", "sklearn"),
     "docs/how-to/many-files.md": (),
     "docs/how-to/nltk-conllu.md": ("nltk",),
     "docs/how-to/partial-annotation.md": (),

@@ -44,7 +44,6 @@ def test_the_counts_of_sentences_make_the_scores(sentences):
         found.sentence_accuracy,
     ]
     np.testing.assert_allclose(scores, expected)
-    assert sum(found.samples.right) == found.correct
     assert len(found.samples) == found.sentences
 
 
@@ -56,11 +55,10 @@ def test_figures():
     assert (f1.a, f1.b) == (a.score, b.score) == pytest.approx((1 / 3, 0.8))
     assert f1.interval.low < f1.difference < f1.interval.high
     assert f1.a_interval.low < f1.a < f1.a_interval.high
-    assert f1.p_bootstrap < 0.05 and f1.p_randomization < 0.05
-    assert found.tokens == (10, 20, pytest.approx(0.0987, abs=1e-4))
+    assert f1.p < 0.05
     assert found.signature.startswith(
         "task:label|metric:conlleval-f1|scheme:iob2|sentences:40|tokens:70|resamples:1000|"
-        "trials:10000|seed:2|version:"
+        "seed:2|version:"
     )
     assert compare(a, b, seed=2) == found
     assert compare(a, b, seed=3).differences["f1"].interval != f1.interval
@@ -73,27 +71,24 @@ def test_the_other_way_round_is_the_opposite():
     one, other = compare(a, b).differences["f1"], compare(b, a).differences["f1"]
     assert other.difference == -one.difference
     assert other.interval == (-one.interval.high, -one.interval.low)
-    assert other.p_bootstrap == one.p_bootstrap
+    assert other.p == one.p
 
 
 def test_no_difference():
     found = compare(report(FIRST), report(FIRST))
     for each in found.differences.values():
         assert (each.difference, each.interval) == (0, (0, 0))
-        assert (each.p_bootstrap, each.p_randomization) == (1, 1)
-    assert found.tokens.p == 1
+        assert each.p == 1
 
 
 def test_text_and_json():
     found = compare(report(FIRST), report(SECOND))
     lines = str(found).splitlines()
-    assert " ".join(lines[0].split()) == "A B B - A 95% interval p boot p rand"
+    assert " ".join(lines[0].split()) == "A B B - A 95% interval p"
     assert lines[1].startswith("chunk F1") and "+46.67" in lines[1]
-    assert lines[-5].startswith("McNemar: 10 tokens right in A alone, 20 in B alone, p 0.09")
     assert lines[-3:] == [found.signature, "", found.verdict]
     value = json.loads(json.dumps(found.to_dict()))
     assert value["differences"]["f1"]["difference"] == pytest.approx(0.8 - 1 / 3)
-    assert value["mcnemar"]["only_b"] == 20
 
 
 def test_known_words_are_compared_if_they_are_the_same():
@@ -171,6 +166,5 @@ def test_texts_are_compared():
     found = compare(one, two)
     assert list(found.differences)[:2] == ["tokens", "sentences"]
     assert found.differences["tokens"].b == 1
-    assert found.tokens is None
-    assert "McNemar" not in str(found) and "UFeats" in str(found)
+    assert "UFeats" in str(found)
     assert found.signature.startswith("task:aligned|metric:tokens-f1|sentences:4|tokens:")

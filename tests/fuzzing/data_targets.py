@@ -132,7 +132,7 @@ def _compared(gold: Sequence[Sentence], other: Sequence[Sentence]) -> str:
     intervals(report, resamples=3)
     if report.sentences:
         best = score_aligned(gold, gold, samples=True)
-        compare(report, best, resamples=3, trials=3).to_text()
+        compare(report, best, resamples=3).to_text()
     return ""
 
 
@@ -158,7 +158,7 @@ def _possible(report: Report) -> None:
     json.dumps(report.to_dict(), allow_nan=False)
     intervals(report, resamples=3)
     if report.sentences:
-        compare(report, report, resamples=3, trials=3).to_text()
+        compare(report, report, resamples=3).to_text()
 
 
 def _finite(value: Any) -> None:

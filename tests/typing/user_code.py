@@ -119,7 +119,7 @@ def evaluate(tagger: seqtag.Tagger, path: Path) -> float:
     other = seqtag.score(tagger, test, samples=True)
     assert_type(intervals(other)["accuracy"].low, float)
     comparison = compare(other, seqtag.score(tagger, test, samples=True), resamples=100)
-    assert_type(comparison.differences["accuracy"].p_randomization, float)
+    assert_type(comparison.differences["accuracy"].p, float)
     return report.accuracy
 
 
