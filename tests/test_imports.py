@@ -20,7 +20,7 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 LAYERS = """
-version errors html_tables hooks lazy
+version errors hooks lazy
 caching randomness parallel
 storage
 catalogue

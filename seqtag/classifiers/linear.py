@@ -18,14 +18,11 @@ import numpy as np
 from seqtag.classifiers.feature_maps import apply_map
 from seqtag.classifiers.vectors import Reader, Vectors, check_length, read
 from seqtag.errors import LabelError, SeqtagError
-from seqtag.html_tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from typing_extensions import Self
-
-_MOST_SHOWN = 10  # classes in the HTML representation
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -108,21 +105,6 @@ class LinearClassifier:
             if value is not defaults[name].default
         )
         return f"{type(self).__name__}({', '.join(changed)})"
-
-    def _repr_html_(self) -> str:
-        """Return a table of the parameters and, after fit, of what was learned."""
-        facts = []
-        if hasattr(self, "classes_"):
-            facts = [
-                ("classes", ", ".join(map(str, self.classes_[:_MOST_SHOWN]))),
-                ("features", f"{self.n_features_in_:,}"),
-                ("passes", f"{self.n_iter_:,}{' (converged)' if self.converged_ else ''}"),
-                ("updates", f"{self.n_updates_:,}"),
-            ]
-            if len(self.classes_) > _MOST_SHOWN:
-                facts[0] = ("classes", f"{facts[0][1]}, ... ({len(self.classes_):,})")
-        params = [(name, repr(value)) for name, value in self.get_params().items()]
-        return table([], params, facts, caption=type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags of a classifier (only scikit-learn calls this)."""

@@ -18,7 +18,7 @@ from seqtag.caching import BoundedCache
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean
 from seqtag.evaluation.counts import Counts, PlacedSamples, Samples, share
-from seqtag.evaluation.text_tables import Section, html_of, row, signature_of, text_of
+from seqtag.evaluation.text_tables import Section, row, signature_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -152,9 +152,6 @@ class AlignedReport:
     def to_text(self) -> str:
         """Return a table with a line for each metric, and the signature."""
         return text_of([self._section()], self.signature)
-
-    def _repr_html_(self) -> str:
-        return html_of([self._section()], self.signature)
 
     def _section(self) -> Section:
         """Build a table with a line for each metric."""

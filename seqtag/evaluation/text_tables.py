@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seqtag import html_tables
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -56,15 +55,22 @@ def text_of(sections: Iterable[Section], signature: str) -> str:
 
 
 def html_of(sections: Iterable[Section], signature: str) -> str:
-    """Return the tables as HTML, and the signature."""
+    """Return the tables for notebooks, in the colors of the page, and the signature."""
+    from html import escape  # late: it loads all names of characters, and few programs show tables
+
+    side = 'style="text-align: right"'
     parts = []
     for section in sections:
-        caption, *names = section.heading
-        parts.append(
-            html_tables.table(["", *names], section.cells, caption=caption, numbers=True)
-            + (html_tables.paragraph(section.note) if section.note else "")
-        )
-    return "".join([*parts, html_tables.paragraph(signature)])
+        caption, *names = map(escape, section.heading)
+        head = "".join(f'<th scope="col" {side}>{name}</th>' for name in ("", *names))
+        parts.append(f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>")
+        for name, *cells in section.cells:
+            row = "".join(f"<td {side}>{escape(cell)}</td>" for cell in cells)
+            parts.append(f'<tr><th scope="row">{escape(name)}</th>{row}</tr>')
+        parts.append("</tbody></table>")
+        if section.note:
+            parts.append(f"<p>{escape(section.note)}</p>")
+    return "".join([*parts, f"<p>{escape(signature)}</p>"])
 
 
 def signature_of(facts: Mapping[str, object], origin: Mapping[str, object] | None) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +16,6 @@ from seqtag.corpus.sentence import find_column, split_key, values_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError
-from seqtag.html_tables import paragraph, table
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import OUTSIDE
 from seqtag.labels.schemes import spans as spans_of
@@ -31,13 +28,12 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
 SHOWN = ("lemma", "upos", "xpos", "feats")
-"""Columns that are attributes of words; tables show them if they are filled."""
+"""Columns that are attributes of words."""
 OFFSETS = {"codepoint": (), "utf16": (0xFFFF,), "byte": (0x7F, 0x7FF, 0xFFFF)}
 """Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8. The values are the
 characters above which one more is counted."""
 
 _new = tuple.__new__  # makes a named tuple in half the time of its own constructor
-_MAX_ROWS = 200  # words that a notebook shows
 
 
 class Word(NamedTuple):
@@ -396,7 +392,8 @@ class Document:
         '!'
         """
         rows: list[dict[str, Any]] = []
-        names, others = ("sentence", "word", *Word._fields), self._others
+        names = ("sentence", "word", *Word._fields)
+        others = [name for name in self._columns if find_column(name, CONLLU) not in SHOWN]
         for number, sentence in enumerate(self.sentences, 1):
             of_sentence = [
                 dict(zip(names, (number, place, *word), strict=True))
@@ -488,28 +485,6 @@ class Document:
                     for name, scheme in self._schemes.items()
                 }
             yield sentence
-
-    @property
-    def _others(self) -> list[str]:
-        """Columns that are not attributes of words."""
-        return [name for name in self._columns if find_column(name, CONLLU) not in SHOWN]
-
-    def _repr_html_(self) -> str:
-        """Return the document as an HTML table; of a long one the beginning."""
-        rows = self.to_rows()
-        every = (*SHOWN, *self._others)
-        names = ["text", *(name for name in every if any(row[name] != "_" for row in rows))]
-        sentences = groupby(rows[:_MAX_ROWS], key=itemgetter("sentence"))
-        groups = [
-            [
-                (number if row["word"] == 1 else "", row["word"], *map(row.get, names))
-                for row in words
-            ]
-            for number, words in sentences
-        ]
-        more = len(rows) - _MAX_ROWS
-        foot = paragraph(f"and {more} words more") if more > 0 else ""
-        return table(["sentence", "word", *names], *groups) + foot
 
 
 def _source_of(name: str) -> tuple[int, str]:

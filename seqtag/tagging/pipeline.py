@@ -13,7 +13,6 @@ from seqtag.corpus.sentence import find_column, has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
-from seqtag.html_tables import table
 from seqtag.model import bundle, container
 from seqtag.parallel import in_order
 from seqtag.segmentation.multiword import Splitter
@@ -30,7 +29,7 @@ from seqtag.tagging.document import Document, DocumentSentence, encoded, sentenc
 from seqtag.tagging.encode import check_threads, columns_of
 from seqtag.tagging.streams import TagCounts, TagOptions, tag_stream, tag_text
 from seqtag.tagging.tables import TableTaggers
-from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models, training_size
+from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -136,16 +135,6 @@ class Pipeline:
 
     def __repr__(self) -> str:
         return f"<seqtag.Pipeline of {', '.join(self.parts)}>"
-
-    def _repr_html_(self) -> str:
-        """Return the table that notebooks show."""
-        rows = []
-        for model in self.models:
-            columns, labels = ", ".join(model.compiled.columns), f"{len(model.labels):,}"
-            row = model.column.name, labels, columns, training_size(model), model.writer
-            rows.append(row)
-        heading = ["part", "labels", "looks at", "trained on", "made by"]
-        return table(heading, rows, caption="seqtag.Pipeline")
 
     def only(self, *parts: str) -> Pipeline:
         """Return a pipeline that writes only some of the columns; it still segments text.

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from seqtag.errors import SeqtagError
-from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model, no_such_model
 from seqtag.model.model import fitting
@@ -166,11 +165,6 @@ class Tagger(ModelRuntime):
     def __repr__(self) -> str:
         labels = len(self.model.labels)
         return f"<seqtag.Tagger of {self.label}: {labels} labels from {self.columns}>"
-
-    def _repr_html_(self) -> str:
-        """Return the table that notebooks show."""
-        shown = table([], facts_of(self), caption=f"seqtag.Tagger of {self.label}")
-        return shown + folded("templates", self.info["templates"])
 
     # ----------------------------------------------------------------- tagging
     @overload

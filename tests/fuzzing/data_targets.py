@@ -127,7 +127,6 @@ def _compared(gold: Sequence[Sentence], other: Sequence[Sentence]) -> str:
         if name in ("tokens", "sentences", "words", "upos", "xpos"):
             assert counts.correct == back.metrics[name].correct, name
     assert str(report)
-    assert report._repr_html_()
     _finite(json.loads(json.dumps(report.to_dict(), allow_nan=False)))
     intervals(report, resamples=3)
     if report.sentences:

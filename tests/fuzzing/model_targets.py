@@ -112,7 +112,7 @@ def _tagged(tagger: Tagger) -> Any:
         tagged = "".join(each.text() for each in tag_stream([tagger], opened))
         assert tagged.count("\n") == _ROWS.count(b"\n")
     why = tagger.explain(sentences[0], 1)
-    repr(tagger), tagger._repr_html_()
+    repr(tagger)
     return labels, [each.margins for each in judged], best, why.margin
 
 

@@ -124,7 +124,6 @@ def test_chunks_are_spans_of_the_text():
     assert [word.text for word in document.ents[1].words] == ["New", "York"]
     assert document.spans("ner") == document.ents
     assert [row["ner"] for row in document.to_rows()[:2]] == ["B-LOC", "O"]
-    assert ">B-LOC<" in document._repr_html_()
     assert pickle.loads(pickle.dumps(document)).ents == document.ents
     text = "expected a column of chunk labels, which here are ner; found 'chunk'"
     with pytest.raises(SeqtagError, match=text):

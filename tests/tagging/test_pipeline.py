@@ -24,7 +24,6 @@ from seqtag.segmentation.reading import SegmentedTexts
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tagger import Tagger
-from tests.notebook import Shown
 from tests.treebanks import annotated, components
 
 SENTENCES = [
@@ -66,10 +65,6 @@ def test_documents_are_shown_and_converted(pipeline):
     assert repr(document[1]) == "<Sentence 'Wer?'>"
     assert str(document).count("# newpar") == 2
     assert str(document) == "".join(map(str, document))
-    shown = Shown.of(document)
-    assert shown.tables[0][0] == ["sentence", "word", "text", "lemma", "upos"]
-    assert shown.tables[0][3] == ["", "3", "<", "<", shown.tables[0][3][-1]]
-    assert [row[0] for row in shown.tables[0][1:]] == ["1", "", "", "", "", "2", ""]
     lists = document.to_token_lists()
     assert [token["form"] for token in lists[1]] == ["Wer", "?"]
     rows = document.to_rows()
@@ -97,7 +92,6 @@ def test_nothing_gives_an_empty_document(pipeline):
     for text in ("", " \n"):
         document = pipeline(text)
         assert (len(document), document.words, str(document)) == (0, [], "")
-        assert document._repr_html_().startswith("<table>")
 
 
 @given(st.text(st.sampled_from("Er ist im Haus.!?\n\t |_é\u0301\u00a0\U0001f600"), max_size=40))
@@ -185,15 +179,6 @@ def test_pipe_refuses_wrong_arguments_at_once(pipeline):
         pipeline.pipe("Er ist im Haus.")
     with pytest.raises(SeqtagError, match="a pipeline with a tokenizer"):
         Pipeline(pipeline.models[1:]).pipe(["Er"])
-
-
-def test_notebooks_show_its_parts(pipeline):
-    shown = Shown.of(pipeline)
-    assert shown.texts == ["seqtag.Pipeline"]
-    heading, *parts = shown.tables[0]
-    assert heading == ["part", "labels", "looks at", "trained on", "made by"]
-    assert [row[0] for row in parts] == ["tokens", "words", "upos", "lemma"]
-    assert parts[2][1:4] == ["7", "form", "20 sentences, 110 tokens"]
 
 
 def test_a_pickled_pipeline_writes_the_same_columns():
