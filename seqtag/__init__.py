@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from seqtag import hooks
 from seqtag.lazy import names_of
 from seqtag.version import __version__
 
@@ -19,11 +18,12 @@ if TYPE_CHECKING:
     )
     from seqtag.corpus import Layout, Sentence, read, sniff
     from seqtag.evaluation import Report, evaluate, score
+    from seqtag.loading import load
     from seqtag.tables.learn import WordClasses, learn_classes
     from seqtag.tables.lexicon import read_table
     from seqtag.tables.table import WordTable
     from seqtag.tagging.document import Document
-    from seqtag.tagging.pipeline import Pipeline, load
+    from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.train import train
 
@@ -67,7 +67,7 @@ _HOME = {
     "WordTable": "seqtag.tables.table",
     "evaluate": "seqtag.evaluation",
     "learn_classes": "seqtag.tables.learn",
-    "load": "seqtag.tagging.pipeline",
+    "load": "seqtag.loading",
     "read": "seqtag.corpus",
     "read_table": "seqtag.tables.lexicon",
     "score": "seqtag.evaluation",
@@ -75,17 +75,6 @@ _HOME = {
     "tag_files": "seqtag.batch",
     "train": "seqtag.training.train",
 }
-
-
-def _missing_model(entry: object, *, train: bool) -> None:
-    """Train the model of a treebank if that is wanted; commands also ask."""
-    from importlib import import_module
-
-    if train:
-        import_module("seqtag.training.named").train_named(entry)
-
-
-hooks.register("missing_model", _missing_model)
 
 
 __getattr__ = names_of(__name__, _HOME)

@@ -20,7 +20,7 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 LAYERS = """
-version errors hooks lazy
+version errors lazy
 caching randomness parallel
 storage
 catalogue
@@ -38,6 +38,7 @@ segmentation
 tagging
 evaluation
 training
+loading
 batch
 report
 serve

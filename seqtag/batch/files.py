@@ -17,13 +17,14 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from seqtag.errors import CorpusError, OptionError
+from seqtag.loading import load
 from seqtag.model import bundle
 from seqtag.parallel import as_finished
 from seqtag.storage import strict_json
 from seqtag.storage.compression import compression_for
 from seqtag.storage.output import check_output, remove_leftovers
 from seqtag.storage.places import absolute, changed, matches, reading, writing
-from seqtag.tagging.pipeline import Chain, Pipeline, load
+from seqtag.tagging.pipeline import Chain, Pipeline
 from seqtag.tagging.streams import TagCounts, TagOptions
 from seqtag.tagging.tagger import Tagger
 from seqtag.version import __version__

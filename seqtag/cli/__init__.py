@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag import hooks
 from seqtag.cli.base import Group, option, write_sections
 from seqtag.cli.common import Notes, check_redirection, complain, os_message
 from seqtag.cli.signals import Interruption, interruption_code, interruption_word
@@ -24,8 +23,6 @@ from seqtag.storage.output import naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from seqtag.catalogue.entries import Entry
 
 COMMAND_GROUPS = {
     "Use": {
@@ -141,15 +138,8 @@ def main(args: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
     # For imports, before the command makes its own.
-    notes = Notes(quiet=not {"-q", "--quiet"}.isdisjoint(args))
+    Notes(quiet=not {"-q", "--quiet"}.isdisjoint(args))
 
-    def train_or_ask(entry: Entry, *, train: bool) -> None:
-        from seqtag.cli import models
-
-        if train or models.is_wanted(entry):
-            models.train(entry, notes)
-
-    hooks.register("missing_model", train_or_ask)
     Interruption.handle()
     make_output_wait()
     for stream in (sys.stdout, sys.stderr):  # the same bytes in each locale

@@ -309,7 +309,7 @@ def check_target(
 
 def load_model(name: str) -> Loaded:
     """Load a model by file or name."""
-    from seqtag.tagging.pipeline import load
+    from seqtag.loading import load
 
     loaded: Loaded = load(name)
     gc.freeze()  # a model lives as long as the command: the collector need not visit it again

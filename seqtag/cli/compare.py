@@ -23,8 +23,8 @@ from seqtag.cli.options import (
 from seqtag.corpus.stream import Held
 from seqtag.evaluation.significance import AnyReport, compare
 from seqtag.evaluation.systems import is_scored_alone, score_system
+from seqtag.loading import find_or_train
 from seqtag.model.container import is_model
-from seqtag.model.embedded import find_model
 from seqtag.storage.output import is_read_once
 from seqtag.tagging.tagger import Tagger
 
@@ -72,7 +72,7 @@ def command(
     [gold] = locate([gold], announce=notes.announce)
     loaded: list[Loaded | None] = []
     for name in (a, b):
-        path = find_model(name)
+        path = find_or_train(name)
         is_named = str(path) != str(Path(name))  # an embedded model
         model = name != "-" and (is_named or is_model(path))
         loaded.append(load_model(name) if model else None)

@@ -162,8 +162,8 @@ def _show_model(name: str, *, verbose: bool, as_json: bool) -> None:
     from seqtag.model.embedded import LICENSE, MODELS, find_model
     from seqtag.tagging.tagger import Tagger
 
-    path = find_model(name)
     taggers = [Tagger(each) for each in load_model(name).models]
+    path = find_model(name)
     if as_json:
         facts = [_facts(tagger) for tagger in taggers]
         size = path.stat().st_size

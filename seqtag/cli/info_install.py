@@ -78,8 +78,8 @@ def _extras() -> Iterator[Finding]:
 
 def _models() -> Iterator[Finding]:
     from seqtag.errors import SeqtagError
+    from seqtag.loading import load
     from seqtag.model.embedded import DEFAULT_MODELS, MODELS
-    from seqtag.tagging.pipeline import load
 
     for name in sorted({path.stem for path in MODELS.glob("*.seqtag")}.union(DEFAULT_MODELS)):
         path = MODELS / f"{name}.seqtag"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,17 +10,18 @@ from seqtag.catalogue import entries as corpora
 from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
 from seqtag.cli.options import json_option, quiet_option
-from seqtag.errors import CatalogueError, printable
+from seqtag.errors import CatalogueError
 from seqtag.model.embedded import (
     embedded_models,
     language_code,
     trained_model,
     trained_path,
     training_advice,
-    training_cost,
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from seqtag.catalogue.entries import Entry
 
 
@@ -99,38 +97,13 @@ def train_models(names: tuple[str, ...], best: bool, locked: bool, notes: Notes)
       seqtag models train fr_gsd@2.18 wolof
       seqtag models train wolof --locked
     """
-    check_stdout()
-    for entry in [_named(name) for name in names]:
-        say(f"{train(entry, notes, best=best, locked=locked)}\n")
-    return 0
-
-
-def train(entry: Entry, notes: Notes, *, best: bool = False, locked: bool = False) -> Path:
-    """Train the model of a treebank after showing its license; return the path of the model."""
     from seqtag.training.named import train_named
 
-    notes(f"{entry.name}@{entry.release}: {entry.title}, license: {entry.licence}")
-    return train_named(entry, best=best, locked=locked, announce=notes.announce)
-
-
-@cache
-def is_wanted(entry: Entry) -> bool:
-    """Ask once whether to train a model that is missing; without a terminal, the answer is no.
-
-    The question goes to the terminal itself, so that what standard input holds is not read.
-    """
-    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
-        return False
-    question = (
-        f"seqtag: there is no model of {entry.name}@{entry.release} yet ({entry.title}; license: "
-        f"{entry.licence}; {training_cost(entry)}). Train it now? [y/N] "
-    )
-    try:
-        with (tty := Path("/dev/tty")).open("w") as asked, tty.open() as answers:
-            click.echo(printable(question), asked, nl=False)
-            return answers.readline().strip().lower() in ("y", "yes")
-    except OSError:  # no terminal of its own, or another system
-        return False
+    check_stdout()
+    for entry in [_named(name) for name in names]:
+        model = train_named(entry, best=best, locked=locked, announce=notes.announce)
+        say(f"{model}\n")
+    return 0
 
 
 @command.command("card")

@@ -14,11 +14,12 @@ from nltk.chunk.util import conlltags2tree, tree2conlltags
 from nltk.tag.api import TaggerI
 from nltk.tree import Tree
 
+from seqtag import loading
 from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.labels.schemes import convert
-from seqtag.tagging import pipeline
 from seqtag.tagging.encode import columns_of
+from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 
@@ -39,10 +40,10 @@ class _Adapter:
     _model: Loaded | None = None
 
     def __init__(self, tagger_or_name: Loaded | str | PathLike[str] | None = None):
-        if isinstance(tagger_or_name, (Tagger, pipeline.Pipeline)):
+        if isinstance(tagger_or_name, (Tagger, Pipeline)):
             self._use(tagger_or_name)
         elif isinstance(tagger_or_name, (str, PathLike)):
-            self._use(pipeline.load(tagger_or_name))
+            self._use(loading.load(tagger_or_name))
         elif tagger_or_name is not None:
             found = _shorten(tagger_or_name)
             msg = f"expected a Tagger or a path, found {found}; give sentences to the method train"
@@ -108,7 +109,7 @@ class SeqtagTagger(_Adapter, TaggerI):
         self, tagger_or_name: Loaded | str | PathLike[str] | None = None, *, load: bool = True
     ):
         if tagger_or_name is None and load:
-            tagger_or_name = pipeline.load("en").only("xpos")
+            tagger_or_name = loading.load("en").only("xpos")
         super().__init__(tagger_or_name)
 
     @property

@@ -29,9 +29,10 @@ from seqtag.corpus.sentence import find_column
 from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.labels.schemes import spans as spans_of
+from seqtag.loading import load
 from seqtag.model import bundle, container
 from seqtag.model.embedded import training_advice
-from seqtag.tagging.pipeline import Pipeline, load
+from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import columns_needed, tag_stream
 from seqtag.tagging.tagger import TOKENS, WORDS
 

@@ -6,6 +6,7 @@ it reads the types of the functions, which therefore are no strings.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from spacy.language import Language
@@ -85,13 +86,14 @@ def create_tokenizer(model: str | None = None) -> Callable[[Language], Any]:
 
 def _load(owner: Any, nlp: Language, model: str | None, *, saved: bool) -> None:
     """Load a model, or that of the language, unless it was saved with the pipeline."""
-    from seqtag.model.embedded import find_model
-
     owner.language = nlp.lang
-    if model is None and not saved and find_model(nlp.lang).is_file():
-        model = nlp.lang
-    if model is not None and not saved:
+    if saved:
+        return
+    if model is not None:
         owner.load(model)
+    else:
+        with suppress(FileNotFoundError):
+            owner.load(nlp.lang)
 
 
 def _components_to_load(nlp: Language) -> Sequence[str]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import errno
 import logging
-import os
 import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqtag import hooks
 from seqtag.errors import nearest
 
 if TYPE_CHECKING:
@@ -35,34 +33,42 @@ def embedded_models() -> list[str]:
     return sorted(path.stem for path in MODELS.glob("*.seqtag"))
 
 
-def find_model(path_or_name: str | PathLike[str], *, train: bool = False) -> Path:
+def find_model(path_or_name: str | PathLike[str]) -> Path:
     """Return the path of a model: the path itself if it is a file, else that of a model by name.
 
     Names are those of embedded models, and of languages and treebanks whose model was trained by
-    ``seqtag models train``, of the newest release if the name has none; with `train` or
-    ``SEQTAG_TRAIN=1`` it is trained now, and commands on a terminal ask. A folder called ``en``
+    ``seqtag models train``, of the newest release if the name has none. A folder called ``en``
     does not hide the model of that name.
     """
+    return _find(path_or_name)[0]
+
+
+def missing_treebank(path_or_name: str | PathLike[str]) -> Entry | None:
+    """Return the treebank that a name means, if its model was not trained yet."""
+    return _find(path_or_name)[1]
+
+
+def _find(path_or_name: str | PathLike[str]) -> tuple[Path, Entry | None]:
     path, name = Path(path_or_name), str(path_or_name)
     embedded = MODELS / f"{name}.seqtag"
     if path.exists() and not path.is_dir():
-        return path
+        return path, None
     if embedded.is_file():
-        return embedded
+        return embedded, None
     from seqtag.catalogue.entries import treebank_of
 
     entry = None if path.name != name or path.suffix == ".seqtag" else treebank_of(name)
     if entry is None:
-        return path
+        return path, None
     code = language_code(entry)
     if code in embedded_models() and treebank_of(code) is entry and entry.model != name:
-        return MODELS / f"{code}.seqtag"
+        return MODELS / f"{code}.seqtag", None
     trained = trained_model(name, entry)
+    if not trained.is_file():
+        return path, entry
     if trained != trained_path(entry):
         _log.info("%s: %s was trained here and is used", name, trained.stem)
-    if not trained.is_file():
-        hooks.call("missing_model", entry, train=train or os.environ.get("SEQTAG_TRAIN") == "1")
-    return trained if trained.is_file() else path
+    return trained, None
 
 
 def trained_model(name: str, entry: Entry) -> Path:

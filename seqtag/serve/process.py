@@ -23,10 +23,10 @@ from uvicorn.supervisors import multiprocess
 
 from seqtag.caching import share_heap
 from seqtag.errors import SeqtagError
+from seqtag.loading import load
 from seqtag.serve.app import MAX_HEAD_BYTES, application
 from seqtag.serve.metrics import Metrics
 from seqtag.serve.models import ServedModels
-from seqtag.tagging.pipeline import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

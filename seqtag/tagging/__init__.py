@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         Word,
     )
     from seqtag.tagging.explain import Explanation
-    from seqtag.tagging.pipeline import Chain, Pipeline, load
+    from seqtag.tagging.pipeline import Chain, Pipeline
     from seqtag.tagging.runtime import ScoredLabels
     from seqtag.tagging.streams import TagOptions
     from seqtag.tagging.tagger import Tagger
@@ -32,7 +32,6 @@ __all__ = [
     "TagOptions",
     "Tagger",
     "Word",
-    "load",
 ]
 
 __getattr__ = names_of(
@@ -49,6 +48,5 @@ __getattr__ = names_of(
         "TagOptions": "seqtag.tagging.streams",
         "Tagger": "seqtag.tagging.tagger",
         "Word": "seqtag.tagging.document",
-        "load": "seqtag.tagging.pipeline",
     },
 )

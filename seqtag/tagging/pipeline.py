@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
@@ -476,43 +476,6 @@ def _from_bytes(data: bytes, hidden: Sequence[str]) -> Pipeline:
 # ----------------------------------------------------------------- loading
 Loaded: TypeAlias = "Tagger | Pipeline"
 """The content of a model file."""
-
-
-@overload
-def load(path_or_name: Literal["en"]) -> Pipeline: ...
-@overload
-def load(path_or_name: str | PathLike[str], *, train: bool = False) -> Loaded: ...
-def load(path_or_name: str | PathLike[str], *, train: bool = False) -> Loaded:
-    """Load a model file: a tagger, or a pipeline if it contains several models or a segmenter.
-
-    `Tagger.load` and `Pipeline.load` accept only one of the two, also for type checkers.
-
-    Parameters
-    ----------
-    path_or_name
-        Path of a ``.seqtag`` file, or the name of an embedded model, a language or a treebank:
-        ``en``, ``French``, ``fr_gsd``.
-    train
-        Whether to train the model of a language or treebank if there is none yet. That fetches the
-        treebank. The environment variable ``SEQTAG_TRAIN=1`` does the same.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not a model, damaged, or of another format.
-    FileNotFoundError
-        If there is no such file; the message lists the embedded models.
-    CatalogueError
-        If the treebank cannot be fetched, or has nothing to learn from.
-    OSError
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> load("en")
-    <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma, misc.NER>
-    """
-    return of_models(load_models(path_or_name, train=train), str(path_or_name))
 
 
 def of_models(models: Sequence[Model], source: str) -> Loaded:

@@ -540,7 +540,7 @@ def training_size(model: Model) -> str:
 
 
 # ----------------------------------------------------------------- files
-def load_models(path_or_name: str | PathLike[str], *, train: bool = False) -> tuple[Model, ...]:
+def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
     """Return the models of a file, by its path or the name of an embedded model.
 
     Raises
@@ -554,7 +554,7 @@ def load_models(path_or_name: str | PathLike[str], *, train: bool = False) -> tu
     """
     source = str(path_or_name)
     try:
-        return bundle.load(find_model(path_or_name, train=train), source)
+        return bundle.load(find_model(path_or_name), source)
     except FileNotFoundError as error:
         raise no_such_model(source, error) from error
 

@@ -116,6 +116,7 @@ def train_named(
             locks.acquire(lock.fileno(), wait=True)
         if is_there():  # another process made it
             return target
+        _log.info("%s@%s: %s, license: %s", entry.name, entry.release, entry.title, entry.licence)
         files = _files(entry, announce, locked=locked)
         withheld = [part for part, file in files.items() if not entry.labels and _is_withheld(file)]
         if "train" in withheld:

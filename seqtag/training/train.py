@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 from seqtag.corpus import ReadOptions
 from seqtag.errors import CorpusError
 from seqtag.tables.lexicon import check_phrases, check_used, note_useless, tables_of
-from seqtag.tagging.pipeline import Pipeline, load
-from seqtag.tagging.tagger import Tagger
+from seqtag.tagging.pipeline import Pipeline, of_models
+from seqtag.tagging.tagger import Tagger, load_models
 from seqtag.training.data import (
     Corpus,
     Source,
@@ -223,7 +223,7 @@ def train(
     schedule = Schedule.taken_from(options)
     policy = Unlabeled.of(options.pop("unlabeled", "error"), options.pop("unlabeled_mark", "_"))
     init, templates = options.pop("init", None), options.pop("templates", None)
-    begin = load(init) if isinstance(init, (str, PathLike)) else init
+    begin = of_models(load_models(init), str(init)) if isinstance(init, (str, PathLike)) else init
     tables = tables_of(options.pop("tables", ()))
     on_component = options.pop("on_component", None)
     constrain = options.pop("constrain", True)

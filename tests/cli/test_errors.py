@@ -211,7 +211,7 @@ def test_a_bug_is_called_one(folder, call, monkeypatch):
     def broken(*_args, **_kwargs):
         raise RuntimeError("it broke\nin two lines")
 
-    monkeypatch.setattr("seqtag.tagging.pipeline.load", broken)
+    monkeypatch.setattr("seqtag.loading.load", broken)
     done = call("info", "upos.seqtag")
     check(done, 1, "internal error, please report it: RuntimeError: it broke (seqtag --debug")
     with pytest.raises(RuntimeError):

@@ -95,7 +95,7 @@ def test_too_little_memory_is_no_internal_error(call, home, monkeypatch, said, s
     def load(_):
         raise MemoryError(said)
 
-    monkeypatch.setattr("seqtag.tagging.pipeline.load", load)
+    monkeypatch.setattr("seqtag.loading.load", load)
     done = call("tag", "-m", home / "upos.seqtag")
     assert (done.code, done.err) == (1, f"seqtag: {shown}\n")
 

@@ -417,7 +417,6 @@ def test_spacy_finds_it_by_name_and_imports_nothing_before(tmp_path):
     imported, tags = run(tmp_path, "-c", code).splitlines()
     assert imported.split() == [
         "seqtag",
-        "seqtag.hooks",
         "seqtag.integrations",
         "seqtag.integrations.spacy_factories",
         "seqtag.lazy",

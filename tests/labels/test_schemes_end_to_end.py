@@ -10,7 +10,7 @@ from seqtag.corpus import sentence_of
 from seqtag.evaluation.scoring import score
 from seqtag.features.language import parse
 from seqtag.labels.schemes import SCHEMES, convert, spans
-from seqtag.tagging.pipeline import load
+from seqtag.loading import load
 from seqtag.training.train import train
 
 TEMPLATES = parse("form[0]\nform[-1]\nform[1]\nform[-1] + form[0]\nform[0] + form[1]\nlabel[-1]")

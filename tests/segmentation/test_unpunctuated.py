@@ -15,13 +15,14 @@ from seqtag.errors import ModelFileError
 from seqtag.features.language import load as load_templates
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
+from seqtag.loading import load
 from seqtag.model import sentence_lengths as lengths_module
 from seqtag.model.sentence_lengths import HORIZON, next_break
 from seqtag.segmentation import unpunctuated as module
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
-from seqtag.tagging.pipeline import Pipeline, load
+from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import training_size
 from seqtag.training.problem import build_problem
 from seqtag.training.runs import Schedule, fit

@@ -15,11 +15,12 @@ from seqtag.errors import ModelFileError, TemplateError
 from seqtag.evaluation.scoring import score
 from seqtag.features import attributes
 from seqtag.features.language import parse
+from seqtag.loading import load
 from seqtag.model import container
 from seqtag.model.container import Contents
 from seqtag.model.model import Model
 from seqtag.tagging import workspace
-from seqtag.tagging.pipeline import Pipeline, load
+from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 from tests.strategies import corpus, each_backend, install, words

@@ -138,48 +138,6 @@ def test_spacy_takes_the_model_of_its_language(mirror):
     assert [token.pos_ for token in nlp("the dog barks")] == ["DET", "NOUN", "VERB"]
 
 
-QUESTION = (
-    b"license: see LICENSE.txt of UD_Abaza-ATB; its size is not known here). Train it now? [y/N]"
-)
-
-
-@posix
-@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"\n", 1)])
-def test_a_command_on_a_terminal_asks(mirror, answer, code):
-    Path("words.txt").write_text("the dog barks .\n")
-    command = [sys.executable, "-m", "seqtag", "tag", "-m", "abaza", "words.txt", "-o", "out"]
-    pty = pytest.importorskip("pty")
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execv(command[0], command)
-    said = b""
-    with suppress(OSError):  # the end of a terminal, on Linux
-        while read := os.read(terminal, 1000):
-            said += read
-            if said.endswith(b"[y/N] "):
-                os.write(terminal, answer)
-    os.close(terminal)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
-    assert said.count(QUESTION) == 1
-    assert Path("out").exists() == (code == 0)
-    assert (b"seqtag models train abaza" in said) == (code == 1)
-
-
-@posix
-def test_a_command_with_a_pipe_does_not_ask(mirror):
-    command = [sys.executable, "-m", "seqtag", "tag", "-m", "abaza"]
-    pty = pytest.importorskip("pty")
-    child, terminal = pty.fork()
-    if child == 0:  # with a terminal, but its text from a pipe
-        done = subprocess.run(command, input=b"y\ny\n", stdout=subprocess.DEVNULL, check=False)
-        os._exit(done.returncode)
-    said = os.read(terminal, 1000)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-    os.close(terminal)
-    assert b"seqtag models train abaza" in said
-    assert b"now?" not in said
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
