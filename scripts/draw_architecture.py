@@ -110,7 +110,7 @@ LANES = (
                 "tagging.streams:FilledSentence._text_without_comments",
                 "text in any format",
             ),
-            Stage("storage.output:Output.write", TAG, "a file or standard output"),
+            Stage("storage.output:atomic", TAG, "a file or standard output"),
         ),
     ),
     Lane(
@@ -136,7 +136,7 @@ LANES = (
                 "label ids",
             ),
             Stage("tagging.tables:TablePlan.write", TABLE, "the same lines, labeled"),
-            Stage("storage.output:Output.write", TAG, "a file or standard output"),
+            Stage("storage.output:atomic", TAG, "a file or standard output"),
         ),
     ),
     Lane(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from seqtag.version import DISTRIBUTION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 class SeqtagError(ValueError):
@@ -86,6 +87,17 @@ class OptionError(SeqtagError):
 
 class BackendError(SeqtagError):
     """A backend does not exist or is not installed."""
+
+
+@contextmanager
+def located(source: str | None, line: int | None = None) -> Iterator[None]:
+    """Give errors of seqtag inside the ``with`` block the file and the line that they lack."""
+    try:
+        yield
+    except SeqtagError as err:
+        err.source = err.source or source
+        err.line = line if err.line is None else err.line
+        raise
 
 
 def install_hint(extra: str) -> str:

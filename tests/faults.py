@@ -9,11 +9,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-try:
-    import fcntl
-except ImportError:
-    fcntl = None  # type: ignore[assignment]  # Windows
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -23,25 +18,7 @@ WRITERS = ("seqtag/storage/output.py",)
 """The modules that write files: only what they call fails."""
 assert all((Path(__file__).parents[1] / name).exists() for name in WRITERS)
 
-CALLS = (
-    "chmod",
-    "close",
-    "dup",
-    "fchmod",
-    "fchown",
-    "fstat",
-    "fsync",
-    "getxattr",
-    "link",
-    "listdir",
-    "mkdir",
-    "open",
-    "removexattr",
-    "replace",
-    "setxattr",
-    "stat",
-    "unlink",
-)
+CALLS = ("fchmod", "fchown", "fsync", "open", "replace", "stat", "unlink")
 METHODS = ("write", "flush", "close")
 _ACCESSOR = getattr(pathlib, "_NormalAccessor", None)
 """Where pathlib keeps functions of os in Python 3.10."""
@@ -84,15 +61,12 @@ class Faults:
         self.over = False
         self._at, self.error, self.after = at, error, after
         for name in CALLS:
-            if hasattr(os, name):
-                # To wait for a disk a thousand times would tell nothing.
-                call = (lambda _: None) if name == "fsync" else getattr(os, name)
-                failing = self._failing(name, call)
-                patch.setattr(os, name, failing)
-                if name != "open" and hasattr(_ACCESSOR, name):
-                    patch.setattr(_ACCESSOR, name, staticmethod(failing))
-        if fcntl is not None:
-            patch.setattr(fcntl, "flock", self._failing("flock", fcntl.flock))
+            # To wait for a disk a thousand times would tell nothing.
+            call = (lambda _: None) if name == "fsync" else getattr(os, name)
+            failing = self._failing(name, call)
+            patch.setattr(os, name, failing)
+            if name != "open" and hasattr(_ACCESSOR, name):
+                patch.setattr(_ACCESSOR, name, staticmethod(failing))
         fdopen, opened = os.fdopen, Path.open
         patch.setattr(os, "fdopen", lambda *args: _File(fdopen(*args), self))
 

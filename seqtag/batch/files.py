@@ -22,7 +22,7 @@ from seqtag.model import bundle
 from seqtag.parallel import as_finished
 from seqtag.storage import strict_json
 from seqtag.storage.compression import compression_for
-from seqtag.storage.output import check_output, remove_leftovers
+from seqtag.storage.output import check_output
 from seqtag.storage.places import absolute, changed, matches, reading, writing
 from seqtag.tagging.pipeline import Chain, Pipeline
 from seqtag.tagging.streams import TagCounts, TagOptions
@@ -202,17 +202,13 @@ def tag_files(
         with writing(record) as out:
             out.write(json.dumps(recipe, indent=1).encode())
     summary = Summary(skipped=len(jobs) - len(todo))
-    try:
-        for job, result in runner(partial(tag_file, loaded, options), todo, threads):
-            if isinstance(result, Exception):
-                summary.failures[job.source] = result
-            else:
-                summary.tagged += 1
-                summary.tokens += result
-            on_file(summary, len(jobs))
-    finally:
-        for each in {os.path.dirname(job.target) for job in todo}:  # noqa: PTH120
-            remove_leftovers(each)
+    for job, result in runner(partial(tag_file, loaded, options), todo, threads):
+        if isinstance(result, Exception):
+            summary.failures[job.source] = result
+        else:
+            summary.tagged += 1
+            summary.tokens += result
+        on_file(summary, len(jobs))
     return summary
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from seqtag.errors import CatalogueError
 from seqtag.storage import locks
-from seqtag.storage.output import Output
+from seqtag.storage.output import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -158,7 +158,7 @@ def _record(file: RemoteFile, target: Path) -> None:
     with (target.parent.parent / ".lock").open("ab") as lock:
         locks.acquire(lock.fileno(), wait=True)
         digests = {_key(file): digest} | _digests()  # another process may have been first
-        with Output(cache_folder() / DIGESTS) as out:
+        with atomic(cache_folder() / DIGESTS) as out:
             out.write("".join(f"{digests[key]}  {key}\n" for key in sorted(digests)).encode())
     name = f"{file.corpus}/{file.part}, release {file.release}"
     _log.warning(
@@ -193,7 +193,7 @@ def _download(file: RemoteFile, target: Path, expected: str | None, *, progress:
         advice = f"the mirror must have the files of release {file.release}"
         if file.corpus.startswith("ud:"):
             advice += f"; for those of another one, use a name such as {file.corpus[3:]}@2.15"
-    with Output(target, compress=False) as out:
+    with atomic(target, compress=False) as out:
         for chunk in chunks:
             size += len(chunk)
             if size > most:

@@ -80,6 +80,6 @@ def command(
         for label, each in reliability.items():
             say(f"{label}, on the sentences it was calibrated on\n{each.section.text}\n")
         shown += f"; {', '.join(reliability)} calibrated"
-    size = bundle.save(output, components, overwrite=force)
+    size = bundle.save(output, components)
     notes(f"{output}: {shown}, {size / 1e6:.1f} MB")
     return 0

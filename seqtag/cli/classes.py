@@ -88,7 +88,7 @@ def command(
 
     with notes.bar("words", None) as bar:
         found = cluster(counted, number, min_count, passes, on_pass=tell, on_words=bar)
-    found.save(output, source_of(inputs), overwrite=force)
+    found.save(output, source_of(inputs))
     notes(
         f"{output}: {len(found)} words in {number} classes, from {found.tokens} words of text "
         f"({found.types} types)"

@@ -22,7 +22,7 @@ from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, printable
 from seqtag.evaluation.systems import taggers_of
 from seqtag.labels.column import LabelColumn
-from seqtag.storage.output import Output
+from seqtag.storage.output import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,7 +128,7 @@ def command(
     page = report_page(
         found, model=printable(model), gold=printable(gold), segmentation=segmentation
     )
-    with Output(output, overwrite=force) as out:
+    with atomic(output) as out:
         out.write(page.encode())
     if output != "-":
         scores = (

@@ -72,7 +72,7 @@ def command(
       seqtag tag -m en crawl/*.txt --suffix .conllu -o tagged/
     """
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
-    from seqtag.storage.output import Output
+    from seqtag.storage.output import atomic, is_standard_output
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import TagCounts, TagOptions
 
@@ -102,10 +102,11 @@ def command(
             "has a tokenizer; --label all trains one, --tokenizer nltk chooses the rules"
         )
     start = perf_counter()
-    with Output(output, overwrite=force) as out:
-        for piece in notes.reading(pieces, streams, shared=out.path == "-"):
+    shared = is_standard_output(output)
+    with atomic(output) as out:
+        for piece in notes.reading(pieces, streams, shared=shared):
             out.write(piece)
-            if out.path == "-":
+            if shared:
                 out.flush()
     if counts:
         seconds = perf_counter() - start

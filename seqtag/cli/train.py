@@ -102,7 +102,7 @@ def command(
             options["label"] = [name.strip() for name in label.split(",")]
     training_arguments(options, train=True)
     options["init"] = options["init"] and load_model(options["init"])
-    report = TrainingReport(notes, output, force=force, runs=options["runs"])
+    report = TrainingReport(notes, output, runs=options["runs"])
     trained = train_model(
         train,
         dev=dev,

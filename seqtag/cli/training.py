@@ -82,15 +82,12 @@ class TrainingReport:
         Where to show it.
     model
         Output file of the model.
-    force
-        Whether the model may be overwritten.
     runs
         Number of runs.
     """
 
-    def __init__(self, notes: Notes, model: str, *, force: bool, runs: int = 1):
-        self._notes, self._model = notes, model
-        self._force, self._runs = force, runs
+    def __init__(self, notes: Notes, model: str, *, runs: int = 1):
+        self._notes, self._model, self._runs = notes, model, runs
         self._epochs: list[dict[str, Any]] = []
         self._last: dict[int, Epoch] = {}  # of each run of this component
         self._best: dict[int, Epoch] = {}
@@ -143,12 +140,12 @@ class TrainingReport:
         stop = Stop()
         interrupted = trained.models[-1].interrupted
         with put_off(stop):  # a first interruption waits until the model is saved
-            model, force = self._model, self._force
+            model = self._model
             if interrupted:  # the name is left to a finished model
                 marks = chain(["interrupted"], map("interrupted-{}".format, count(2)))
                 paths = (marked(Path(self._model), mark) for mark in marks)
-                model, force = str(next(path for path in paths if not path.exists())), False
-            size = trained.save(model, overwrite=force)
+                model = str(next(path for path in paths if not path.exists()))
+            size = trained.save(model)
             if isinstance(trained, Pipeline):
                 facts = {"parts": [m.config() for m in trained.models]}
                 shown = ", ".join(f"{m.column} ({len(m.labels)})" for m in trained.models)

@@ -46,19 +46,17 @@ def to_bytes(models: Sequence[Model]) -> bytes:
     return container.to_bytes(*_packed(models))
 
 
-def save(path: str | PathLike[str], models: Sequence[Model], *, overwrite: bool = True) -> int:
+def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
     """Write a model file atomically; return its size in bytes.
 
     Raises
     ------
     ModelFileError
         If there are no models, too many, or two for one column.
-    FileExistsError
-        If it exists, has other bytes, and may not be overwritten; the model is kept next to it.
     OSError
         If the file cannot be written.
     """
-    return container.save(path, *_packed(models), overwrite=overwrite)
+    return container.save(path, *_packed(models))
 
 
 def digest(model: Model) -> str:

@@ -32,20 +32,19 @@ import re
 import reprlib
 import stat
 import sys
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.errors import ModelFileError
+from seqtag.errors import ModelFileError, located
 from seqtag.storage import strict_json
-from seqtag.storage.output import MODEL_START, Output
+from seqtag.storage.output import MODEL_START, atomic
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -213,16 +212,6 @@ def damaged(message: str) -> ModelFileError:
     return ModelFileError(f"{message}; the file is damaged, copy or save it again")
 
 
-@contextmanager
-def located(source: str | None) -> Iterator[None]:
-    """Add the file to errors raised inside that do not name one yet."""
-    try:
-        yield
-    except ModelFileError as err:
-        err.source = err.source or source
-        raise
-
-
 def expect(
     tensors: Mapping[str, NDArray[Any]],
     wanted: Mapping[str, tuple[DTypeLike, int]],
@@ -384,8 +373,6 @@ def save(
     path: str | os.PathLike[str],
     config: Mapping[str, Any],
     tensors: Mapping[str, NDArray[Any]],
-    *,
-    overwrite: bool = True,
 ) -> int:
     """Write a model file atomically.
 
@@ -400,8 +387,6 @@ def save(
         Where to write.  The folder must exist and be writable.
     config, tensors
         What `to_bytes` takes; arrays may have any memory layout and byte order.
-    overwrite
-        Whether an existing file is replaced, as in `seqtag.storage.output.Output`.
 
     Returns
     -------
@@ -434,10 +419,8 @@ def save(
         message = f"{os.strerror(number)}: expected a regular file or a new name to save the model"
         raise OSError(number, message, os.fspath(path))
     try:
-        with Output(target, overwrite=overwrite, compress=False) as out:
+        with atomic(target, compress=False) as out:
             out.write(data)
-    except FileExistsError:
-        raise
     except OSError as err:
         message = (
             f"{err.strerror or err}: could not save the model of {len(data)} bytes; an older file "

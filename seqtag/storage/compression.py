@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from seqtag.errors import CorpusError, install_hint
+from seqtag.errors import CorpusError, install_hint, located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -58,10 +58,8 @@ class Compression(NamedTuple):
         CorpusError
             If the data are damaged, cut short, or followed by others, or a package is missing.
         """
-        try:
+        with located(source):
             member = self.decompressor()
-        except CorpusError as err:
-            raise CorpusError(err.message, source=source) from None
         for chunk in chunks:
             for start in range(0, len(chunk), _PIECE):
                 packed = chunk[start : start + _PIECE]

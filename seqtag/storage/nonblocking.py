@@ -11,7 +11,6 @@ import io
 import os
 import select
 import sys
-import time
 from typing import IO, Any
 
 
@@ -24,7 +23,7 @@ class WaitingFile(io.FileIO):
             written: int | None = super().write(data)
             if written is not None:
                 return written
-            _wait(self.fileno(), "POLLOUT")
+            _wait(self.fileno(), select.POLLOUT)
 
 
 def make_output_wait() -> None:
@@ -63,22 +62,19 @@ def read_some(file: IO[bytes], size: int) -> bytes:
         chunk = getattr(file, "raw", file).read(size)
         if chunk is not None:
             break
-        _wait(file.fileno(), "POLLIN")
+        _wait(file.fileno(), select.POLLIN)
     return chunk or b""
 
 
 def _is_nonblocking(file: IO[bytes]) -> bool:
     try:
         return not os.get_blocking(file.fileno())
-    except (AttributeError, OSError, ValueError):  # no file of the system, or Windows
+    except (AttributeError, OSError, ValueError):  # no file of the system
         return False
 
 
-def _wait(number: int, event: str) -> None:
+def _wait(number: int, event: int) -> None:
     """Wait until a descriptor is ready, or has an error, which the next call reports."""
-    if hasattr(select, "poll"):
-        poll = select.poll()
-        poll.register(number, getattr(select, event))
-        poll.poll()
-    else:  # Windows, which has no such events either
-        time.sleep(0.01)
+    poll = select.poll()
+    poll.register(number, event)
+    poll.poll()

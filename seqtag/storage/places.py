@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from seqtag.errors import CorpusError
-from seqtag.storage.output import Output
+from seqtag.storage.output import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,20 +88,20 @@ def reading(name: str) -> Any:
 
 
 @contextmanager
-def writing(name: str) -> Iterator[Output]:
+def writing(name: str) -> Iterator[BinaryIO]:
     """Lend an output that gets its name when the block ends without an error.
 
     A store gets it complete, under another name first.
     """
     if not is_address(name):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
-        with Output(name, tidy=False) as out:
+        with atomic(name) as out:
             yield out
         return
     system, path = _store(name)
     folder, _, file = path.rpartition("/")
     with TemporaryDirectory() as here:
-        with Output(Path(here, file)) as out:
+        with atomic(Path(here, file)) as out:
             yield out
         system.makedirs(folder, exist_ok=True)
         system.put_file(str(Path(here, file)), f"{path}.part")

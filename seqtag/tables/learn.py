@@ -349,9 +349,7 @@ class WordClasses:
         """Return the words of a class, the most frequent ones first."""
         return [self.words[i] for i in np.flatnonzero(self.classes == number)]
 
-    def save(
-        self, path: str | os.PathLike[str], source: str = "", *, overwrite: bool = True
-    ) -> None:
+    def save(self, path: str | os.PathLike[str], source: str = "") -> None:
         """Write the classes to a table file, atomically.
 
         Parameters
@@ -361,8 +359,6 @@ class WordClasses:
             standard output.
         source
             Description of the text, recorded in the file.
-        overwrite
-            Whether an existing file is replaced.
 
         Raises
         ------
@@ -376,7 +372,7 @@ class WordClasses:
         header |= {"words": LOOKED_UP, "absent": RARE, **self._origin(source)}
         order = np.argsort(self.classes, kind="stable")
         rows = ((self.words[i], str(self.classes[i])) for i in order.tolist())
-        write_word_table(path, header, rows, overwrite=overwrite)
+        write_word_table(path, header, rows)
 
     def table(self, name: str = "classes", source: str = "") -> WordTable:
         """Return the classes as a table for `seqtag.train(..., tables=[classes.table()])`.

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from seqtag.corpus.sentence import bad_value
 from seqtag.corpus.stream import LIMITS, ByteStream, after_last_line
 from seqtag.errors import CorpusError
-from seqtag.storage.output import Output
+from seqtag.storage.output import atomic
 
 if TYPE_CHECKING:
     import os
@@ -68,8 +68,6 @@ def write_word_table(
     path: str | os.PathLike[str],
     header: Mapping[str, object],
     rows: Iterable[Sequence[str]],
-    *,
-    overwrite: bool = True,
 ) -> None:
     r"""Write a table of words atomically.
 
@@ -81,8 +79,6 @@ def write_word_table(
         Facts about the table, by keys without a colon.
     rows
         Words with their values, in the order to write.
-    overwrite
-        Whether an existing file is replaced, as in `seqtag.storage.output.Output`.
 
     Raises
     ------
@@ -113,7 +109,7 @@ def write_word_table(
             raise CorpusError(msg, source=name)
         lines.append(line)
     rest = iter(rows)
-    with Output(path, overwrite=overwrite) as out:
+    with atomic(path) as out:
         out.write(("\n".join(lines) + "\n").encode())
         while some := list(islice(rest, _ROWS)):
             for row in some:

@@ -392,13 +392,9 @@ class Pipeline:
         return self.segmenter
 
     # ----------------------------------------------------------------- files
-    def save(self, path: str | PathLike[str], *, overwrite: bool = True) -> int:
-        """Write the models to one file, atomically; return its size in bytes.
-
-        Without `overwrite`, a file of that name that has other bytes is kept: FileExistsError says
-        where the new one is.
-        """
-        return bundle.save(path, self.models, overwrite=overwrite)
+    def save(self, path: str | PathLike[str]) -> int:
+        """Write the models to one file, atomically; return its size in bytes."""
+        return bundle.save(path, self.models)
 
     def __reduce__(self) -> tuple[object, ...]:
         hidden = [tagger.label for tagger in self.taggers if tagger.hidden]

@@ -460,13 +460,9 @@ class Tagger(ModelRuntime):
             raise SeqtagError(msg)
 
     # ----------------------------------------------------------------- files
-    def save(self, path: str | PathLike[str], *, overwrite: bool = True) -> int:
-        """Write the model to one file, atomically; return its size in bytes.
-
-        Without `overwrite`, a file of that name that has other bytes is kept: FileExistsError says
-        where the new one is.
-        """
-        return bundle.save(path, [self.model], overwrite=overwrite)
+    def save(self, path: str | PathLike[str]) -> int:
+        """Write the model to one file, atomically; return its size in bytes."""
+        return bundle.save(path, [self.model])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_bytes, (bundle.to_bytes([self.model]), self.hidden)

@@ -21,7 +21,7 @@ from seqtag.evaluation.systems import score_system
 from seqtag.model import bundle, container
 from seqtag.model.embedded import trained_path
 from seqtag.storage import locks, strict_json
-from seqtag.storage.output import Output
+from seqtag.storage.output import atomic
 from seqtag.tagging.pipeline import of_models
 from seqtag.training.plan import PRESETS
 from seqtag.training.train import train
@@ -131,10 +131,10 @@ def train_named(
             raise KeyboardInterrupt
         data = bundle.to_bytes(model.models)
         card = _card(entry, files, used, data, best=best)
-        with Output(target) as out, Output(target.with_suffix(".json")) as out_card:
-            out.write(data)
-            out.flush()  # a full disk is found before the card replaces another
+        with atomic(target.with_suffix(".json")) as out_card:
             out_card.write(json.dumps(card, indent=2, ensure_ascii=False).encode() + b"\n")
+            with atomic(target) as out:  # a full disk is found before the card replaces another
+                out.write(data)
     return target
 
 

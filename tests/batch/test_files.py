@@ -275,7 +275,7 @@ def test_a_run_that_is_killed_and_repeated_gives_the_same_bytes(place, model, ho
     assert done.code == 0
     assert f"{40 - len(kept)} tagged, {len(kept)} skipped, 0 failed" in done.err
     assert written(*(f"out/{name}" for name in kept)) == before
-    assert names("out") == names("whole")
+    assert [name for name in names("out") if name.endswith(".conllu")] == names("whole")
     for name in names("whole"):
         assert Path("out", name).read_bytes() == Path("whole", name).read_bytes()
 

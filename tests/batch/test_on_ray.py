@@ -59,7 +59,7 @@ def writer(driver: int) -> int:
 
 def outputs(folder: str) -> dict[str, bytes]:
     found = Path(folder).iterdir()
-    return {path.name: path.read_bytes() for path in found if path.name != ".seqtag.json"}
+    return {path.name: path.read_bytes() for path in found if not path.name.startswith(".seqtag")}
 
 
 def test_the_bytes_are_those_without_ray_and_bad_files_are_listed(place, home):

@@ -19,7 +19,6 @@ import pytest
 
 import seqtag
 from seqtag.cli import cli
-from seqtag.storage.output import Output
 from tests.command_line import SEQTAG, call, home, linux, posix, run
 from tests.faults import each_fault
 
@@ -57,25 +56,6 @@ def folder(home, tmp_path, monkeypatch):
         (tmp_path / name).write_bytes((home / name).read_bytes())
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@each_writer
-def test_a_file_that_appears_during_the_work_stays(writer, folder, call, monkeypatch):
-    """Nobody may have asked for its end, and the work is not lost."""
-    args, name = WRITERS[writer]
-    real = Output.__enter__
-
-    def enter(self):
-        (folder / name).write_bytes(b"of another")
-        return real(self)
-
-    monkeypatch.setattr(Output, "__enter__", enter)
-    done = call(*args, name)
-    assert (done.code, (folder / name).read_bytes()) == (1, b"of another")
-    beside = name.replace("out", "out-2")
-    assert done.err.startswith(f"seqtag: {name}: expected no file of that name, found one")
-    assert f"the new output is in {beside};" in done.err
-    assert (folder / beside).stat().st_size > 0
 
 
 class Opened:
@@ -205,7 +185,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     writer, folder, call, monkeypatch
 ):
     args, name = WRITERS[writer]
-    monkeypatch.setattr("seqtag.storage.output.Output.__enter__", None)  # nobody gets so far
+    monkeypatch.setattr("seqtag.storage.output._opened", None)  # nobody gets so far
     assert "none: No such directory; check the path" in call(*args, f"none/{name}").err
     (folder / name).symlink_to(name)
     assert f"{name}: Too many levels of symbolic links" in call(*args, name).err

@@ -1,4 +1,4 @@
-"""Bytes in and out: compressed files, atomic output, refusals."""
+"""Bytes in: compressed files, refusals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import bz2
 import gzip
 import io
 import lzma
-import os
 import re
-import stat
 import sys
 import types
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +16,7 @@ from seqtag.corpus import read
 from seqtag.corpus.stream import ByteStream, after_last_line
 from seqtag.errors import CorpusError, install_hint
 from seqtag.storage.compression import compression_for
-from seqtag.storage.output import Output, check_output
+from seqtag.storage.output import atomic
 
 TEXT = "".join(f"w{i} NN\nx VB\n\n" for i in range(3000)).encode()
 
@@ -141,7 +138,7 @@ def test_zstd_without_its_package_is_named(monkeypatch, tmp_path):
     )
     with pytest.raises(CorpusError, match=f"<stream>: {message}"):
         raw(io.BytesIO(b"\x28\xb5\x2f\xfd rest of it"))
-    with pytest.raises(CorpusError, match=f"a.zst: {message}"), Output(tmp_path / "a.zst"):
+    with pytest.raises(CorpusError, match=f"a.zst: {message}"), atomic(tmp_path / "a.zst"):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -186,143 +183,6 @@ def test_given_files_stay_open_and_own_files_are_closed(tmp_path):
     with read(path, "columns") as found:
         next(iter(found))
     assert found._stream._file.closed
-
-
-@each_compression
-def test_compressed_output_is_reproducible_and_atomic(suffix, tmp_path):
-    PACKED[suffix][1](b"")
-    names = [tmp_path / f"{name}.{suffix}" for name in "ab"]
-    for name in names:
-        with Output(name) as out:
-            assert out.write(TEXT) == len(TEXT)
-            out.flush()
-            assert not name.exists()
-    assert raw(names[0]) == TEXT
-    assert names[0].read_bytes() == names[1].read_bytes() != TEXT
-    with pytest.raises(RuntimeError), Output(names[0]) as out:
-        out.write(b"new")
-        raise RuntimeError
-    assert sorted(tmp_path.iterdir()) == names
-    assert names[0].read_bytes() == names[1].read_bytes()
-    with Output(names[0], compress=False) as out:
-        out.write(TEXT)
-    assert names[0].read_bytes() == TEXT
-
-
-def mode_of(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o666])
-def test_output_is_as_private_as_the_file_it_replaces(mode, tmp_path):
-    target = tmp_path / "out"
-    target.write_bytes(b"old")
-    target.chmod(mode)
-    created = []
-
-    def spy(name, flags, mode=0o777, **rest):
-        number = opened(name, flags, mode, **rest)
-        created.append(stat.S_IMODE(os.fstat(number).st_mode))
-        return number
-
-    opened = os.open
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "open", spy)
-        with Output(target) as out:
-            [temporary] = set(tmp_path.iterdir()) - {target}
-            assert created == [0o600]
-            assert mode_of(temporary) == mode  # before the first byte
-            out.write(b"new")
-            target.chmod(0o600)
-    assert (mode_of(target), target.read_bytes()) == (0o600, b"new")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
-def test_new_output_follows_the_umask(tmp_path):
-    before = os.umask(0o027)
-    try:
-        with Output(tmp_path / "out") as out:
-            [temporary] = tmp_path.iterdir()
-            assert mode_of(temporary) == 0o640
-            out.write(b"new")
-    finally:
-        os.umask(before)
-    assert mode_of(tmp_path / "out") == 0o640
-
-
-@pytest.mark.skipif(not hasattr(os, "fchown"), reason="POSIX owners")
-def test_a_group_that_may_not_be_kept_gains_nothing(tmp_path, monkeypatch):
-    def refuse(*_):
-        raise PermissionError
-
-    target = tmp_path / "out"
-    target.write_bytes(b"old")
-    target.chmod(0o664)
-    real = os.fstat
-
-    def of_another_group(number):
-        found = list(real(number))
-        found[stat.ST_GID] += 1
-        return os.stat_result(found)
-
-    monkeypatch.setattr(os, "fchown", refuse)
-    monkeypatch.setattr(os, "fstat", of_another_group)
-    with Output(target) as out:
-        out.write(b"new")
-    assert mode_of(target) == 0o644
-
-
-def test_output_keeps_links_and_devices(tmp_path):
-    (tmp_path / "real").write_bytes(b"old")
-    (tmp_path / "link").symlink_to("real")
-    with Output(tmp_path / "link") as out:
-        out.write(b"new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real").read_bytes() == b"new"
-    with Output(os.devnull) as out:
-        out.write(b"new")
-    assert not Path(os.devnull).is_file()
-
-
-def test_output_errors_name_the_target(tmp_path):
-    with pytest.raises(FileNotFoundError) as caught, Output(tmp_path / "none" / "out"):
-        pass
-    assert caught.value.filename == str(tmp_path / "none" / "out")
-    with pytest.raises(IsADirectoryError), Output(tmp_path):
-        pass
-
-
-def test_standard_output(monkeypatch):
-    buffer = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer))
-    with Output("-") as out:
-        out.write(b"x\r\n")
-    assert buffer.getvalue() == b"x\r\n"
-    with pytest.raises(RuntimeError), Output("-"):
-        raise RuntimeError
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(OSError, match="standard output is closed"), Output("-"):
-        pass
-
-
-def test_full_device_is_reported():
-    if not Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
-    with pytest.raises(OSError, match="No space"), Output("/dev/full") as out:
-        out.write(b"x")
-
-
-def test_output_must_not_be_an_input(tmp_path):
-    path = tmp_path / "a"
-    path.write_bytes(TEXT)
-    (tmp_path / "b").hardlink_to(path)
-    with pytest.raises(CorpusError, match=r"expected an output file other than .*another"):
-        check_output(tmp_path / "b", ["-", path])
-    check_output("-", [path])
-    check_output(path, ["-", tmp_path / "none", tmp_path])
-    check_output(tmp_path / "new", [path])
-    check_output(os.devnull, [os.devnull])
 
 
 @pytest.mark.parametrize("name", ["UTF-16LE", "UTF-16BE"])

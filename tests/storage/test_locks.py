@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from seqtag.storage import locks
 
 HOLD = """
@@ -25,15 +23,5 @@ def test_a_lock_is_held_by_one_process_and_ends_with_it(tmp_path):
         assert other.stdout.readline() == b"True\n"
         with path.open("a+b") as file:
             assert not locks.acquire(file.fileno())
-            assert not locks.acquire(file.fileno(), shared=True)
             other.kill()
             assert locks.acquire(file.fileno(), wait=True)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="locks are exclusive on Windows")
-def test_shared_locks_go_together(tmp_path):
-    path = tmp_path / "lock"
-    with path.open("a+b") as one, path.open("a+b") as two:
-        assert locks.acquire(one.fileno(), shared=True)
-        assert locks.acquire(two.fileno(), shared=True)
-        assert not locks.acquire(two.fileno())

@@ -1,23 +1,14 @@
-"""Reads and writes of non-blocking descriptors wait, also where the system has no poll."""
+"""Reads and writes of non-blocking descriptors wait."""
 
 from __future__ import annotations
 
 import os
-import select
 import threading
 
-import pytest
-
 from seqtag.storage.nonblocking import WaitingFile, read_some
-from tests.command_line import posix
 
 
-@posix
-@pytest.mark.parametrize("has_poll", [True, False])
-def test_both_ends_of_a_pipe_wait(monkeypatch, has_poll):
-    if not has_poll:
-        for name in ("poll", "POLLIN", "POLLOUT"):
-            monkeypatch.delattr(select, name)
+def test_both_ends_of_a_pipe_wait():
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.set_blocking(writing, False)
