@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqtag.engine.arrays import Instances, pointers
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, located
 
 Names = dict[str, int]
 """Row of each attribute, by name."""
@@ -85,11 +85,9 @@ def index_items(sentences: Iterable[Sequence[Any]], names: Names, *, grow: bool)
     lengths: list[int] = []
     counts: list[int] = []
     for number, sentence in enumerate(sentences, 1):
-        for token in sentence:
-            try:
-                found = attributes_of(token)
-            except CorpusError as error:
-                raise CorpusError(error.message, source="<X>", line=number) from None
+        with located("<X>", number):
+            tokens = [attributes_of(token) for token in sentence]
+        for found in tokens:
             before = len(rows)
             for name, value in found.items():
                 row = names.get(name)

@@ -35,7 +35,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqtag.errors import TemplateError, did_you_mean
+from seqtag.errors import TemplateError, did_you_mean, located
 from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, is_attribute, resolve
 from seqtag.features.templates import NAME, STRING, Template, TemplateSet, Term, check_size
 from seqtag.settings import SETTINGS, Value, find_setting
@@ -196,7 +196,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
         stripped = raw.strip()
         if not stripped:
             continue
-        try:
+        with located(source, number):
             line, most, what = stripped, LONGEST_COMMENT, " with its comment"
             if len(line) <= most:  # the search for a comment takes memory per letter
                 found = _BEFORE_COMMENT.match(line)
@@ -238,12 +238,8 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
                     templates.append(Template(terms, labels, line=number))
                     read_terms += len(terms)
                     check_size(len(templates), read_terms)  # before the rest is read
-        except TemplateError as error:
-            raise TemplateError(error.message, source=source, line=number) from error
-    try:
+    with located(source):
         return TemplateSet(tuple(templates), settings, source)
-    except TemplateError as error:
-        raise TemplateError(error.message, source=source, line=error.line) from error
 
 
 _Parts = tuple[tuple[Term, ...], tuple[int, ...]]

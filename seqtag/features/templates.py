@@ -8,12 +8,11 @@ feature keys.
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.engine.keys import key_plan
-from seqtag.errors import TemplateError, did_you_mean
+from seqtag.errors import TemplateError, did_you_mean, located
 from seqtag.features.attributes import (
     RESERVED,
     TABLE_ATTRIBUTES,
@@ -26,7 +25,7 @@ from seqtag.settings import SETTINGS, Value, check_setting
 from seqtag.tables.table import bind, text_columns, token_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from seqtag.engine.arrays import KeyPlan
     from seqtag.tables.table import Attribute, WordTable
@@ -331,18 +330,9 @@ class TemplateSet:
         used: set[str] = set()
         known = frozenset(columns)
         for template in self.templates:
-            with self._at(template):
+            with located(self.source, template.line):
                 used |= {_find_column(term, columns, known) for term in template.terms}
         return tuple(column for column in columns if column in used)
-
-    @contextmanager
-    def _at(self, template: Template) -> Iterator[None]:
-        """Add the file and line of a template to errors raised inside."""
-        try:
-            yield
-        except TemplateError as error:
-            line = template.line
-            raise TemplateError(error.message, source=self.source, line=line) from error
 
     def at_order(self, order: int) -> TemplateSet:
         r"""Return the templates up to a label order; settings stay.
@@ -435,7 +425,7 @@ class TemplateSet:
         known = frozenset(columns)
         for template in self.templates:
             pairs = []
-            with self._at(template):
+            with located(self.source, template.line):
                 for term in template.terms:
                     use = AttributeUse(_find_column(term, columns, known), term.function, term.args)
                     if use not in numbers:

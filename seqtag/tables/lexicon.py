@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqtag.errors import CorpusError, TemplateError
+from seqtag.errors import CorpusError, TemplateError, located
 from seqtag.features.language import parse, preset_names
 from seqtag.features.normal_forms import normal_forms
 from seqtag.features.templates import NAME
@@ -81,10 +81,8 @@ def read_table(
         )
         raise CorpusError(msg, source=str(path))
     absent = facts.pop("absent", None)
-    try:
+    with located(str(path)):
         return WordTable.of(name, rows, words, absent, kind, facts)
-    except TemplateError as error:
-        raise TemplateError(error.message, source=str(path)) from error
 
 
 def name_of(path: str | PathLike[str]) -> str:
