@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import product, zip_longest
+from functools import wraps
+from inspect import signature
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqtag.errors import install_hint
+from seqtag.errors import did_you_mean, install_hint
 
 try:
     from sklearn.base import BaseEstimator
@@ -21,45 +23,61 @@ except ImportError as error:
     _MESSAGE = f"seqtag.integrations.sklearn needs scikit-learn; {install_hint('sklearn')}"
     raise ImportError(_MESSAGE) from error
 
-from seqtag.corpus import Sentence, sentence_of
 from seqtag.corpus.gold import GoldLabels, check_tag_set
 from seqtag.errors import CorpusError, LabelError, SeqtagError
 from seqtag.evaluation.report import Report, evaluate
-from seqtag.features.items import is_items
+from seqtag.features.feature_dicts import is_feature_dict
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
-from seqtag.integrations.items import FEATURES, ItemTagger, ItemTask, label_data
+from seqtag.integrations import feature_dicts
+from seqtag.integrations.feature_dicts import LABEL, FeatureDictTagger, label_data
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import detect_scheme, parse, scheme_of
 from seqtag.model.calibration import Calibration
 from seqtag.randomness import seed_of
 from seqtag.settings import SETTINGS
-from seqtag.training.plan import Request, fitting, plan, presets_for
+from seqtag.training.plan import fitting, presets_for
 from seqtag.training.progress import epoch_bar
-from seqtag.training.runs import Schedule
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
-    from typing_extensions import Self
+    from typing_extensions import ParamSpec, Self
 
-    from seqtag.labels.coding import LabelCoding
     from seqtag.tagging.tagger import Tagger
-    from seqtag.training.task import Task
+
+    _Parameters = ParamSpec("_Parameters")
+
 
 __all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
 
 COLUMNS = ("form", "pos")
 """Default names of the columns of tuples."""
 
-LABEL = "label"
-"""Name of the label column."""
-
 _SETTINGS = tuple(setting.attribute for setting in SETTINGS.values())
-_FOR_ITEMS: dict[str, Any] = {"update": "adaptive", "step": 0.2, "margin": 1.0}
+
+
+def _refuse_unknown(init: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
+    """Let a constructor say which parameters there are, and what to do with those of a CRF."""
+
+    @wraps(init)
+    def checked(*args: _Parameters.args, **given: _Parameters.kwargs) -> None:
+        names = [*signature(init).parameters][1:]
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            near = "".join(did_you_mean(name, names) for name in unknown)
+            msg = (
+                f"expected parameters of SequencePerceptron ({', '.join(names)}), found "
+                f"{', '.join(unknown)}{near}; of those of a CRF, max_iterations is epochs and "
+                "min_freq is min_count; leave out others, such as algorithm, c1 and c2"
+            )
+            raise TypeError(msg)
+        init(*args, **given)
+
+    return checked
 
 
 class SequencePerceptron(BaseEstimator):
@@ -68,7 +86,7 @@ class SequencePerceptron(BaseEstimator):
     X is a list of sentences, a sentence a list of tokens. All tokens are words (strings), or tuples
     of strings (one for each column), or features: dicts, lists or sets, as in sklearn-crfsuite. y
     is a list of lists of labels. Templates make the features of words and tuples; the items of
-    feature dicts are features themselves, see `seqtag.features.items.attributes_of`.
+    feature dicts are features themselves, see `seqtag.features.feature_dicts.attributes_of`.
 
     Parameters
     ----------
@@ -101,7 +119,7 @@ class SequencePerceptron(BaseEstimator):
     classes_
         The labels of y, and others that the model may predict, sorted: in IOB1 and IOE1, ``B-PER``
         or ``E-PER`` where chunks of one type touch.
-    tagger_ : seqtag.Tagger or seqtag.integrations.items.ItemTagger
+    tagger_ : seqtag.Tagger or FeatureDictTagger
         The model. For words and tuples, a `seqtag.Tagger`: ``tagger_.save(path)`` writes a
         model file.
 
@@ -124,8 +142,10 @@ class SequencePerceptron(BaseEstimator):
     """
 
     classes_: NDArray[np.object_]
-    _tagger: Any
+    _tagger: Tagger | FeatureDictTagger
+    _columns: tuple[str, ...] | None  # of words and tuples
 
+    @_refuse_unknown
     def __init__(
         self,
         *,
@@ -193,28 +213,55 @@ class SequencePerceptron(BaseEstimator):
             If a setting is out of range, or templates do not fit the columns.
         """
         sentences, gold = _labeled_sentences(X, y)
-        held_out = None
+        dev = None
         if X_dev is not None or y_dev is not None:
-            dev, dev_labels = _labeled_sentences(X_dev, y_dev, "<X_dev>")
+            dev_sentences, dev_labels = _labeled_sentences(X_dev, y_dev, "<X_dev>")
             scheme = scheme_of(label_data(gold).transitions())
-            held_out = dev, _gold_labels(dev_labels, scheme, _classes_of(gold), "<y_dev>")
+            dev = dev_sentences, _gold_labels(dev_labels, scheme, _classes_of(gold), "<y_dev>")
         if not sentences:
             msg = "expected sentences to learn from, found none with tokens; give X and y"
             raise CorpusError(msg)
-        with epoch_bar(shown=self.verbose) as on_epoch:
-            tagger = self._fit(sentences, gold, held_out, on_epoch)
-        self._tagger = tagger
-        self.classes_ = np.array(_classes_of([*gold, _labels_written(tagger)]), object)
+        names = (*_SETTINGS, "constrain", "runs", "patience", "shuffle")
+        options = {name: getattr(self, name) for name in names}
+        options["seed"] = seed_of(self.random_state)
+        fit = self._fit_dicts if is_feature_dict(sentences[0][0]) else self._fit_words
+        with epoch_bar(shown=self.verbose) as options["on_epoch"]:
+            fit(sentences, gold, dev, options)
+        self.classes_ = np.array(_classes_of([*gold, _labels_written(self._tagger)]), object)
         return self
 
-    def _fit(
-        self, sentences: list[Any], gold: list[list[str]], held_out: Any, on_epoch: Any
-    ) -> Tagger | ItemTagger:
-        seed = seed_of(self.random_state)
-        schedule = Schedule(seed, self.runs, self.patience, 1, on_epoch, self.shuffle)
-        if is_items(sentences[0][0]):
-            return ItemTask.of(self._item_task(), sentences, gold).fit(schedule, held_out)
-        return self._train(sentences, gold, held_out, schedule)
+    def _fit_dicts(
+        self, sentences: list[Any], gold: list[list[str]], dev: Any, options: dict[str, Any]
+    ) -> None:
+        if self.templates is not None:
+            msg = (
+                "expected templates=None for feature dicts, which are features already, found "
+                f"{self.templates!r:.60}; leave it out, or give words"
+            )
+            raise SeqtagError(msg)
+        self._tagger = feature_dicts.train(sentences, gold, dev, order=self.order, **options)
+        self._columns = None
+
+    def _fit_words(
+        self, sentences: list[Any], gold: list[list[str]], dev: Any, options: dict[str, Any]
+    ) -> None:
+        columns = _column_names(self.columns, sentences[0][0])
+        templates = self.templates
+        if self.order is not None:
+            if templates is None:
+                templates = fitting(presets_for(LabelColumn(LABEL), columns), label_data(gold))
+            if not isinstance(templates, TemplateSet):
+                templates = load_templates(templates)
+            templates = templates.at_order(self.order)  # without those above
+        self._tagger = train(
+            _by_column(sentences, columns),
+            gold,
+            dev=dev and (_by_column(dev[0], columns, "<X_dev>"), dev[1]),
+            label=LABEL,
+            templates=templates,
+            **options,
+        )
+        self._columns = columns
 
     # ----------------------------------------------------------------- prediction
     def predict(self, X: Any) -> NDArray[np.object_]:
@@ -232,11 +279,7 @@ class SequencePerceptron(BaseEstimator):
         CorpusError
             If the tokens differ in kind from those in training.
         """
-        found = self.tagger_.tag_many(self._given(X))
-        labels = np.empty(len(found), object)
-        for i, each in enumerate(found):  # one by one: of equal lengths numpy would make a matrix
-            labels[i] = each
-        return labels
+        return _array_of(self.tagger_.tag_many(self._given(X)))
 
     def predict_single(self, sentence: Any) -> list[str]:
         """Return the labels of one sentence (the name is sklearn-crfsuite's)."""
@@ -270,11 +313,9 @@ class SequencePerceptron(BaseEstimator):
         if not np.isfinite(margins).any():
             msg = "expected tokens that could have several labels to calibrate on, found none"
             raise CorpusError(msg, source="<X>")
-        calibration, tagger = Calibration.learn(margins, right), self.tagger_
-        if isinstance(tagger, ItemTagger):
-            tagger.calibration = calibration
-        else:
-            self._tagger = type(tagger)(replace(tagger.model, calibration=calibration))
+        tagger: Any = self.tagger_
+        model = replace(tagger.model, calibration=Calibration.learn(margins, right))
+        self._tagger = type(tagger)(model)
         return self
 
     def predict_marginals(self, X: Any) -> NDArray[np.object_]:
@@ -308,9 +349,7 @@ class SequencePerceptron(BaseEstimator):
         >>> {label: round(p, 2) for label, p in model.predict_marginals([["the"]])[0][0].items()}
         {'DET': 0.75, 'NOUN': 0.25}
         """
-        tagger = self.tagger_
-        calibrated = tagger if isinstance(tagger, ItemTagger) else tagger.model
-        calibration = calibrated.calibration
+        calibration = self.tagger_.model.calibration
         if calibration is None:
             msg = (
                 "expected a calibrated model for predict_marginals, found one without calibration; "
@@ -318,9 +357,8 @@ class SequencePerceptron(BaseEstimator):
             )
             raise SeqtagError(msg)
         names: list[str] = self.classes_.tolist()
-        found = self._leads(X)
-        result = np.empty(len(found), object)
-        for i, (labels, leads) in enumerate(found):
+        found = []
+        for labels, leads in self._leads(X):
             best = self._columns_of(labels)
             margins = _margins(leads, best)
             others = 1 - np.reshape(calibration.of(leads.ravel()), leads.shape)
@@ -331,8 +369,8 @@ class SequencePerceptron(BaseEstimator):
             total = others.sum(axis=1, keepdims=True)
             shares = others / np.where(total > 0, total, 1) * (1 - score)[:, None]
             shares[rows, best] = score
-            result[i] = [dict(zip(names, row, strict=True)) for row in shares.tolist()]
-        return result
+            found.append([dict(zip(names, row, strict=True)) for row in shares.tolist()])
+        return _array_of(found)
 
     def predict_marginals_single(self, sentence: Any) -> list[dict[str, float]]:
         """Return a score for each label of each token of one sentence; see `predict_marginals`."""
@@ -340,11 +378,9 @@ class SequencePerceptron(BaseEstimator):
         return found
 
     def _given(self, X: Any) -> list[Any]:
-        """Return sentences as the model takes them: dicts as they are, others with columns."""
+        """Return sentences as the model takes them: feature dicts as they are, others by column."""
         sentences = [list(sentence) for sentence in X]
-        if isinstance(self.tagger_, ItemTagger):
-            return sentences
-        return list(_with_columns(sentences, self._columns))
+        return sentences if self._columns is None else _by_column(sentences, self._columns)
 
     def _leads(self, X: Any) -> list[tuple[list[str], NDArray[np.float64]]]:
         """Return for each sentence its labels and their leads over `classes_`.
@@ -354,7 +390,7 @@ class SequencePerceptron(BaseEstimator):
         """
         names: list[str] = self.classes_.tolist()
         found = self.tagger_.leads(self._given(X), names)
-        if not _coding_of(self.tagger_).is_local:
+        if not self.tagger_.model.coding.is_local:
             kinds = np.array([parse(name)[1] for name in names])
             for labels, leads in found:
                 own = np.array([parse(label)[1] for label in labels])
@@ -389,7 +425,7 @@ class SequencePerceptron(BaseEstimator):
 
     # ----------------------------------------------------------------- the model
     @property
-    def tagger_(self) -> Tagger | ItemTagger:
+    def tagger_(self) -> Tagger | FeatureDictTagger:
         """The trained model."""
         if not hasattr(self, "classes_"):
             msg = (
@@ -397,23 +433,22 @@ class SequencePerceptron(BaseEstimator):
                 "call fit(X, y) first"
             )
             raise NotFittedError(msg)
-        tagger: Tagger | ItemTagger = self._tagger
-        return tagger
+        return self._tagger
 
     @property
     def attributes_(self) -> list[str]:
         """Names of the features, if X consists of feature dicts."""
-        return list(self._item_tagger("attributes_").names)
+        return list(self._dict_tagger("attributes_").model.names)
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float]:
         """Nonzero weights by (feature, label), if X consists of feature dicts."""
-        return self._item_tagger("state_features_").state_features()
+        return self._dict_tagger("state_features_").state_features()
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float]:
         """Nonzero weights by (label, next label), if X consists of feature dicts."""
-        return self._item_tagger("transition_features_").transition_features()
+        return self._dict_tagger("transition_features_").transition_features()
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags of an estimator."""
@@ -426,64 +461,9 @@ class SequencePerceptron(BaseEstimator):
         return tags
 
     # ----------------------------------------------------------------- private
-    def _settings(self) -> dict[str, Any]:
-        """Return the settings that are not None."""
-        given = {name: getattr(self, name) for name in _SETTINGS}
-        return {name: value for name, value in given.items() if value is not None}
-
-    def _item_task(self) -> Task:
-        """Return the task of feature dicts."""
-        if self.templates is not None:
-            msg = (
-                "expected templates=None for feature dicts, which are features already, found "
-                f"{self.templates!r:.60}; leave it out, or give words"
-            )
-            raise SeqtagError(msg)
-        templates = FEATURES.at_order(1 if self.order is None else self.order)
-        settings = {**_FOR_ITEMS, **self._settings()}
-        request = Request([LABEL], False, templates, settings, constrain=self.constrain)
-        [task] = plan(request, FEATURES.columns)
-        return task
-
-    def _train(
-        self,
-        sentences: list[Any],
-        gold: list[list[str]],
-        held_out: tuple[Any, Any] | None,
-        schedule: Schedule,
-    ) -> Tagger:
-        """Train a tagger of words or tuples."""
-        self._columns = _column_names(self.columns, sentences[0][0])
-        dev = held_out and list(_with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
-        return train(
-            _with_columns(sentences, self._columns, gold),
-            dev=dev,
-            label=LABEL,
-            templates=self._templates(gold),
-            seed=schedule.seed,
-            shuffle=self.shuffle,
-            runs=self.runs,
-            patience=self.patience,
-            constrain=self.constrain,
-            on_epoch=schedule.on_epoch,
-            **self._settings(),
-        )
-
-    def _templates(self, gold: list[list[str]]) -> Any:
-        """Return the templates, without those above `order`; None for the preset that fits."""
-        if self.order is None:
-            return self.templates
-        templates = self.templates
-        if templates is None:
-            presets = presets_for(LabelColumn(LABEL), self._columns)
-            templates = fitting(presets, label_data(gold))
-        if not isinstance(templates, TemplateSet):
-            templates = load_templates(templates)
-        return templates.at_order(self.order)
-
-    def _item_tagger(self, purpose: str) -> ItemTagger:
+    def _dict_tagger(self, purpose: str) -> FeatureDictTagger:
         tagger = self.tagger_
-        if not isinstance(tagger, ItemTagger):
+        if not isinstance(tagger, FeatureDictTagger):
             msg = (
                 f"expected a model of feature dicts for {purpose}, found one of words: templates "
                 "make its features, and it keeps them as hashes"
@@ -571,18 +551,13 @@ def _gold_labels(
     return gold
 
 
-def _coding_of(tagger: Tagger | ItemTagger) -> LabelCoding:
-    return tagger.coding if isinstance(tagger, ItemTagger) else tagger.model.coding
-
-
-def _labels_written(tagger: Tagger | ItemTagger) -> set[str]:
+def _labels_written(tagger: Tagger | FeatureDictTagger) -> set[str]:
     """Return the chunk labels that the learned ones become, depending on their neighbors."""
-    coding = _coding_of(tagger)
-    learned = tagger.labels if isinstance(tagger, ItemTagger) else tagger.model.labels
+    coding = tagger.model.coding
     if coding.is_local:
         return set()
     kinds: dict[str, list[str]] = {}
-    for label in learned:
+    for label in tagger.model.labels:
         kinds.setdefault(parse(label)[1], []).append(label)
     pairs = (pair for kind in kinds.values() for pair in product(kind, repeat=2))
     return {label for pair in pairs for label in coding.decode(pair)}
@@ -627,14 +602,12 @@ def _column_names(given: Sequence[str] | None, token: Any) -> tuple[str, ...]:
     return names
 
 
-def _with_columns(
-    sentences: Sequence[Any],
-    columns: Sequence[str],
-    gold: Sequence[list[str]] = (),
-    source: str = "<X>",
-) -> Iterator[Sentence]:
-    """Yield words or tuples as sentences with named columns, and a column of labels."""
-    for number, (tokens, labels) in enumerate(zip_longest(sentences, gold), 1):
+def _by_column(
+    sentences: Sequence[Any], columns: Sequence[str], source: str = "<X>"
+) -> list[dict[str, tuple[str, ...]]]:
+    """Return words or tuples as values by the names of their columns."""
+    found = []
+    for number, tokens in enumerate(sentences, 1):
         rows = [(token,) if isinstance(token, str) else token for token in tokens]
         for row in rows:
             if not isinstance(row, tuple) or len(row) != len(columns):
@@ -642,10 +615,16 @@ def _with_columns(
                 msg = f"expected {what} for every token, as for the first, found {row!r:.60}"
                 raise CorpusError(msg, source=source, line=number)
         values = zip(*rows, strict=True) if rows else [()] * len(columns)
-        named = dict(zip(columns, values, strict=True))
-        yield sentence_of(
-            named if labels is None else named | {LABEL: labels}, source=source, line=number
-        )
+        found.append(dict(zip(columns, values, strict=True)))
+    return found
+
+
+def _array_of(values: Sequence[Any]) -> NDArray[np.object_]:
+    """Return lists as an array of one dimension, also if they have the same length."""
+    found = np.empty(len(values), object)
+    for i, each in enumerate(values):
+        found[i] = each
+    return found
 
 
 def _classes_of(gold: Iterable[Iterable[str]]) -> list[str]:

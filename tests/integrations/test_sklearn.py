@@ -41,7 +41,6 @@ from sklearn.model_selection import (  # noqa: E402
 )
 from sklearn.utils import estimator_checks  # noqa: E402
 
-from seqtag.integrations.items import ItemTagger  # noqa: E402
 from seqtag.integrations.sklearn import (  # noqa: E402
     SequencePerceptron,
     chunk_f1_scorer,
@@ -216,7 +215,7 @@ def test_label_parts_of_dicts():
 
 def test_rare_features_are_left_out():
     X = [[{"w": "a", "id": "1"}], [{"w": "a", "id": "2", "n": 2}], [{"n": 3}]]
-    model = SequencePerceptron(min_count=2).fit(X, [["A"], ["A"], ["B"]])
+    model = SequencePerceptron(min_count=2, dropout="auto").fit(X, [["A"], ["A"], ["B"]])
     assert model.attributes_ == ["w:a", "n"]
     assert model.predict(X).tolist() == [["A"], ["A"], ["B"]]
 
@@ -407,6 +406,12 @@ def test_settings_that_do_not_fit_feature_dicts(how, message):
         SequencePerceptron(**how).fit([[{"a": 1}]], [["A"]])
 
 
+def test_parameters_of_a_crf_are_refused_in_words():
+    message = r"expected parameters .*templates, columns, .*found algorithm, epoch \(did you mean "
+    with pytest.raises(TypeError, match=rf"{message}'epochs'\?\); .*max_iterations is epochs"):
+        SequencePerceptron(algorithm="lbfgs", epoch=5, order=1)
+
+
 def test_predict_and_score_refuse():
     model = SequencePerceptron(epochs=1).fit(DATA["dicts"], Y)
     with pytest.raises(CorpusError, match="<X>:1: expected a feature dict, or a list of features"):
@@ -455,9 +460,7 @@ def test_marginals_are_calibrated(kind, how):
             assert sum(scores.values()) == pytest.approx(1)
             others = [d for name, d in zip(scores, lead, strict=True) if name != label]
             if min(others) < np.inf:
-                tagger = model.tagger_
-                part = tagger if isinstance(tagger, ItemTagger) else tagger.model
-                assert scores[label] == part.calibration.of([min(others)])[0]
+                assert scores[label] == model.tagger_.model.calibration.of([min(others)])[0]
     assert model.predict_marginals_single(X[0]) == found[0]
     assert model.predict_marginals([[]])[0] == []
     with pytest.raises(SeqtagError, match="found one without calibration"):

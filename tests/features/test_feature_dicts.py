@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import CorpusError
-from seqtag.features.items import attributes_of, index_items
+from seqtag.features.feature_dicts import attributes_of, index_feature_dicts
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=3)
 numbers = st.floats(-100, 100) | st.integers(-9, 9) | st.booleans()
@@ -116,18 +116,18 @@ def test_what_is_no_feature(token, message):
         attributes_of(token)
     assert message in str(error.value)
     with pytest.raises(CorpusError, match=r"^<X>:2: expected a "):
-        index_items([[{"a": 1}], [token]], {}, grow=True)
+        index_feature_dicts([[{"a": 1}], [token]], {}, grow=True)
 
 
 def test_rows_are_numbered_as_they_come():
     names = {"b": 0}
-    x = index_items([[{"a": "x", "b": 1, "off": False}, ["c"]], [], [{}]], names, grow=True)
+    x = index_feature_dicts([[{"a": "x", "b": 1, "off": False}, ["c"]], [], [{}]], names, grow=True)
     assert names == {"b": 0, "a:x": 1, "c": 2}
     assert x.sentence_ptr.tolist() == [0, 2, 2, 3]
     assert x.token_ptr.tolist() == [0, 2, 3, 3]
     assert x.features.tolist() == [1, 0, 2]
     assert x.values is None
-    later = index_items([[{"c": 0.5, "new": 3}]], names, grow=False)
+    later = index_feature_dicts([[{"c": 0.5, "new": 3}]], names, grow=False)
     assert (later.features.tolist(), later.values.tolist()) == ([2], [0.5])
     assert "new" not in names
-    assert index_items([], names, grow=True).sentence_ptr.tolist() == [0]
+    assert index_feature_dicts([], names, grow=True).sentence_ptr.tolist() == [0]

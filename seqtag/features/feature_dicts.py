@@ -51,7 +51,9 @@ def attributes_of(token: Any) -> dict[str, float]:
     return found
 
 
-def index_items(sentences: Iterable[Sequence[Any]], names: Names, *, grow: bool) -> Instances:
+def index_feature_dicts(
+    sentences: Iterable[Sequence[Any]], names: Names, *, grow: bool
+) -> Instances:
     """Index sentences of features as rows.
 
     Parameters
@@ -76,7 +78,7 @@ def index_items(sentences: Iterable[Sequence[Any]], names: Names, *, grow: bool)
     Examples
     --------
     >>> names = {}
-    >>> x = index_items([[{"w": "a"}, {"w": "b", "n": 2}]], names, grow=True)
+    >>> x = index_feature_dicts([[{"w": "a"}, {"w": "b", "n": 2}]], names, grow=True)
     >>> names, x.features.tolist(), x.values.tolist()
     ({'w:a': 0, 'w:b': 1, 'n': 2}, [0, 1, 2], [1.0, 1.0, 2.0])
     """
@@ -107,7 +109,7 @@ def index_items(sentences: Iterable[Sequence[Any]], names: Names, *, grow: bool)
     )
 
 
-def is_items(token: Any) -> bool:
+def is_feature_dict(token: Any) -> bool:
     """Return whether a token is given by features, not as a word or a tuple of columns."""
     return isinstance(token, _KINDS)
 
@@ -121,14 +123,14 @@ def _add(out_found: dict[str, float], token: Any, prefix: str) -> None:
             if isinstance(value, str):
                 name = f"{name}{_SEPARATOR}{value}"
                 out_found[name] = out_found.get(name, 0.0) + 1.0
-            elif is_items(value):
+            elif is_feature_dict(value):
                 _add(out_found, value, name + _SEPARATOR)
             elif isinstance(value, bytes):
                 name += _SEPARATOR + _text(value)
                 out_found[name] = out_found.get(name, 0.0) + 1.0
             else:
                 out_found[name] = out_found.get(name, 0.0) + _number(name, value)
-    elif is_items(token):
+    elif is_feature_dict(token):
         names = map(_text, token)
         for key in names if isinstance(token, list) else sorted(names):
             name = prefix + key
