@@ -24,9 +24,8 @@ def main() -> int:
         from seqtag import cli  # whose handler takes over
 
         code = cli.main()
-        for name in ("SIGINT", "SIGTERM", "SIGALRM"):  # nothing is left to interrupt
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGTERM):  # nothing is left to interrupt
+            signal.signal(number, signal.SIG_IGN)
         return code
     except KeyboardInterrupt:
         from seqtag.cli.signals import Interruption
