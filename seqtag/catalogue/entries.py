@@ -378,7 +378,7 @@ def parse(text: str) -> CorpusName | None:
         near = did_you_mean(found["name"] if found else text, known)
         msg = (
             "expected the name of a corpus, such as ud:fr_sequoia or ud:fr_sequoia/dev, found "
-            f"{text!r}{near}; seqtag corpora list shows them all"
+            f"{text!r}{near}; seqtag models list shows them all"
         )
         raise CatalogueError(msg)
     entry = entry.at(found["release"] or entry.release)

@@ -17,7 +17,7 @@ from seqtag.storage import locks
 from seqtag.storage.output import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from seqtag.catalogue.entries import RemoteFile
 
@@ -33,24 +33,21 @@ DIGESTS = "seqtag.lock"
 MAX_BYTES = 1 << 28
 """Size of the largest file that is fetched, if the catalogue does not know it."""
 
-MAX_LINE = 1 << 20
-"""Size of the longest line of a treebank without a digest."""
-
-_PAUSE = 1.0  # seconds before a second attempt
+_PAUSE_SECONDS = 1.0  # before a second attempt
 
 
 class MissingPartError(CatalogueError):
     """A server does not have a part of a corpus."""
 
 
+class _TransferError(CatalogueError):
+    """A transfer that failed; another one may not."""
+
+
 _log = logging.getLogger("seqtag")
 
 
-def locate(
-    names: Iterable[str],
-    part: str | None = None,
-    announce: Callable[[RemoteFile], bool] | None = None,
-) -> list[str]:
+def locate(names: Iterable[str], part: str | None = None) -> list[str]:
     """Return a path for each name, and fetch corpora that are not in the cache.
 
     Parameters
@@ -59,8 +56,6 @@ def locate(
         Paths, ``-``, or names of corpora, such as ``ud:fr_sequoia/dev``.
     part
         The split of a corpus that is named without one; None to refuse such names.
-    announce
-        Called with each file before it is downloaded; returns whether to show a progress bar.
 
     Raises
     ------
@@ -74,11 +69,11 @@ def locate(
             from seqtag.catalogue.entries import parse  # late: needless for standard input
 
             corpus = parse(name)
-        found.append(str(fetch(corpus.file(part), announce)) if corpus else name)
+        found.append(str(fetch(corpus.file(part))) if corpus else name)
     return found
 
 
-def fetch(file: RemoteFile, announce: Callable[[RemoteFile], bool] | None = None) -> Path:
+def fetch(file: RemoteFile, folder: Path | None = None) -> Path:
     """Return the path of a file in the cache, after downloading it if it is not there.
 
     It gets its name when it is complete and its SHA-256 is that of the catalogue. If the catalogue
@@ -89,8 +84,8 @@ def fetch(file: RemoteFile, announce: Callable[[RemoteFile], bool] | None = None
     ----------
     file
         The file. ``$SEQTAG_CORPORA_MIRROR`` names another server or a folder to fetch it from.
-    announce
-        As for `locate`.
+    folder
+        Has files of these names, which are taken instead.
 
     Raises
     ------
@@ -100,9 +95,13 @@ def fetch(file: RemoteFile, announce: Callable[[RemoteFile], bool] | None = None
     target, expected = local_path(file), expected_digest(file)
     try:
         if not (target.is_file() and expected in (None, digest_of(target))):
-            progress = announce is not None and announce(file)
+            _log.info("fetching %s/%s, release %s", file.corpus, file.part, file.release)
             target.parent.mkdir(parents=True, exist_ok=True)
-            _download(file, target, expected, progress=progress)
+            try:
+                _download(file, target, expected, folder)
+            except _TransferError:
+                time.sleep(_PAUSE_SECONDS)
+                _download(file, target, expected, folder)
         if expected is None:
             _record(file, target)
     except OSError as error:
@@ -177,20 +176,23 @@ def digest_of(path: Path) -> str:
     return sha.hexdigest()
 
 
-def _download(file: RemoteFile, target: Path, expected: str | None, *, progress: bool) -> None:
+def _download(file: RemoteFile, target: Path, expected: str | None, folder: Path | None) -> None:
     """Write a file to its place in the cache if it is complete and what was expected."""
     mirror, path = os.environ.get(MIRROR, ""), urlsplit(file.address).path
-    address = mirror.rstrip("/") + path if mirror else file.address
-    if mirror and "://" not in mirror:
+    if folder:
+        address = str(folder / target.name)
+    else:
+        address = mirror.rstrip("/") + path if mirror else file.address
+    if folder or (mirror and "://" not in mirror):
         chunks = _read(address)
     else:
-        chunks = _request(address, secure=not (expected or mirror), progress=progress)
+        chunks = _request(address, secure=not (expected or mirror))
     if expected is None:
         chunks = _checked(chunks, address)
     most, size, sha = file.size or MAX_BYTES, 0, hashlib.sha256()
     advice = "try again, and check whether a proxy changes files"
-    if mirror:
-        advice = f"the mirror must have the files of release {file.release}"
+    if mirror or folder:
+        advice = f"expected are the files of release {file.release}"
         if file.corpus.startswith("ud:"):
             advice += f"; for those of another one, use a name such as {file.corpus[3:]}@2.15"
     with atomic(target, compress=False) as out:
@@ -210,22 +212,19 @@ def _download(file: RemoteFile, target: Path, expected: str | None, *, progress:
 
 def _checked(chunks: Iterable[bytes], address: str) -> Iterator[bytes]:
     """Yield the bytes of a treebank without a digest; refuse what cannot be one."""
-    fault, has_words, line, end = "", False, b"", b""
+    fault, has_words, end = "", False, b"\n"
     for chunk in chunks:
-        block = line + chunk
-        if other := re.search(rb"^[^#0-9\n].{,20}", block, re.MULTILINE):
-            fault = f"a line that begins with {other[0]!r}"
-        elif len(line := block[block.rfind(b"\n") + 1 :]) > MAX_LINE:
-            fault = f"a line of more than {MAX_LINE:,} bytes"
-        if fault:
+        block = end + chunk
+        if other := re.search(rb"\n([^#0-9\n].{,20})", block):
+            fault = f"a line that begins with {other[1]!r}"
             break
-        has_words = has_words or re.search(rb"^[0-9]", block, re.MULTILINE) is not None
-        end = (end + chunk)[-2:]
+        has_words = has_words or re.search(rb"\n[0-9]", block) is not None
+        end = block[-2:]
         yield chunk
-    if not fault and end != b"\n\n":
-        fault = "a file that ends within a sentence" if end else "an empty file"
-    elif not fault and not has_words:
+    if not fault and not has_words:
         fault = "no words"
+    elif not fault and end != b"\n\n":
+        fault = "a file that ends within a sentence"
     if fault:
         msg = (
             f"expected a treebank, found {fault}; nothing was kept; check whether the network asks "
@@ -235,52 +234,45 @@ def _checked(chunks: Iterable[bytes], address: str) -> Iterator[bytes]:
 
 
 def _read(path: str) -> Iterator[bytes]:
-    """Yield the bytes of a file of a mirror that is a folder."""
+    """Yield the bytes of a file of a folder."""
     try:
         with Path(path).open("rb") as opened:
             yield from iter(partial(opened.read, 1 << 16), b"")
     except OSError as error:
-        msg = f"cannot be read ({error.strerror}); nothing was kept; {MIRROR} names a folder"
+        msg = f"cannot be read ({error.strerror}); nothing was kept; check the folder"
         kind = MissingPartError if isinstance(error, FileNotFoundError) else CatalogueError
         raise kind(msg, source=path) from error
 
 
-def _request(address: str, *, secure: bool, progress: bool) -> Iterator[bytes]:
-    """Yield the bytes of a file of a server; after an interruption, continue once."""
+def _request(address: str, *, secure: bool) -> Iterator[bytes]:
+    """Yield the bytes of a file of a server."""
     import requests  # late: these take longer to import than a short text to tag
     from tqdm import tqdm
 
-    done, headers = 0, {"Accept-Encoding": "identity"}
-    for is_last in (False, True):
-        try:
-            with requests.get(address, stream=True, timeout=30, headers=headers) as response:
-                response.raise_for_status()
-                packed = response.headers.get("Content-Encoding", "identity")
-                size = response.headers.get("Content-Length", "")
-                if packed != "identity" or (secure and not response.url.startswith("https:")):
-                    msg = (
-                        "expected HTTPS for a file without a digest, and no packed file, found "
-                        f"{response.url[:200]} ({packed[:20]}); name another server with {MIRROR}"
-                    )
-                    raise CatalogueError(msg, source=address)
-                total, skip = int(size) if size.isdecimal() else None, done
-                with tqdm(total=total, unit="B", unit_scale=True, disable=not progress) as bar:
-                    for chunk in response.iter_content(1 << 16):
-                        bar.update(len(chunk))
-                        yield chunk[skip:]
-                        done += len(chunk[skip:])
-                        skip = max(0, skip - len(chunk))
-                return
-        except CatalogueError:
-            raise
-        except (requests.RequestException, ValueError) as error:  # an address that is none, too
-            is_missing = getattr(getattr(error, "response", None), "status_code", 0) == 404
-            if is_last or is_missing:
+    is_silent = None if _log.isEnabledFor(logging.INFO) else True  # None: shown on a terminal
+    headers = {"Accept-Encoding": "identity"}
+    try:
+        with requests.get(address, stream=True, timeout=30, headers=headers) as response:
+            response.raise_for_status()
+            packed = response.headers.get("Content-Encoding", "identity")
+            size = response.headers.get("Content-Length", "")
+            if packed != "identity" or (secure and not response.url.startswith("https:")):
                 msg = (
-                    f"cannot be downloaded ({str(error)[:400]}); nothing was kept; check the "
-                    f"network and try again, or name another server with {MIRROR} (such as "
-                    "https://example.org)"
+                    "expected HTTPS for a file without a digest, and no packed file, found "
+                    f"{response.url[:200]} ({packed[:20]}); name another server with {MIRROR}"
                 )
-                kind = MissingPartError if is_missing else CatalogueError
-                raise kind(msg, source=address) from error
-        time.sleep(_PAUSE)
+                raise CatalogueError(msg, source=address)
+            total = int(size) if size.isdecimal() else None
+            with tqdm(total=total, unit="B", unit_scale=True, disable=is_silent) as bar:
+                for chunk in response.iter_content(1 << 16):
+                    bar.update(len(chunk))
+                    yield chunk
+    except CatalogueError:
+        raise
+    except (requests.RequestException, ValueError) as error:  # an address that is none, too
+        is_missing = getattr(getattr(error, "response", None), "status_code", 0) == 404
+        msg = (
+            f"cannot be downloaded ({str(error)[:400]}); nothing was kept; check the network and "
+            f"try again, or name another server with {MIRROR} (such as https://example.org)"
+        )
+        raise (MissingPartError if is_missing else _TransferError)(msg, source=address) from error

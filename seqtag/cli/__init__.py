@@ -42,8 +42,7 @@ COMMAND_GROUPS = {
         "tune": "Search for the best settings.",
     },
     "Data": {
-        "models": "Train models of any language by its name.",
-        "corpora": "List and fetch corpora by name.",
+        "models": "List models and treebanks; train and fetch them by name.",
         "classes": "Learn word classes from raw text.",
         "bundle": "Combine models in one file; calibrate their scores.",
     },
@@ -137,9 +136,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
-    # For imports, before the command makes its own.
-    Notes(quiet=not {"-q", "--quiet"}.isdisjoint(args))
-
+    Notes(quiet=not {"-q", "--quiet"}.isdisjoint(args))  # before the command makes its own
     Interruption.handle()
     make_output_wait()
     for stream in (sys.stdout, sys.stderr):  # the same bytes in each locale

@@ -30,7 +30,7 @@ GROUPS = {
     FEATURES: "",
     TRAINING: "seqtag info --templates PRESET shows the values of a preset.",
     CLUSTER: "",
-    WEIGHTS: "With --weights or --transitions.",
+    WEIGHTS: "With --weights.",
     GENERAL: "",
     ADVANCED: "",
 }

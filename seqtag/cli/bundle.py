@@ -73,7 +73,7 @@ def command(
     for name in models:
         components += load_model(name).models
     reading = reading.after(each.training for each in components)
-    sentences = reading.gathered(dev, notes, "dev") if dev else []
+    sentences = reading.gathered(dev, "dev") if dev else []
     shown = ", ".join(str(each.column) for each in components)
     if dev:
         components, reliability = calibrate(of_models(components, output), sentences, threads)

@@ -69,7 +69,7 @@ def command(
     check_stdin(inputs)
     with usage():
         check_options(number, min_count, passes)
-    paths = locate(inputs, "train", notes.announce)
+    paths = locate(inputs, "train")
     check_target(output, paths, force=force)
     streams = [context.with_resource(reading.open(name)) for name in paths]
     for stream in streams:

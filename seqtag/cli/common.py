@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TextIO
 
-    from seqtag.catalogue.entries import RemoteFile
     from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.pipeline import Loaded
 
@@ -52,7 +51,7 @@ class Notes(logging.Handler):
         self._shown: set[str] = set()
         log = logging.getLogger("seqtag")
         log.handlers[:] = [self]
-        log.setLevel(logging.INFO)
+        log.setLevel(logging.ERROR if quiet else logging.INFO)
         log.propagate = False
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -122,11 +121,6 @@ class Notes(logging.Handler):
                 bar.update(count)
 
             yield move
-
-    def announce(self, file: RemoteFile) -> bool:
-        """Announce a download; return whether to show its progress."""
-        self(f"fetching {file.corpus}/{file.part}, release {file.release}")
-        return self.on_terminal
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

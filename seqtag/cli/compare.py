@@ -69,7 +69,7 @@ def command(
     """
     check_stdin([gold, a, b])
     check_stdout()
-    [gold] = locate([gold], announce=notes.announce)
+    [gold] = locate([gold])
     loaded: list[Loaded | None] = []
     for name in (a, b):
         path = find_or_train(name)

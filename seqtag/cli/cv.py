@@ -61,7 +61,7 @@ def command(
 
     check_stdout()
     training_arguments(settings)
-    everything = reading.gathered(files, notes, empty=True)
+    everything = reading.gathered(files, empty=True)
     units = fold_units(everything, folds, by)
     if units.block:
         found = "no documents" if units.documents == 1 else f"{units.documents} documents"

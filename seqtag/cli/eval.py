@@ -122,7 +122,7 @@ def command(
         refuse("expected --ci or --conlleval, found both; leave one out")
     check_stdin(files)
     check_stdout()
-    paths = locate(files, announce=notes.announce)
+    paths = locate(files)
     system: Any = None
     if model:
         system = load_annotator(model) if raw else load_model(model)

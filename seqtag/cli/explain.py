@@ -110,7 +110,7 @@ def command(
         given.name = "the text"
         stream = read(given, "text" if chain.cuts else "tokens")
     else:
-        [path] = locate([source or "-"], announce=notes.announce)
+        [path] = locate([source or "-"])
         stream = context.with_resource(chain.reading(reading).open(path))
     [opened] = chain.cut([stream], TagOptions())
     shown: list[dict[str, object]] = []

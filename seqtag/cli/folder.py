@@ -86,7 +86,7 @@ def tag_into_folder(
                 shown = monotonic()
                 notes(f"{done:,} of {total:,} files, {summary.tokens:,} words")
 
-        files = locate(inputs, announce=notes.announce)
+        files = locate(inputs)
         summary = tag_files(files, folder, loaded, options, on_file=show, **how)
     for name, error in summary.failures.items():
         message = _message_of(error)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-from seqtag.cli.base import WEIGHTS, Command, in_output, in_weights
-from seqtag.cli.common import Notes, load_model, print_json, refuse, say, say_table, usage
+from seqtag.cli.base import Command, in_output, in_weights
+from seqtag.cli.common import load_model, print_json, refuse, say, say_table, usage
 from seqtag.cli.options import (
     complete_models,
     complete_templates,
@@ -19,21 +19,18 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from seqtag.cli.common import Notes
     from seqtag.cli.options import InputOptions
-    from seqtag.tagging.explain import Weight
     from seqtag.tagging.tagger import Tagger
 
 
 @click.command("info", cls=Command)
-@click.argument("model", metavar="[MODEL|FILE]", required=False, shell_complete=complete_models)
-@in_output(
-    "--against",
-    metavar="MODEL|FILE",
-    help="Show what of FILE would not match: columns, labels, words.",
+@click.argument(
+    "name", metavar="[MODEL|FILE]", required=False, default="", shell_complete=complete_models
 )
-@in_output("--verbose", is_flag=True, help="Show all facts and templates.")
+@in_output("--verbose", is_flag=True, help="Show all facts and templates of a model.")
 @in_output(
     "--templates",
     is_flag=False,
@@ -47,18 +44,13 @@ if TYPE_CHECKING:
     metavar="CORPUS",
     help="Show the largest weights of features in this corpus, such as the training data.",
 )
-@in_output(
-    "--transitions", is_flag=True, help="Show the largest weights of label bigrams and trigrams."
-)
 @in_weights(
     "--only",
     callback=split_names,
     metavar="COLUMN,...",
     help="Show only these components of a pipeline.",
 )
-@in_weights(
-    "--label", metavar="L", help="Show only weights of this label, or of labels that end in it."
-)
+@in_weights("--label", metavar="L", help="Show only weights of this label.")
 @in_weights(
     "--feature",
     metavar="GLOB",
@@ -77,19 +69,12 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     context: click.Context,
-    model: str | None,
-    against: str | None,
-    verbose: bool,
-    templates: str | None,
-    weights: str | None,
-    transitions: bool,
+    /,
+    name: str,
+    reading: InputOptions,
     as_json: bool,
     notes: Notes,
-    reading: InputOptions,
-    only: tuple[str, ...] | None,
-    label: str | None,
-    feature: str | None,
-    top: int,
+    **options: Any,
 ) -> int:
     """Show a model, a file, feature templates, or without any of these the installation.
 
@@ -106,58 +91,66 @@ def command(
     Examples:
       seqtag info
       seqtag info names.tsv
-      seqtag info names.tsv --against names.seqtag
       seqtag info english.seqtag --json
       seqtag info upos.seqtag --weights train.conllu --feature "suffix*"
-      seqtag info chunks.seqtag --transitions --top 50
       seqtag info --templates pos > mine.txt
     """
-    from seqtag.cli.info_file import is_corpus, show_file
+    from seqtag.cli.info_file import is_corpus
 
-    for each in context.command.params:
-        is_given = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
-        is_of_weights = getattr(each, "group", None) == WEIGHTS
-        if is_given and is_of_weights and weights is None and not transitions:
-            refuse(f"expected --weights CORPUS or --transitions with {each.opts[0]}, found neither")
-    is_model = model is not None and not is_corpus(model)
-    if templates is not None and model is not None:
-        refuse("expected a model or file, or --templates, found both; leave one out")
-    elif weights is not None and transitions:
-        refuse("expected --weights or --transitions, found both; leave one out")
-    elif (weights is not None or transitions) and not is_model:
-        refuse(f"expected a model with --weights and --transitions, found {model or 'none'}")
-    elif against is not None and (model is None or is_model):
-        refuse("expected a file with --against, found a model or none")
-    notes.quiet |= not is_model  # what they would say of a file is shown
-    if templates is not None:
-        _show_templates(templates)
-    elif model is None:
-        from seqtag.cli.info_install import show_installation
-
-        return show_installation(as_json=as_json)
-    elif not is_model:
-        show_file(model, against, reading, as_json=as_json)
-    elif weights is not None or transitions:
-        _show_weights(model, weights, only, label, feature, top, reading, notes, as_json=as_json)
+    if not name:
+        what = "the installation" if options["templates"] is None else "templates"
+    elif is_corpus(name):
+        what = "a file"
     else:
-        _show_model(model, verbose=verbose, as_json=as_json)
+        what = "a model" if options["weights"] is None else "weights of a model"
+    for each in context.command.params:
+        [wanted] = [kind for kind in KINDS if each.name in KINDS[kind].options] or [what]
+        is_given = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
+        if is_given and wanted != what:
+            refuse(f"expected {each.opts[0]} for {wanted}, found {what}; leave it out")
+    notes.quiet |= what == "a file"  # what they would say of it is shown
+    kind = KINDS[what]
+    chosen = {option: options[option] for option in kind.options}
+    return kind.show(name, reading, as_json=as_json, **chosen)
+
+
+class Kind(NamedTuple):
+    """A kind of thing to show: what shows it and returns the exit code, and its own options."""
+
+    show: Callable[..., int]
+    options: tuple[str, ...] = ()
+
+
+def _show_installation(_: str, __: InputOptions, *, as_json: bool) -> int:
+    from seqtag.cli.info_install import show_installation
+
+    return show_installation(as_json=as_json)
+
+
+def _show_file(name: str, reading: InputOptions, *, as_json: bool) -> int:
+    from seqtag.cli.info_file import show_file
+
+    show_file(name, reading, as_json=as_json)
     return 0
 
 
-def _show_templates(name: str) -> None:
+def _show_templates(_: str, __: InputOptions, *, templates: str, as_json: bool) -> int:
     """List the presets, or print one or a file as it is parsed."""
     from seqtag.features.language import load, preset_names, preset_text
 
-    if name:
-        say(preset_text(name) or str(load(name)))
-        return
+    if as_json:
+        refuse("expected --templates or --json, found both; leave one out")
+    if templates:
+        say(preset_text(templates) or str(load(templates)))
+        return 0
     for preset in preset_names():
-        templates = load(preset)
-        say(f"{preset:<12}{len(templates.templates)} templates, order {templates.order}\n")
+        found = load(preset)
+        say(f"{preset:<12}{len(found.templates)} templates, order {found.order}\n")
+    return 0
 
 
 # ----------------------------------------------------------------- facts
-def _show_model(name: str, *, verbose: bool, as_json: bool) -> None:
+def _show_model(name: str, _: InputOptions, *, verbose: bool, as_json: bool) -> int:
     """Print the facts about the components of a model; of a pipeline a line each, if not all."""
     from seqtag.model.embedded import LICENSE, MODELS, find_model
     from seqtag.tagging.tagger import Tagger
@@ -170,7 +163,7 @@ def _show_model(name: str, *, verbose: bool, as_json: bool) -> None:
         print_json(
             {"model": name, "bytes": size} | (facts[0] if len(facts) == 1 else {"parts": facts})
         )
-        return
+        return 0
     say(f"{'model':<12} {name} ({path.stat().st_size / 1e6:.2f} MB)\n")
     if path.parent == MODELS:
         say(f"{'license':<12} {LICENSE}\n")
@@ -178,6 +171,7 @@ def _show_model(name: str, *, verbose: bool, as_json: bool) -> None:
         say(_details(taggers, verbose=verbose))
     else:
         _summarize(name, taggers)
+    return 0
 
 
 def _details(taggers: Sequence[Tagger], *, verbose: bool) -> str:
@@ -227,49 +221,49 @@ def _facts(tagger: Tagger) -> dict[str, object]:
 
 # ----------------------------------------------------------------- weights
 def _show_weights(
-    model: str,
-    corpus: str | None,
+    name: str,
+    reading: InputOptions,
+    *,
+    weights: str,
     only: tuple[str, ...] | None,
     label: str | None,
     feature: str | None,
     top: int,
-    reading: InputOptions,
-    notes: Notes,
-    *,
     as_json: bool,
-) -> None:
-    """Print the largest weights of features in a corpus, or of label bigrams and trigrams."""
-    from seqtag.tagging.explain import names_of, transitions_of, weights_of
+) -> int:
+    """Print the largest weights of features in a corpus."""
+    from seqtag.tagging.explain import names_of, weights_of
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import FilledSentence
     from seqtag.tagging.tagger import text_of_table
 
     with usage():
-        taggers = Chain([load_model(model)], only).shown
-    sentences = [] if corpus is None else reading.gathered([corpus], notes)
+        taggers = Chain([load_model(name)], only).shown
+    sentences = reading.gathered([weights])
     shown = []
     for tagger in taggers:
-        found: tuple[int, list[Weight]]
-        if corpus is None:
-            found = transitions_of(tagger.model, label, feature, top)
-        else:
-            known = names_of(tagger.model, map(FilledSentence, sentences))
-            found = weights_of(tagger.model, known, label, feature, top)
-        count, weights = found
+        known = names_of(tagger.model, map(FilledSentence, sentences))
+        count, found = weights_of(tagger.model, known, label, feature, top)
         if as_json:
-            rows = [each._asdict() for each in weights]
+            rows = [each._asdict() for each in found]
             part = {"part": tagger.label, "found": count, "weights": rows}
             shown.append(part | ({"tables": tagger.info["tables"]} if tagger.model.tables else {}))
             continue
-        say(f"{tagger.label}: {len(weights)} of {count:,} weights\n")
+        say(f"{tagger.label}: {len(found)} of {count:,} weights\n")
         say("".join(f"table {text_of_table(table)}\n" for table in tagger.model.tables))
-        say_table(
-            [
-                ("weight", "feature", "label"),
-                *((f"{each.weight:g}", each.feature, each.label) for each in weights),
-            ],
-            "><<",
-        )
+        heading = [("weight", "feature", "label")]
+        say_table([*heading, *((f"{w.weight:g}", w.feature, w.label) for w in found)], "><<")
         say("\n")
     if as_json:
         print_json(shown)
+    return 0
+
+
+KINDS = {
+    "the installation": Kind(_show_installation),
+    "templates": Kind(_show_templates, ("templates",)),
+    "a file": Kind(_show_file),
+    "a model": Kind(_show_model, ("verbose",)),
+    "weights of a model": Kind(_show_weights, ("weights", "only", "label", "feature", "top")),
+}
+"""What can be shown."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 import sys
+from importlib.metadata import distributions, version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from seqtag.cli.common import print_json, say_table
+from seqtag.errors import SeqtagError, install_hint
+from seqtag.loading import load
+from seqtag.model import embedded
 from seqtag.version import DISTRIBUTION, __version__
 
 if TYPE_CHECKING:
@@ -22,79 +28,61 @@ EXTRAS = {
 }
 """The modules that each extra installs, for extras that add features."""
 
-
-class Finding(NamedTuple):
-    """Result of one check; `problem` if something has to be done about it."""
-
-    name: str
-    text: str
-    problem: bool = False
+_LIBRARIES = ("numpy", "click", "conllu", "jinja2", "nltk", "requests", "tqdm")
+_PROBLEM = "problem: "  # the beginning of what something has to be done about
 
 
 def show_installation(*, as_json: bool) -> int:
     """Print what is installed; return 1 if there is a problem."""
-    findings = [_backend(), *_versions(), *_extras(), *_models(), _foreign()]
-    wrong = any(each.problem for each in findings)
+    versions = [f"Python {platform.python_version()}"]
+    facts = [
+        ("backend", _backend()),
+        ("seqtag", f"{__version__} in {Path(__file__).parents[1]}"),
+        ("versions", ", ".join([*versions, *(f"{name} {version(name)}" for name in _LIBRARIES)])),
+        ("platform", f"{platform.platform()}, {sys.executable}"),
+        *((f"extra {extra}", _extra(extra)) for extra in EXTRAS),
+        *(("model", text) for text in _models()),
+        ("foreign", _foreign()),
+    ]
+    is_sound = not any(text.startswith(_PROBLEM) for _, text in facts)
     if as_json:
-        print_json({"ok": not wrong, "checks": [each._asdict() for each in findings]})
+        print_json({"ok": is_sound, "checks": [{"name": n, "text": text} for n, text in facts]})
     else:
-        say_table([(each.name, "problem: " * each.problem + each.text) for each in findings])
-    return int(wrong)
+        say_table(facts)
+    return int(not is_sound)
 
 
-def _backend() -> Finding:
+def _backend() -> str:
     from seqtag.engine.backend import BACKEND, is_built, why_no_kernel
 
-    if BACKEND == "reference":
-        if is_built():
-            return Finding("backend", "reference, as SEQTAG_BACKEND asks (slow)")
-        return Finding("backend", f"reference: {why_no_kernel()}", problem=True)
-    from seqtag.engine.native import vectors
+    if BACKEND != "reference":
+        from seqtag.engine.native import vectors
 
-    return Finding("backend", f"native, {vectors()}")
-
-
-def _versions() -> Iterator[Finding]:
-    import platform
-    from importlib.metadata import version
-
-    names = ("numpy", "click", "conllu", "jinja2", "nltk", "requests", "tqdm")
-    python = f"Python {platform.python_version()}"
-    yield Finding("seqtag", f"{__version__} in {Path(__file__).parents[1]}")
-    yield Finding("versions", ", ".join([python, *(f"{name} {version(name)}" for name in names)]))
-    yield Finding("platform", f"{platform.platform()}, {sys.executable}")
+        return f"native, {vectors()}"
+    if is_built():
+        return "reference, as SEQTAG_BACKEND asks (slow)"
+    return f"{_PROBLEM}reference: {why_no_kernel()}"
 
 
-def _extras() -> Iterator[Finding]:
-    from importlib.util import find_spec
-
-    from seqtag.errors import install_hint
-
-    for extra, modules in EXTRAS.items():
-        missing = [name for name in modules if find_spec(name) is None]
-        text = f"not installed ({', '.join(missing)}); {install_hint(extra)}"
-        yield Finding(f"extra {extra}", text if missing else "installed")
+def _extra(extra: str) -> str:
+    missing = [name for name in EXTRAS[extra] if find_spec(name) is None]
+    if missing:
+        return f"not installed ({', '.join(missing)}); {install_hint(extra)}"
+    return "installed"
 
 
-def _models() -> Iterator[Finding]:
-    from seqtag.errors import SeqtagError
-    from seqtag.loading import load
-    from seqtag.model.embedded import DEFAULT_MODELS, MODELS
-
-    for name in sorted({path.stem for path in MODELS.glob("*.seqtag")}.union(DEFAULT_MODELS)):
-        path = MODELS / f"{name}.seqtag"
+def _models() -> Iterator[str]:
+    for name in sorted({*embedded.embedded_models(), *embedded.DEFAULT_MODELS}):
+        path = embedded.MODELS / f"{name}.seqtag"
         try:
             load(path)
+            yield f"{name} ({path.stat().st_size / 1e6:.1f} MB, readable)"
         except (SeqtagError, OSError) as error:
-            yield Finding("model", f"{error}; reinstall seqtag", problem=True)
-        else:
-            yield Finding("model", f"{name} ({path.stat().st_size / 1e6:.1f} MB, readable)")
+            yield f"{_PROBLEM}{error}; reinstall seqtag"
 
 
-def _foreign() -> Finding:
+def _foreign() -> str:
     """Look for other distributions that install a package seqtag."""
-    from importlib.metadata import distributions
-
     found = {
         each.metadata["Name"]: each.version
         for each in distributions()
@@ -102,10 +90,9 @@ def _foreign() -> Finding:
         and "\nseqtag/__init__.py," in f"\n{each.read_text('RECORD')}"
     }
     if not found:
-        return Finding("foreign", "none")
-    text = (
-        f"{', '.join(f'{name} {version}' for name, version in sorted(found.items()))} provides the "
+        return "none"
+    return (
+        f"{_PROBLEM}{', '.join(f'{name} {found[name]}' for name in sorted(found))} provides the "
         f"import name seqtag, too, and may replace files of {DISTRIBUTION}; run pip uninstall "
         f"{' '.join(sorted(found))}, then repeat your pip install command with --force-reinstall"
     )
-    return Finding("foreign", text, problem=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue import entries as corpora
+from seqtag.catalogue import entries as catalogue
+from seqtag.catalogue.entries import CorpusName
+from seqtag.catalogue.fetch import fetch, local_path
 from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
-from seqtag.cli.options import json_option, quiet_option
-from seqtag.errors import CatalogueError
+from seqtag.cli.options import complete_corpora, json_option, quiet_option
+from seqtag.errors import CatalogueError, did_you_mean
 from seqtag.model.embedded import (
     embedded_models,
     language_code,
@@ -20,23 +24,30 @@ from seqtag.model.embedded import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from seqtag.catalogue.entries import Entry
+
+folder_option = option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Take the files that are there, such as wo_wtb-ud-train.conllu, instead of fetching them.",
+)
 
 
 @click.group("models", cls=Group)
 def command() -> None:
-    """List, train and remove models by the name of their language or treebank.
+    """List models and treebanks by name; train, fetch and remove them.
 
     A model is trained where it is used, from a treebank of Universal Dependencies, and stored in
-    $SEQTAG_CACHE. Then its name works wherever a model is expected.
+    $SEQTAG_CACHE. Then its name works wherever a model is expected, and that of its treebank
+    wherever a file is. A file is stored only if it is complete and has the SHA-256 of the catalog.
 
     \b
     Examples:
-      seqtag models list
+      seqtag models list french
       seqtag models train french
-      seqtag models card french
+      seqtag models get ud:fr_sequoia
     """
 
 
@@ -44,12 +55,13 @@ def command() -> None:
 @click.argument("name", required=False)
 @json_option
 def list_models(name: str | None, as_json: bool) -> int:
-    """List the treebanks and other corpora that models can be trained from.
+    """List models, and the treebanks and other corpora that they are trained from.
 
-    NAME is a language, or a model of it; without it, those of all languages are listed.
+    NAME is a language, a model or a corpus; without it, those of all languages are listed.
 
-    The columns are name, corpus, license, release, size and estimated time where they are known,
-    and state: embedded, trained (here), or trainable; * marks the default of a language.
+    The columns are the name of the model and of the corpus, its title, license, release, size and
+    estimated time where they are known, and state: embedded, trained or fetched (here), or
+    trainable; * marks the default of a language.
 
     \b
     Examples:
@@ -57,52 +69,103 @@ def list_models(name: str | None, as_json: bool) -> int:
       seqtag models list french
       seqtag models list --json
     """
-    defaults = {*corpora.languages().values()}
-    language = _named(name).language if name else None
-    rows = []
-    for model, entry in corpora.trainable().items():
-        if language not in (None, entry.language):
-            continue
-        code = language_code(entry)
-        state = "trained" if trained_path(entry).is_file() else "trainable"
-        if state == "trainable" and code in embedded_models() and entry.name in defaults:
-            state = f"embedded: {code}"
-        size = f"{sum(entry.bytes) / 1e6:.1f} MB" if entry.bytes else "?"
-        seconds = f"{max(1, round(corpora.training_seconds(entry)))} s" if entry.bytes else "?"
-        is_default = "*" if entry.name in defaults else ""
-        license_ = entry.licence if entry.script else "?"  # it names a file
-        rows.append([model, is_default, entry.title, license_, entry.release, size, seconds, state])
-    header = ["name", "default", "corpus", "license", "release", "size", "time", "state"]
+    language = _corpus(name).entry.language if name else None
+    found = [
+        _facts(entry)
+        for entry in (catalogue.treebanks() | catalogue.entries()).values()
+        if language in (None, entry.language)
+    ]
     if as_json:
-        print_json([dict(zip(header, row, strict=True)) for row in rows])
+        print_json(found)
+        return 0
+    header = ["name", "default", "corpus", "title", "license", "release", "size", "time", "state"]
+    rows = [
+        [
+            each["model"] or "-",
+            "*" if each["default"] else "",
+            each["name"],
+            each["title"],
+            each["licence"],
+            each["release"],
+            f"{sum(each['bytes']) / 1e6:.1f} MB" if each["bytes"] else "?",
+            f"{each['seconds']} s" if each["seconds"] else "?",
+            each["state"],
+        ]
+        for each in found
+    ]
+    say_table([header, *rows])
+    return 0
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    """Return what is listed of a corpus and its model."""
+    is_default = entry.name in catalogue.languages().values()
+    here = [part for part in entry.parts if local_path(entry.file(part)).is_file()]
+    if entry.model and trained_path(entry).is_file():
+        state = "trained"
+    elif is_default and language_code(entry) in embedded_models():
+        state = f"embedded: {language_code(entry)}"
     else:
-        say_table([header, *rows])
+        state = f"fetched: {' '.join(here)}" if here else "trainable"
+    known = {
+        "default": is_default,
+        "seconds": max(1, round(catalogue.training_seconds(entry))) if entry.bytes else None,
+        "here": here,
+        "state": state,
+    }
+    return asdict(entry) | known
+
+
+@command.command("get")
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    metavar="NAME[@RELEASE][/PART]...",
+    shell_complete=complete_corpora,
+)
+@folder_option
+@quiet_option
+def get(names: tuple[str, ...], folder: Path | None, notes: Notes) -> int:
+    """Fetch corpora and print their paths, in the cache.
+
+    Files in the cache are not fetched again, so that this also tells other programs where they are.
+    For releases other than that of the catalog no digest is known: that of the first transfer is
+    recorded in $SEQTAG_CACHE/seqtag.lock and checked from then on.
+
+    \b
+    Examples:
+      seqtag models get conll2000 french
+      seqtag models get ud:fr_sequoia/dev
+      seqtag models get ud:fr_sequoia@2.14 --from UD_French-Sequoia
+    """
+    check_stdout()
+    for name in [_corpus(name) for name in names]:
+        notes(f"{name.entry.name}: {name.entry.title}, license: {name.entry.licence}")
+        for file in name.files():
+            say(f"{fetch(file, folder)}\n")
     return 0
 
 
 @command.command("train")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[@RELEASE]...")
 @option("--best", is_flag=True, help="Train for accuracy: 5 runs.")
-@option("--locked", is_flag=True, help="Accept only files with digests that are known.")
+@folder_option
 @quiet_option
-def train_models(names: tuple[str, ...], best: bool, locked: bool, notes: Notes) -> int:
+def train(names: tuple[str, ...], best: bool, folder: Path | None, notes: Notes) -> int:  # noqa: ARG001  (of --quiet, which has its effect)
     """Train models and print their paths; those that are there are not trained again.
-
-    Digests of files are those of the catalog, or are recorded in $SEQTAG_CACHE/seqtag.lock when a
-    file is fetched first; a copy of that file makes --locked accept the same files elsewhere.
 
     \b
     Examples:
       seqtag models train french
       seqtag models train fr_gsd@2.18 wolof
-      seqtag models train wolof --locked
+      seqtag models train wolof@2.18 --from ud-treebanks-v2.18/UD_Wolof-WTB
     """
     from seqtag.training.named import train_named
 
     check_stdout()
-    for entry in [_named(name) for name in names]:
-        model = train_named(entry, best=best, locked=locked, announce=notes.announce)
-        say(f"{model}\n")
+    for entry in [_entry(name) for name in names]:
+        say(f"{train_named(entry, best=best, folder=folder)}\n")
     return 0
 
 
@@ -136,17 +199,23 @@ def remove(name: str) -> int:
     return 0
 
 
-def _named(name: str) -> Entry:
-    entry = corpora.treebank_of(name)
+def _entry(name: str) -> Entry:
+    """Return the corpus of the name of a language or model."""
+    entry = catalogue.treebank_of(name)
     if entry is None:
-        near = corpora.did_you_mean_language(name)
-        msg = f"expected a language or a model of seqtag models list, found {name!r}{near}"
+        near = catalogue.did_you_mean_language(name) or did_you_mean(name, catalogue.entries())
+        msg = f"expected a language or a name of seqtag models list, found {name!r}{near}"
         raise CatalogueError(msg)
     return entry
 
 
+def _corpus(name: str) -> CorpusName:
+    """Return the corpus of this name, or of the name of a language or model."""
+    return catalogue.parse(name) or CorpusName(_entry(name), None)
+
+
 def _trained(name: str) -> Path:
-    model = trained_model(name, _named(name))
+    model = trained_model(name, _entry(name))
     if not model.is_file():
         advice = training_advice(name)
         msg = f"expected a model that was trained here, found none of {name}; {advice}"

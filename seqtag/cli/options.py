@@ -403,7 +403,7 @@ class InputOptions(ReadOptions):
     """Options of the command line for reading files and corpora."""
 
     def gathered(
-        self, files: Sequence[str], notes: Notes, part: str = "train", *, empty: bool = False
+        self, files: Sequence[str], part: str = "train", *, empty: bool = False
     ) -> list[Sentence]:
         """Read all sentences of some files or corpora.
 
@@ -411,8 +411,6 @@ class InputOptions(ReadOptions):
         ----------
         files
             Paths, or names of corpora.
-        notes
-            Where to report fetched files.
         part
             Split of a corpus that is named without one.
         empty
@@ -423,7 +421,7 @@ class InputOptions(ReadOptions):
         CorpusError
             If there are none.
         """
-        paths = locate(files, part, notes.announce)
+        paths = locate(files, part)
         found = [each for name in paths for each in self.open(name) if empty or len(each)]
         if not any(map(len, found)):
             msg = "expected sentences to learn from, found none"

@@ -88,7 +88,7 @@ def command(
     from seqtag.report.page import report_page
     from seqtag.report.segmentation import analyze_segmentation
 
-    [gold] = locate([gold], announce=notes.announce)
+    [gold] = locate([gold])
     check_target(output, [gold, find_model(model)], force=force)
     loaded = load_model(model)
     shown: list[str | None] = [each.label for each in loaded.taggers if not each.hidden]

@@ -85,7 +85,7 @@ def command(
     if suffix is not None:
         refuse(f"expected --suffix with -o DIR/, found {output!r}; leave it out, or name a folder")
     check_stdin(inputs)
-    inputs = tuple(locate(inputs, announce=notes.announce))
+    inputs = tuple(locate(inputs))
     models = models or DEFAULT_MODELS
     check_target(output, [*inputs, *map(find_model, models)], force=force)
     with usage():

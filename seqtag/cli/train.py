@@ -128,5 +128,5 @@ def _by_name(
         label = options["label"]
         shown = [f"--dev {dev}"] * bool(dev) + [f"--label {label}"] * bool(label)
         notes(" ".join([f"training on {train[0]}/train", *shown]))
-    paths = tuple(locate(train, "train", notes.announce))
-    return paths, locate([dev], "dev", notes.announce)[0] if dev else None
+    paths = tuple(locate(train, "train"))
+    return paths, locate([dev], "dev")[0] if dev else None

@@ -80,8 +80,8 @@ def command(
     training_arguments(fixed)
     space = _space(choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
-    sentences = reading.gathered(files, notes)
-    held_out = reading.gathered([dev], notes, "dev") if dev else None
+    sentences = reading.gathered(files)
+    held_out = reading.gathered([dev], "dev") if dev else None
     found = search(
         lambda settings: tagger_fit(dev=held_out, **fixed | settings),
         candidates,

@@ -473,40 +473,6 @@ def weights_of(
     return count, _sorted(found)[:top]
 
 
-def transitions_of(
-    model: Model, label: str | None = None, feature: str | None = None, top: int = sys.maxsize
-) -> tuple[int, list[Weight]]:
-    """Return the weights of label bigrams and trigrams, as `weights_of` does.
-
-    Sentence ends count as labels. Chunk labels that cannot follow each other have no weight.
-    """
-    weights, labels = model.weights, list(model.labels)
-    found: list[Weight] = []
-    if model.compiled.order:
-        for names, row in (
-            ([f"{LEFT} {x}" for x in labels], weights.start),
-            ([f"{x} {RIGHT}" for x in labels], weights.stop),
-        ):
-            pairs = zip(names, row.tolist(), strict=True)
-            found += [Weight("label[-1]", name, weight) for name, weight in pairs]
-        for i, j in zip(*np.nonzero(weights.transition), strict=True):
-            pair = f"{labels[i]} {labels[j]}"
-            found.append(Weight("label[-1]", pair, float(weights.transition[i, j])))
-    starts = [*labels, LEFT]
-    for key, j, weight in _cells(weights.trigram):
-        a, b = divmod(key - 1, len(labels))
-        three = f"{starts[a]} {labels[b]} {labels[j]}"
-        found.append(Weight("label[-2] + label[-1]", three, weight))
-    found = [
-        each
-        for each in found
-        if each.weight
-        and _has_label(each.label, label)
-        and (feature is None or fnmatchcase(each.feature, feature))
-    ]
-    return len(found), _sorted(found)[:top]
-
-
 def _has_label(written: str, label: str | None) -> bool:
     """Return whether a column of weights is of a label, or of a pair that ends in it."""
     return label is None or label in (written, written.rpartition(" ")[2])
@@ -519,9 +485,3 @@ def _sorted(found: Iterable[Weight]) -> list[Weight]:
 
 def _name_of(key: int, names: Mapping[int, str]) -> str:
     return names.get(key) or f"#{key:016x}"
-
-
-def _cells(rows: Rows) -> Iterator[tuple[int, int, float]]:
-    """Yield key, column and weight of each cell."""
-    row_keys = np.repeat(rows.keys, np.diff(rows.row_ptr)).tolist()
-    yield from zip(row_keys, rows.labels.tolist(), map(float, rows.weights.tolist()), strict=True)

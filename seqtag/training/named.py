@@ -7,14 +7,7 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
-from seqtag.catalogue.fetch import (
-    DIGESTS,
-    MissingPartError,
-    cache_folder,
-    digest_of,
-    expected_digest,
-    fetch,
-)
+from seqtag.catalogue.fetch import MissingPartError, digest_of, expected_digest, fetch
 from seqtag.corpus.read import ReadOptions
 from seqtag.errors import CatalogueError
 from seqtag.evaluation.systems import score_system
@@ -28,10 +21,9 @@ from seqtag.training.train import train
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from seqtag.catalogue.entries import Entry, RemoteFile
+    from seqtag.catalogue.entries import Entry
 
 _log = logging.getLogger("seqtag")
 
@@ -61,8 +53,7 @@ def train_named(
     entry: Entry,
     *,
     best: bool = False,
-    locked: bool = False,
-    announce: Callable[[RemoteFile], bool] | None = None,
+    folder: Path | None = None,
 ) -> Path:
     """Return the model of a treebank; train it first if it is not in the cache.
 
@@ -76,10 +67,8 @@ def train_named(
         The treebank, at a release.
     best
         Train for accuracy: 5 runs.
-    locked
-        Accept only files whose digests are known: of the catalogue or recorded in ``seqtag.lock``.
-    announce
-        As for `seqtag.catalogue.fetch.fetch`.
+    folder
+        As for `seqtag.catalogue.fetch.fetch`; parts that it does not have are left out.
 
     Raises
     ------
@@ -93,11 +82,9 @@ def train_named(
             card = card_of(target)
             if not card or card["sha256"] != digest_of(target):
                 return False
-            digests = {part: each["sha256"] for part, each in card["files"].items()}
-        except (CatalogueError, OSError, LookupError, TypeError, AttributeError):  # damaged
+        except (CatalogueError, OSError, LookupError):  # damaged
             return False
-        good = card.get("best") in (True, best)  # five runs are better than one
-        return good and not (locked and digests != _known_digests(entry))
+        return card.get("best") in (True, best)  # five runs are better than one
 
     if is_there():
         return target
@@ -116,8 +103,9 @@ def train_named(
             locks.acquire(lock.fileno(), wait=True)
         if is_there():  # another process made it
             return target
-        _log.info("%s@%s: %s, license: %s", entry.name, entry.release, entry.title, entry.licence)
-        files = _files(entry, announce, locked=locked)
+        what = entry.name, entry.release, entry.title, entry.licence
+        _log.info("%s@%s: %s, license: %s", *what)
+        files = _files(entry, folder)
         withheld = [part for part, file in files.items() if not entry.labels and _is_withheld(file)]
         if "train" in withheld:
             msg = "expected words to learn from, found _ for most; choose another treebank"
@@ -138,37 +126,23 @@ def train_named(
     return target
 
 
-def _known_digests(entry: Entry) -> dict[str, str]:
-    """Return the expected digests of the parts of a treebank."""
-    found = {part: expected_digest(entry.file(part)) for part in entry.parts}
-    return {part: digest for part, digest in found.items() if digest}
-
-
-def _files(
-    entry: Entry, announce: Callable[[RemoteFile], bool] | None, *, locked: bool
-) -> dict[str, Path]:
+def _files(entry: Entry, folder: Path | None) -> dict[str, Path]:
     """Return the files of the parts that the treebank has."""
     files = {}
-    known = _known_digests(entry)
-    if locked and "train" not in known:
-        msg = (
-            f"expected a digest of {entry.name}@{entry.release}, found none in the catalog and in "
-            f"{cache_folder() / DIGESTS}; train once without --locked, or copy that file there"
-        )
-        raise CatalogueError(msg)
-    for part in known if locked else entry.parts:
+    for part in entry.parts:
+        file = entry.file(part)
         try:
-            files[part] = fetch(entry.file(part), announce)
+            files[part] = fetch(file, folder)
         except MissingPartError as error:
-            if part in known:
-                raise
             if part == "train":
                 msg = (
                     f"expected a training part of {entry.name}, release {entry.release}, found "
-                    "none; check the mirror, if it is one, or choose another treebank of the "
-                    "language: seqtag models list"
+                    "none; check the mirror or folder, if it is one, or choose another treebank of "
+                    "the language: seqtag models list"
                 )
                 raise CatalogueError(msg, source=error.source) from error
+            if expected_digest(file) and not folder:
+                raise
             _log.info("%s, release %s, has no %s part", entry.name, entry.release, part)
     return files
 
@@ -196,11 +170,12 @@ def _card(
     for kind in ("raw", "gold")[bool(entry.labels) :] if part else ():
         with reading.open(used[str(part)]) as gold:
             report = score_system(gold, loaded, name=entry.model, raw=kind == "raw", component=last)
-        metrics = report.to_dict().get("metrics") or {report.metric: {"f1": report.score}}
+        aligned = report.to_dict().get("metrics") or {}
+        scores = {name: each["f1"] for name, each in aligned.items()}
         figures[kind] = {
-            each: round(100 * value["f1"], 2)
-            for each, value in metrics.items()
-            if each in learned or each not in PRESETS
+            name: round(100 * score, 2)
+            for name, score in (scores or {report.metric: report.score}).items()
+            if name in learned or name not in PRESETS
         }
     return {
         "model": entry.model,

@@ -37,7 +37,9 @@ def written(name, parts, **changes):
         "bytes": [*map(len, blobs)],
         "sha256": [hashlib.sha256(blob).hexdigest() for blob in blobs],
     } | changes
-    return f'["{name}"]\n' + "".join(f"{k} = {json.dumps(v)}\n" for k, v in table.items())
+    lines = [f'["{name}"]', *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
+    trained = 'trained = { seconds = 2.0, words = 9, bytes = 2000, version = "1" }'
+    return "\n".join([*lines, trained, ""])
 
 
 @pytest.fixture

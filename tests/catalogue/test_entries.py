@@ -88,12 +88,12 @@ def test_a_file_of_that_name_is_a_file(tmp_path, monkeypatch):
         (
             "ud:fr_sequoja",
             "expected the name of a corpus, such as ud:fr_sequoia or ud:fr_sequoia/dev, found "
-            "'ud:fr_sequoja' (did you mean 'ud:fr_sequoia'?); seqtag corpora list shows them all",
+            "'ud:fr_sequoja' (did you mean 'ud:fr_sequoia'?); seqtag models list shows them all",
         ),
         (
             "ud:fr_sequoia/dev/x",
             "expected the name of a corpus, such as ud:fr_sequoia or ud:fr_sequoia/dev, found "
-            "'ud:fr_sequoia/dev/x' (did you mean 'ud:fr_sequoia'?); seqtag corpora list shows them "
+            "'ud:fr_sequoia/dev/x' (did you mean 'ud:fr_sequoia'?); seqtag models list shows them "
             "all",
         ),
         (

@@ -22,9 +22,9 @@ FRENCH = ["ud:fr_sequoia", *(f"ud:fr_sequoia/{part}" for part in ("train", "dev"
     [
         ("", [*COMMANDS]),
         ("eva", ["eval"]),
-        ("corpora f", ["fetch"]),
-        ("corpora fetch ud:fr", FRENCH),
-        ("corpora fetch ud:fr_sequoia/t", [FRENCH[1], FRENCH[3]]),
+        ("models g", ["get"]),
+        ("models get ud:fr", FRENCH),
+        ("models get ud:fr_sequoia/t", [FRENCH[1], FRENCH[3]]),
         ("train ud:fr", [FILES, *FRENCH]),
         ("train ", [FILES]),
         ("train x --dev conll", [FILES, "conll2000", "conll2000/train", "conll2000/test"]),

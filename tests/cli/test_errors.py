@@ -175,7 +175,7 @@ def test_what_does_not_fit_is_refused(folder, call, line, message):
 
 
 def test_no_command_shows_the_help(call):
-    for args in ((), ("corpora",)):
+    for args in ((), ("models",)):
         done = call(*args)
         assert (done.out + done.err.encode()).startswith(b"Usage: seqtag ")
         assert ("Commands:" if args else "Use:") in (done.out.decode() + done.err)
@@ -293,7 +293,9 @@ def test_labels_and_columns_never_reach_a_terminal_raw(tmp_path, call):
     shown = call("info", tmp_path / "m.seqtag", "--json")
     assert json.loads(shown.out)["labels"] == ["N\u202d", "V\u202e"]
     assert rb"V\u202e" in shown.out
-    weights = call("info", tmp_path / "m.seqtag", "--transitions")
+    weights = call(
+        "info", tmp_path / "m.seqtag", "--weights", tmp_path / "gold.txt", "--columns", "form,tag"
+    )
     assert rb"N\u202d" in weights.out
     for done in (shown, weights):
         assert done.code == 0

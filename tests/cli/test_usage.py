@@ -13,7 +13,7 @@ from tests.command_line import call, home
 USAGE = [
     ("frain", "expected a command, found 'frain' (did you mean 'train'?); see seqtag --help"),
     ("--frain", "expected an option, found '--frain' (see seqtag --help)"),
-    ("corpora x", "No such command 'x'"),
+    ("models x", "No such command 'x'"),
     ("tag --onyl upos", "--only"),
     ("tag --format CoNLL-U", "found 'CoNLL-U' (did you mean 'conllu'?); see seqtag tag --help"),
     ("tag --to x", "'--to': expected one of conllu, columns, "),
@@ -101,10 +101,9 @@ USAGE = [
     ("compare a - -", 'expected "-" (standard input) once, found it again'),
     # explain, info, report
     ("explain -m upos.seqtag 'the dog' --input a", "a text or --input, found both, 'the dog' and"),
-    ("info upos.seqtag --top 3", "expected --weights CORPUS or --transitions with --top, found n"),
-    ("info upos.seqtag --weights x --transitions", "expected --weights or --transitions, found bo"),
-    ("info upos.seqtag --templates pos", "expected a model or file, or --templates, found both; l"),
-    ("info upos.seqtag --against en", "expected a file with --against, found a model or none"),
+    ("info upos.seqtag --top 3", "expected --top for weights of a model, found a model; leave it"),
+    ("info --weights train.txt", "expected --weights for weights of a model, found the installati"),
+    ("info train.txt --templates pos", "expected --templates for templates, found a file; leave i"),
     ("report a -o x", "Missing option '-m' / '--model'"),
 ]
 """Command lines, and what the message says."""

@@ -375,7 +375,6 @@ KNOWN = {
     "serve/metrics.py": "files of metrics, which workers map into memory",
     "catalogue/fetch.py": "removes a treebank that it refuses",
     "cli/__init__.py": "the null device, for a standard output that is gone",
-    "cli/models.py": "removes models when it is asked to; asks on the terminal",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",
     "storage/places.py": "folders of outputs; what is sent to a store when it is complete",

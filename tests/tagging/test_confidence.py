@@ -10,7 +10,7 @@ import pytest
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
-from seqtag.tagging.explain import OTHER_WORDS, names_of, transitions_of, weights_of
+from seqtag.tagging.explain import OTHER_WORDS, names_of, weights_of
 from seqtag.tagging.tagger import Tagger
 from tests.strategies import corpus
 from tests.tagging.test_damaged_models import damaged
@@ -309,19 +309,3 @@ def test_weights_are_chosen_by_label_and_by_name(taggers):
     assert all(each.feature.startswith("#") for each in weights_of(model, {})[1])
     _, parts = weights_of(taggers["parts"].model, {}, "s")
     assert {each.label for each in parts} == {"s"}
-
-
-def test_transitions_are_named_by_their_labels(taggers):
-    model = taggers["order 2"].model
-    found = {each.label: each.weight for each in transitions_of(model)[1]}
-    labels = list(model.labels)
-    for label, weight in zip(labels, model.weights.start.tolist(), strict=True):
-        assert found.get(f"<s> {label}", 0) == weight
-    for label, weight in zip(labels, model.weights.stop.tolist(), strict=True):
-        assert found.get(f"{label} </s>", 0) == weight
-    for (i, j), weight in np.ndenumerate(model.weights.transition):
-        assert found.get(f"{labels[i]} {labels[j]}", 0) == weight
-    three = [label for label in found if len(label.split()) == 3]
-    assert three
-    assert transitions_of(taggers["order 0"].model) == (0, [])
-    assert {each.label.split()[-1] for each in transitions_of(model, "NN")[1]} == {"NN"}

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -142,7 +141,6 @@ def test_spacy_takes_the_model_of_its_language(mirror):
     ("text", "message"),
     [
         ("<html>log in</html>\n\n", "found a line that begins with b'<html>log in"),
-        ("", "found an empty file"),
         (conllu()[:-20], "found a file that ends within a sentence"),
         ("# text = x\n1\t_\t_" + "\t_" * 7 + "\n\n", "found _ for most"),
         ("# a comment\n\n", "found no words"),
@@ -190,21 +188,19 @@ def test_a_part_that_has_gone_is_not_left_out(mirror):
     assert not model.exists()
 
 
-def test_locked_accepts_only_what_a_lock_file_has(mirror, tmp_path, monkeypatch):
-    entry = treebank_of("abaza")
-    with pytest.raises(CatalogueError, match=r"digest of ud:abq_atb@2\.18, found none"):
-        train_named(entry, locked=True)
-    first = train_named(entry)
-    assert train_named(entry, locked=True) == first
+def test_files_of_a_folder_are_taken(mirror, tmp_path, monkeypatch, call):
+    first = train_named(treebank_of("abaza"))
+    monkeypatch.setenv("SEQTAG_CORPORA_MIRROR", str(tmp_path / "gone"))
     monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "other"))
-    (tmp_path / "other").mkdir()
-    shutil.copy(tmp_path / "cache" / "seqtag.lock", tmp_path / "other")
-    second = train_named(entry, locked=True)
-    assert second.read_bytes() == first.read_bytes()
-    lines = (tmp_path / "other" / "seqtag.lock").read_text().splitlines(keepends=True)
-    (tmp_path / "other" / "seqtag.lock").write_text("f" * 64 + lines[0][64:] + "".join(lines[1:]))
-    with pytest.raises(CatalogueError, match="expected the SHA-256 f"):  # also for a model there
-        train_named(entry, locked=True)
+    folder = (mirror / TREEBANK.format("train")).parent
+    done = call("models", "train", "abaza", "--from", folder)
+    assert (done.code, Path(done.out.decode().strip()).read_bytes()) == (0, first.read_bytes())
+    assert "ud:abq_atb@2.18: Abaza, ATB, license: see LICENSE.txt of UD_Abaza-ATB" in done.err
+    monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "third"))
+    (folder / "abq_atb-ud-dev.conllu").unlink()
+    second = train_named(treebank_of("abaza"), folder=folder)
+    assert [*card_of(second)["files"]] == ["train", "test"]
+    assert call("models", "get", "abaza/dev", "--from", folder).code == 1
 
 
 @posix
@@ -331,7 +327,7 @@ def test_a_damaged_model_is_trained_again(mirror):
     model = train_named(treebank_of("abaza"))
     good = model.read_bytes()
     model.write_bytes(good[:1000])
-    assert train_named(treebank_of("abaza"), locked=True) == model
+    assert train_named(treebank_of("abaza")) == model
     assert model.read_bytes() == good
 
 
@@ -423,7 +419,7 @@ def test_small_and_incomplete_treebanks(mirror, train, parts):
 def test_the_models_of_a_language_are_listed(call):
     every = json.loads(call("models", "list", "--json").out)
     french = json.loads(call("models", "list", "French", "--json").out)
-    assert french == [each for each in every if each["corpus"].startswith("French, ")] != []
-    assert [each["name"] for each in french if each["default"]] == ["fr_sequoia"]
+    assert french == [each for each in every if each["title"].startswith("French, ")] != []
+    assert [each["model"] for each in french if each["default"]] == ["fr_sequoia"]
     assert json.loads(call("models", "list", "fr_gsd", "--json").out) == french
     assert call("models", "list", "klingon").code == 1

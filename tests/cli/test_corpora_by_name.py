@@ -1,4 +1,4 @@
-"""seqtag corpora, and commands that take corpora by name."""
+"""Corpora by name: seqtag models lists and fetches them, other commands read them."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -22,40 +22,39 @@ def folder(toys, tmp_path, monkeypatch):
 
 
 def test_the_list(folder, call):
-    done = call("corpora", "list")
+    done = call("models", "list")
     assert (done.code, done.err) == (0, "")
-    head, treebank, _ = done.out.decode().splitlines()
-    assert " ".join(head.split()) == "name corpus script license release size digest here"
-    shown = "ud:xx_toy Toy, ud:xx_toy Latin CC0 1.5 0.0 MB pinned -"
-    assert " ".join(treebank.split()) == shown
-    call("corpora", "fetch", "toychunks")
-    assert call("corpora", "list").out.decode().splitlines()[2].endswith("  train test")
-    [facts, _] = json.loads(call("corpora", "list", "--json").out)
-    assert (facts["name"], facts["here"]) == ("ud:xx_toy", [])
-    assert facts["bytes"][facts["parts"].index("dev")] == len(PARTS["ud:xx_toy"]["dev"])
+    head, treebank, _ = (" ".join(line.split()) for line in done.out.decode().splitlines())
+    assert head == "name default corpus title license release size time state"
+    assert treebank == "xx_toy ud:xx_toy Toy, ud:xx_toy CC0 1.5 0.0 MB 1 s trainable"
+    call("models", "get", "toychunks")
+    [treebank, chunks] = json.loads(call("models", "list", "--json").out)
+    assert (treebank["name"], treebank["state"], treebank["here"]) == ("ud:xx_toy", "trainable", [])
+    assert (chunks["state"], chunks["here"]) == ("fetched: train test", ["train", "test"])
+    assert treebank["bytes"][treebank["parts"].index("dev")] == len(PARTS["ud:xx_toy"]["dev"])
 
 
-def test_fetch_prints_paths(folder, call, toys):
-    done = call("corpora", "fetch", "toychunks")
+def test_get_prints_paths(folder, call, toys):
+    done = call("models", "get", "toychunks")
     assert done.code == 0
     train, test = map(Path, done.out.decode().splitlines())
     assert (train.read_text(), test.read_text()) == tuple(PARTS["toychunks"].values())
     assert done.err.splitlines() == [
         "seqtag: toychunks: Toy, toychunks, license: CC0",
-        "seqtag: fetching toychunks/train, release 1.5",
-        "seqtag: fetching toychunks/test, release 1.5",
+        "seqtag: note: fetching toychunks/train, release 1.5",
+        "seqtag: note: fetching toychunks/test, release 1.5",
     ]
-    again = call("corpora", "fetch", "toychunks", "-q")
+    again = call("models", "get", "toychunks", "-q")
     assert (again.code, again.out, again.err) == (0, done.out, "")
     assert len(toys.requests) == 2
 
 
 def test_a_name_that_is_none(folder, call):
-    done = call("corpora", "fetch", "toychunk")
+    done = call("models", "get", "toychunk")
     assert done.code == 1
     assert done.err == (
-        "seqtag: expected the name of a corpus, found 'toychunk' (did you mean 'toychunks'?); "
-        "seqtag corpora list shows them all\n"
+        "seqtag: expected a language or a name of seqtag models list, found 'toychunk' (did you "
+        "mean 'toychunks'?)\n"
     )
 
 
@@ -64,8 +63,8 @@ def test_a_treebank_by_name_gives_a_pipeline_that_its_dev_part_has_chosen(folder
     assert done.code == 0, done.err
     assert done.err.startswith(
         "seqtag: training on ud:xx_toy/train --dev ud:xx_toy/dev --label all\n"
-        "seqtag: fetching ud:xx_toy/train, release 1.5\n"
-        "seqtag: fetching ud:xx_toy/dev, release 1.5\n"
+        "seqtag: note: fetching ud:xx_toy/train, release 1.5\n"
+        "seqtag: note: fetching ud:xx_toy/dev, release 1.5\n"
     )
     assert "dev accuracy" in done.err
     pipeline = seqtag.load("toy.seqtag")
@@ -107,7 +106,7 @@ def test_what_is_asked_for_comes_first(folder, call):
 
 def test_a_corpus_without_a_dev_part(folder, call):
     done = call("train", "toychunks", "-o", "toy.seqtag", "--epochs", 1)
-    assert done.err.startswith("seqtag: training on toychunks/train\nseqtag: fetching")
+    assert done.err.startswith("seqtag: training on toychunks/train\nseqtag: note: fetching")
     assert seqtag.load("toy.seqtag").label == "chunk"
     refused = call("train", "toychunks", "-o", "other.seqtag", "--patience", 1)
     assert (refused.code, refused.err.splitlines()[-1]) == (
@@ -146,7 +145,7 @@ def test_more_commands_take_corpora_by_name(folder, call, command, name):
     seqtag.load("en").tagger("xpos").save("xpos")
     done = call(*(name if word == "NAME" else word for word in command))
     assert done.code == 0, done.err
-    assert f"seqtag: fetching {name}, release 1.5\n" in done.err
+    assert f"seqtag: note: fetching {name}, release 1.5\n" in done.err
     part = [name.partition("/")[0] if word == "NAME" else word for word in command]
     assert "/" in name and call(*part).code != 0  # which part?
 
