@@ -304,6 +304,32 @@ class KeyPlan(NamedTuple):
     shift: int = 0  # lowest bits of the 64 that keys leave out, 0 to 63
 
 
+def numbered_pairs(
+    left: IntArray, right: IntArray, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Number the distinct pairs of two columns of numbers, in order.
+
+    Parameters
+    ----------
+    left, right
+        (N,) numbers; those of the right are less than `width`.
+    width
+        At least 1.
+
+    Returns
+    -------
+    left, right, number : arrays
+        The distinct pairs, (P,) int64 each, and which of them each place has, (N,) int64.
+
+    Examples
+    --------
+    >>> numbered_pairs(np.array([1, 0, 1]), np.array([2, 2, 2]), 3)
+    (array([0, 1]), array([2, 2]), array([1, 0, 1]))
+    """
+    pairs, number = np.unique(left * np.int64(width) + right, return_inverse=True)
+    return *np.divmod(pairs, width), number.reshape(-1)
+
+
 def pointers(lengths: Iterable[int]) -> IntArray:
     """Return where each run of these lengths begins, and where the last ends: (n + 1,) int64.
 

@@ -493,19 +493,9 @@ def evaluate_columns(
     >>> report == evaluate([["DET", "NOUN"], ["X"]], [["DET", "VERB"], ["X"]], scheme=None)
     True
     """
-    pairs = gold.ids * np.int64(len(predicted.types)) + predicted.ids
-    found, first, counts = np.unique(pairs, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    gold_ids, predicted_ids = np.divmod(found[order], len(predicted.types))
-    confusion = {
-        (gold.types[a], predicted.types[b]): count
-        for a, b, count in zip(
-            gold_ids.tolist(), predicted_ids.tolist(), counts[order].tolist(), strict=True
-        )
-    }
-    number = {label: i for i, label in enumerate(gold.types)}
-    same = np.array([number.get(label, -1) for label in predicted.types], np.int32)
-    right = same[predicted.ids] == gold.ids
+    pairs, number = gold.paired(predicted)
+    confusion = dict(zip(pairs, np.bincount(number).tolist(), strict=True))
+    right = np.array([a == b for a, b in pairs], bool)[number]
     correct_sentences = np.logical_and.reduceat(right, pointers(lengths)[:-1])
     return Report(
         task=task,

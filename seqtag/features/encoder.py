@@ -6,11 +6,12 @@ import sys
 from functools import cache, partial
 from mmap import ACCESS_COPY, mmap
 from sys import getsizeof
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from seqtag.engine import backend
+from seqtag.engine.arrays import numbered_pairs
 from seqtag.features.attributes import BoundAttribute
 from seqtag.features.native import hash_attributes
 from seqtag.features.normal_forms import normal_forms
@@ -58,6 +59,16 @@ class Column(NamedTuple):
         """
         distinct = cls.of(values)
         return cls(distinct.types, distinct.ids[ids])
+
+    def paired(self, other: Column) -> tuple[list[tuple[str, str]], NDArray[np.signedinteger[Any]]]:
+        """Return the distinct pairs with the values of another column, and which each token has.
+
+        >>> Column.of(["to", "be", "to"]).paired(Column.of(["PART", "AUX", "PART"]))
+        ([('to', 'PART'), ('be', 'AUX')], array([0, 1, 0]))
+        """
+        ours, theirs, number = numbered_pairs(self.ids, other.ids, len(other.types))
+        pairs = zip(ours.tolist(), theirs.tolist(), strict=True)
+        return [(self.types[a], other.types[b]) for a, b in pairs], number
 
     def values(self) -> list[str]:
         """Return the value of every token."""

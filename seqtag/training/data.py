@@ -30,7 +30,7 @@ from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
 from seqtag.corpus.withheld import withheld
 from seqtag.engine import backend
-from seqtag.engine.arrays import pointers
+from seqtag.engine.arrays import numbered_pairs, pointers
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from seqtag.corpus.layout import Layout
     from seqtag.corpus.sentence import Labels
-    from seqtag.labels.coding import LabelCoding
     from seqtag.labels.schemes import Transition
 
 _log = logging.getLogger("seqtag")
@@ -153,17 +152,15 @@ class TrainingData(NamedTuple):
         names = [*self.labels.types, None]
         before, after = self.neighbors()
         last = after == len(self.labels.types)  # the other pairs are counted from their right
-        pairs = np.concatenate([before, self.labels.ids[last]]) * np.int64(len(names))
-        pairs += np.concatenate([self.labels.ids, after[last]])
-        found, counts = np.unique(pairs, return_counts=True)
-        return Counter(
-            {
-                (names[pair // len(names)], names[pair % len(names)]): count
-                for pair, count in zip(found.tolist(), counts.tolist(), strict=True)
-                if self.unlabeled is None
-                or self.unlabeled not in (names[pair // len(names)], names[pair % len(names)])
-            }
+        left, right, number = numbered_pairs(
+            np.concatenate([before, self.labels.ids[last]]),
+            np.concatenate([self.labels.ids, after[last]]),
+            len(names),
         )
+        pairs = [(names[a], names[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+        counts = zip(pairs, np.bincount(number).tolist(), strict=True)
+        mark = self.unlabeled
+        return Counter({pair: n for pair, n in counts if mark is None or mark not in pair})
 
     def where(self, kept: NDArray[np.bool_]) -> TrainingData:
         """Return some of the sentences, (sentences,) bool, and only the values that they have."""
@@ -182,12 +179,9 @@ class TrainingData(NamedTuple):
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the distinct pairs of form and label of labeled tokens; none without forms."""
-        forms, types = self.columns.get("form"), self.labels.types
-        if forms is not None:
-            width = np.int64(len(types))
-            for pair in np.unique(forms.ids * width + self.labels.ids).tolist():
-                if types[pair % width] != self.unlabeled:
-                    yield forms.types[pair // width], types[pair % width]
+        if "form" in self.columns:
+            pairs, _ = self.columns["form"].paired(self.labels)
+            yield from (pair for pair in pairs if pair[1] != self.unlabeled)
 
     def once_in_chunks(self) -> float:
         """Return the share of the words in chunks that occur there once; 0 without chunks."""
@@ -206,42 +200,27 @@ class TrainingData(NamedTuple):
         found: NDArray[np.bool_] = self.labels.ids != types.index(self.unlabeled)
         return found
 
-    def encoded_by(self, coding: LabelCoding, forms: Column | None = None) -> Column:
-        """Return the labels as they are learned.
-
-        Chunk labels depend on their neighbors: each window of three labels is converted once.
-        Lemmas depend on the form: each pair of form and lemma is converted once.
-        """
-        if not coding.changes_labels:
-            return self.labels
-        if forms is not None and coding.needs_forms:
-            width = np.int64(len(self.labels.types))
-            pairs, which = np.unique(forms.ids * width + self.labels.ids, return_inverse=True)
-            learned = coding.encode(
-                [self.labels.types[pair % width] for pair in pairs.tolist()],
-                [forms.types[pair // width] for pair in pairs.tolist()],
-            )
-            found = Column.of(learned)
-            return Column(found.types, found.ids[which.reshape(-1)])
-        names = [*self.labels.types, None]
-        before, after = self.neighbors()
-        width = np.int64(len(names))
-        windows = (before * width + self.labels.ids) * width + after
-        _, first, which = np.unique(windows, return_index=True, return_inverse=True)
-        labels = []
-        for i in first.tolist():
-            window = [names[n] for n in (before[i], self.labels.ids[i], after[i])]
-            known = [name for name in window if name is not None]
-            labels.append(coding.encode(known)[int(window[0] is not None)])
-        found = Column.of(labels)
-        return Column(found.types, found.ids[which.reshape(-1)])
-
     def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the label ids before and after each token; the number of labels at the ends."""
         ids, ptr = self.labels.ids, pointers(self.lengths)
         before, after = np.roll(ids, 1), np.roll(ids, -1)
         before[ptr[:-1]] = after[ptr[1:] - 1] = len(self.labels.types)
         return before, after
+
+    def windows(
+        self,
+    ) -> tuple[list[tuple[str | None, str, str | None]], NDArray[np.signedinteger[Any]]]:
+        """Return the distinct triples of adjacent labels, and which each token is the middle of.
+
+        The neighbors of the first and the last label of a sentence are None.
+        """
+        names = [*self.labels.types, None]
+        before, after = self.neighbors()
+        of_pair = numbered_pairs(before, self.labels.ids, len(names))
+        pair, right, number = numbered_pairs(of_pair[2], after, len(names))
+        left, middle = of_pair[0][pair], of_pair[1][pair]
+        windows = zip(left.tolist(), middle.tolist(), right.tolist(), strict=True)
+        return [(names[a], self.labels.types[b], names[c]) for a, b, c in windows], number
 
     def digest(self) -> str:
         """Return the SHA-256 of the sentences, their labels and columns."""
@@ -369,11 +348,9 @@ class Corpus(NamedTuple):
         elif gathered.missing:
             raise gathered.missing
         if len(labels) > 1:
-            width, types = np.int64(len(labels[1].types)), labels[0].types
-            pairs, ids = np.unique(both.ids * width + labels[1].ids, return_inverse=True)
-            names = [(types[pair // width], labels[1].types[pair % width]) for pair in pairs]
-            joined = Column.of(each[0] if each[0] == mark else label.join(each) for each in names)
-            both = Column(joined.types, joined.ids[ids.reshape(-1)])
+            pairs, number = both.paired(labels[1])
+            joined = Column.of(pair[0] if pair[0] == mark else label.join(pair) for pair in pairs)
+            both = Column(joined.types, joined.ids[number])
         if check and mark is None:
             check_labels(both.types, label, self.name)
         named = dict(zip(columns, found, strict=False))

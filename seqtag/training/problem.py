@@ -20,6 +20,7 @@ from seqtag.engine.arrays import (
     LabelComponents,
     LabelsByTags,
     TagDictionary,
+    numbered_pairs,
     pointers,
 )
 from seqtag.engine.keys import keys
@@ -406,16 +407,10 @@ class DevJudge:
             return evaluate(self._chunks, written, scheme=tagger.label_scheme, **facts)
         predicted = Column(list(model.labels), ids)
         if model.coding.needs_forms and self._forms is not None:
-            pairs = self._forms.ids * np.int64(len(model.labels)) + ids
-            pairs, which = np.unique(pairs, return_inverse=True)
-            form, label = np.divmod(pairs, len(model.labels))
-            predicted = Column.of(
-                model.coding.decode(
-                    [model.labels[i] for i in label.tolist()],
-                    [self._forms.types[i] for i in form.tolist()],
-                )
-            )
-            predicted = Column(predicted.types, predicted.ids[which.reshape(-1)])
+            pairs, number = self._forms.paired(predicted)
+            scripts, words = [script for _, script in pairs], [form for form, _ in pairs]
+            lemmas = Column.of(model.coding.decode(scripts, words))
+            predicted = Column(lemmas.types, lemmas.ids[number])
         predicted = Column(predicted.types, predicted.ids[self._known])
         return evaluate_columns(self._gold, predicted, self._lengths, **facts)
 
@@ -512,7 +507,7 @@ def labels_of_words(
 
 
 # --------------------------------------------------------------------------- labels by tags
-_PAIRS = 2  # times that a label must occur with predicted tags
+_LEAST_WITH_TAGS = 2  # times that a label must occur with predicted tags
 
 
 def tag_keys(
@@ -587,8 +582,9 @@ def labels_by_tags(
     """
     known = y >= 0
     seen, number = np.unique(tags, return_inverse=True)
-    pairs, count = np.unique((number.reshape(-1) * len(labels) + y)[known], return_counts=True)
-    number, label = np.divmod(pairs[count >= _PAIRS], len(labels))
+    number, label, pair = numbered_pairs(number.reshape(-1)[known], y[known], len(labels))
+    often = np.bincount(pair) >= _LEAST_WITH_TAGS
+    number, label = number[often], label[often]
     likely = np.isin(seen, gold_tags)[number]
     number, label = number[likely], label[likely]
     all_keys, all_labels = [gold_tags[known], seen[number]], [y[known], label]
@@ -599,8 +595,7 @@ def labels_by_tags(
         all_keys.append(np.repeat(init.by_tags.keys, np.diff(init.by_tags.row_ptr)))
         all_labels.append(label_places(labels, init.labels)[init.by_tags.labels])
     found, number = np.unique(np.concatenate(all_keys), return_inverse=True)
-    pairs = np.unique(number.reshape(-1) * len(labels) + np.concatenate(all_labels))
-    number, label = np.divmod(pairs, len(labels))
+    number, label, _ = numbered_pairs(number.reshape(-1), np.concatenate(all_labels), len(labels))
     counts = np.bincount(number, minlength=len(found))
     kept = (found > 0) & ((counts == 1) | ~np.isin(found, words))
     label = label[kept[number]].astype(np.uint16)
@@ -671,6 +666,9 @@ def learned_labels(
 ) -> LearnedLabels:
     """Return the labels of each token as they are learned.
 
+    Lemmas depend on the form, and each pair of the two is encoded once. Chunk labels depend on
+    their neighbors, and each window of three labels is.
+
     Parameters
     ----------
     examples
@@ -681,39 +679,46 @@ def learned_labels(
         The forms, for a coding that needs them.
     """
     mark, labels = examples.unlabeled, examples.labels
-    if mark is None or mark not in labels.types:
-        found = examples.encoded_by(coding, forms)
-        return LearnedLabels([(label,) for label in found.types], found.ids)
+    possible: list[tuple[str, ...]]
     if not coding.changes_labels:
-        return LearnedLabels(
-            [() if label == mark else (label,) for label in labels.types], labels.ids
-        )
+        possible = [() if label == mark else (label,) for label in labels.types]
+        return LearnedLabels(possible, labels.ids)
     if coding.needs_forms and forms is not None:
-        labeled = labels.ids != labels.types.index(mark)
-        given = Column(labels.types, labels.ids[labeled])
-        found = examples._replace(labels=given).encoded_by(
-            coding, Column(forms.types, forms.ids[labeled])
-        )
-        learned_ids = np.full(len(labeled), len(found.types), np.int32)
-        learned_ids[labeled] = found.ids
-        return LearnedLabels([*((label,) for label in found.types), ()], learned_ids)
+        pairs, number = forms.paired(labels)
+        known = [pair for pair in pairs if pair[1] != mark]
+        scripts = coding.encode([lemma for _, lemma in known], [form for form, _ in known])
+        script_of = dict(zip(known, scripts, strict=True))
+        possible = [(script_of[pair],) if pair in script_of else () for pair in pairs]
+    else:
+        windows, number = examples.windows()
+        others = [label for label in labels.types if label != mark]
+        possible = [_learned_in(window, coding, mark, others) for window in windows]
+    number_of: dict[tuple[str, ...], int] = {}
+    ids = [number_of.setdefault(each, len(number_of)) for each in possible]
+    return LearnedLabels([*number_of], np.array(ids, np.int32)[number])
 
-    # Labels depend on their neighbors. An unknown neighbor is replaced by one label of each kind
-    # that makes a difference: each prefix, of the same chunk type and of another.
-    names = [*labels.types, None]
-    known = [(label, *parse(label)) for label in labels.types if label != mark]
-    before, after = examples.neighbors()
-    windows, which = np.unique(np.stack([before, labels.ids, after]), axis=1, return_inverse=True)
-    number: dict[tuple[str, ...], int] = {}
-    ids = []
-    for window in windows.T.tolist():
-        left, label, right = (names[n] for n in window)
-        learned: set[str] = set()
-        if label is not None and label != mark:
-            kind = parse(label)[1]
-            kinds = {(prefix, of == kind): name for name, prefix, of in known}.values()
-            for b, a in product(*(kinds if side == mark else [side] for side in (left, right))):
-                context = [each for each in (b, label, a) if each is not None]
-                learned.add(coding.encode(context)[int(b is not None)])
-        ids.append(number.setdefault((*sorted(learned),), len(number)))
-    return LearnedLabels([*number], np.array(ids, np.int32)[which.reshape(-1)])
+
+def _learned_in(
+    window: tuple[str | None, str, str | None],
+    coding: LabelCoding,
+    mark: str | None,
+    labels: Sequence[str],
+) -> tuple[str, ...]:
+    """Return what the middle one of three labels may be learned as; nothing if it is the mark.
+
+    An unknown neighbor is replaced by one label of each kind that makes a difference: each prefix,
+    of the same chunk type and of another.
+    """
+    left, label, right = window
+    if label == mark:
+        return ()
+    sides: list[Iterable[str | None]] = [[left], [right]]
+    if mark is not None and mark in (left, right):
+        kind = parse(label)[1]
+        stand_ins = {(parse(name)[0], parse(name)[1] == kind): name for name in labels}
+        sides = [stand_ins.values() if side == mark else [side] for side in (left, right)]
+    learned = set()
+    for before, after in product(*sides):
+        context = [name for name in (before, label, after) if name is not None]
+        learned.add(coding.encode(context)[int(before is not None)])
+    return (*sorted(learned),)

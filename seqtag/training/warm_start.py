@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqtag.engine.arrays import Cells, HashArray, TagDictionary, pointers
+from seqtag.engine.arrays import Cells, HashArray, TagDictionary, numbered_pairs, pointers
 from seqtag.errors import LabelError, ModelFileError
 from seqtag.labels.column import component_names
 from seqtag.labels.schemes import invalid_transitions, scheme_of
@@ -229,12 +229,12 @@ def merged_tag_dictionary(
     before
         Keys of words that the model knows.
     """
-    old, width = model.tag_dictionary, len(labels)
+    old = model.tag_dictionary
     kept = np.union1d(old.keys, np.setdiff1d(often.keys, before))
     key, ours = (np.repeat(each.keys, np.diff(each.row_ptr)) for each in (seen, old))
     fits = np.isin(key, kept)
     word = np.searchsorted(kept, np.concatenate([key[fits], ours]))
     label = np.concatenate([seen.labels[fits], label_places(labels, model.labels)[old.labels]])
-    word, label = np.divmod(np.unique(word * width + label), width)
+    word, label, _ = numbered_pairs(word, label, len(labels))
     row_ptr = pointers(np.bincount(word, minlength=len(kept)))
     return TagDictionary(often.attribute, kept, row_ptr, label.astype(np.uint16))

@@ -126,7 +126,6 @@ def test_columns_are_scored_as_sentences_are(label, sample_dir, monkeypatch):
             report = judge(cells)
             tagger = Tagger(problem.model(cells))
             assert report == score(tagger, dev, words=False)
-            assert [*report.confusion] == [*score(tagger, dev, words=False).confusion]
             seen.append(report.score)
             return report
 
