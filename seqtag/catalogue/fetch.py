@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from seqtag.errors import CatalogueError
 from seqtag.storage import locks
+from seqtag.storage.digests import digest_of
 from seqtag.storage.output import atomic
 
 if TYPE_CHECKING:
@@ -165,15 +166,6 @@ def _record(file: RemoteFile, target: Path) -> None:
         "authors; it was recorded and is required from now on",
         *(name, digest),
     )
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
-    sha = hashlib.sha256()
-    with path.open("rb") as opened:
-        while chunk := opened.read(1 << 20):
-            sha.update(chunk)
-    return sha.hexdigest()
 
 
 def _download(file: RemoteFile, target: Path, expected: str | None, folder: Path | None) -> None:

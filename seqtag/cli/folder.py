@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from seqtag.catalogue.fetch import locate
 from seqtag.cli.common import ATTRIBUTES, Notes, complain, load_model, os_message, refuse, usage
 from seqtag.corpus.layout import LAYOUT_OPTIONS
 from seqtag.model.embedded import DEFAULT_MODELS
+from seqtag.storage.digests import digest_of
 from seqtag.tagging.streams import TagOptions
 
 if TYPE_CHECKING:
@@ -67,12 +67,13 @@ def tag_into_folder(
         refuse("expected files to tag into a folder, found standard input; name the files")
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about single files
     begun, shown, done = perf_counter(), monotonic(), 0
+    attributes = click.get_current_context().meta.get(ATTRIBUTES, ())
     with usage(), notes.bar("file", None) as bar:
         options = FileOptions(
             format=reading.format,
             max_sentence=reading.limits.sentence,
             mode=reading.limits.mode,
-            attributes=tuple(map(_digest_of, click.get_current_context().meta.get(ATTRIBUTES, ()))),
+            attributes=tuple(digest_of(Path(file)) for file in attributes),
             **{name: getattr(reading, name) for name in LAYOUT_OPTIONS},
             **tagging,
         )
@@ -97,10 +98,6 @@ def tag_into_folder(
         f"failed; {summary.tokens:,} words in {seconds:.1f} s"
     )
     return 1 if summary.failures else 0
-
-
-def _digest_of(file: str) -> str:
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 def _done(summary: Summary) -> int:

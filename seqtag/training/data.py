@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("seqtag")
 
-_LONG = 600  # words; hardly any sentence has more
+_LONG_SENTENCE = 600  # words; hardly any has more
 
 Source = (
     str
@@ -342,11 +342,11 @@ class Corpus(NamedTuple):
         found, lengths = gathered.finish()
         labels, mark = found[len(columns) :], unlabeled.mark
         both, lacks = labels[0], False
-        if gathered.missing and (lacks := lacks_outside(label.name, both.types)):
-            note_outside(label.name, self.name)
-            both = _with_outside(both)
-        elif gathered.missing:
-            raise gathered.missing
+        if gathered.missing:
+            lacks = lacks_outside(label.name, both.types)
+            if not lacks:
+                raise gathered.missing
+            both = self._with_outside(label.name, both)
         if len(labels) > 1:
             pairs, number = both.paired(labels[1])
             joined = Column.of(pair[0] if pair[0] == mark else label.join(pair) for pair in pairs)
@@ -358,8 +358,7 @@ class Corpus(NamedTuple):
         of_rows = layout is not None and layout.format == "columns"
         facts = layout.learned(label.columns[0]).to_json() if layout and of_rows else None
         is_flat = layout is not None and layout.scheme == "none"
-        data = TrainingData(named, both, lengths, unlabeled=mark, layout=facts, is_flat=is_flat)
-        data = data._replace(lacks_outside=lacks)
+        data = TrainingData(named, both, lengths, None, mark, facts, is_flat, lacks)
         if not is_flat:
             self._check_chunks(data, label)
         if mark is None:
@@ -392,10 +391,9 @@ class Corpus(NamedTuple):
         """
         columns, lengths = self._gathered(_Gathering(names, None)).finish()
         found = dict(zip(names, columns, strict=True))
-        for name in names:
-            if lacks_outside(name, found[name].types):
-                note_outside(name, self.name)
-                found[name] = _with_outside(found[name])
+        for name, column in found.items():
+            if lacks_outside(name, column.types):
+                found[name] = self._with_outside(name, column)
         for name in labels:
             check_labels(found[name].types, LabelColumn(name), self.name)
         return found, lengths
@@ -442,6 +440,11 @@ class Corpus(NamedTuple):
         first = self.sources[0] if self.sources else None
         return first.layout if isinstance(first, SentenceStream) else None
 
+    def _with_outside(self, name: str, column: Column) -> Column:
+        """Return a column with ``O`` for words without a label, and log it."""
+        note_outside(name, self.name)
+        return Column.of_types([OUTSIDE if v == "_" else v for v in column.types], column.ids)
+
     def _check_chunks(self, data: TrainingData, label: LabelColumn) -> None:
         """Refuse labels of another kind in a column of chunk labels, and note long sentences."""
         counts = dict(zip(data.labels.types, np.bincount(data.labels.ids).tolist(), strict=True))
@@ -455,7 +458,8 @@ class Corpus(NamedTuple):
             )
             raise LabelError(msg, source=source, line=line)
         longest = int(data.lengths.max())
-        if longest > _LONG and self._layout is not None and self._layout.sentences == "blank":
+        layout = self._layout
+        if longest > _LONG_SENTENCE and layout is not None and layout.sentences == "blank":
             _log.warning(
                 "%s: a sentence of %s words: are blank lines between sentences missing? Choose "
                 "--sentences restart, --sentences COLUMN or --sentences punctuation",
@@ -694,11 +698,6 @@ class _Gathering:
             for name, number, ids in zip(self._names, self._numbers, self._ids, strict=True)
         ]
         return columns, np.frombuffer(self._lengths, np.int64)
-
-
-def _with_outside(column: Column) -> Column:
-    """Return a column with ``O`` for words without a label."""
-    return Column.of_types([OUTSIDE if v == "_" else v for v in column.types], column.ids)
 
 
 def _as_sets(column: Column, name: str) -> Column:

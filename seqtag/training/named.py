@@ -7,13 +7,14 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
-from seqtag.catalogue.fetch import MissingPartError, digest_of, expected_digest, fetch
+from seqtag.catalogue.fetch import MissingPartError, expected_digest, fetch
 from seqtag.corpus.read import ReadOptions
 from seqtag.errors import CatalogueError
 from seqtag.evaluation.systems import score_system
 from seqtag.model import bundle, container
 from seqtag.model.embedded import trained_path
 from seqtag.storage import locks, strict_json
+from seqtag.storage.digests import digest_of
 from seqtag.storage.output import atomic
 from seqtag.tagging.pipeline import of_models
 from seqtag.training.plan import PRESETS
