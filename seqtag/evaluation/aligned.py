@@ -9,7 +9,6 @@ Trees are ignored and may be missing; empty nodes are left out.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
@@ -17,7 +16,7 @@ from unicodedata import normalize
 from seqtag.caching import BoundedCache
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean
-from seqtag.evaluation.counts import Counts, PlacedSamples, Samples, share
+from seqtag.evaluation.counts import Counts, PlacedCounts, Samples, share
 from seqtag.evaluation.text_tables import Section, row, signature_of, text_of
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ UNIVERSAL_FEATURES = frozenset(_FEATURES.split())
 """Features shared by all languages; others are not scored."""
 
 _PIECES = ("tokens", "sentences", "words")
+_ITEMS = {name: name if name in _PIECES else "words" for name in METRICS}  # scored by metric
 _SHOWN = 20  # characters of text in messages
 
 
@@ -204,59 +204,40 @@ def score_aligned(
             f"{did_you_mean(headline, METRICS)}; choose one of these"
         )
         raise LabelError(msg)
-    correct, found, total = (Counter[str]() for _ in range(3))
-    places = PlacedSamples() if samples else None
+    counts = PlacedCounts(by_sentence=samples)
     left: list[_Word] = []
     right: list[_Word] = []
     for expected, guessed in segments(placed(gold), placed(predicted)):
-        for count, sentences in ((total, expected), (found, guessed)):
-            count["sentences"] += len(sentences)
-            count["tokens"] += sum(len(sentence.tokens) for sentence in sentences)
-            count["words"] += sum(len(sentence.words) for sentence in sentences)
-        ours, theirs = (
-            {
-                "sentences": {(sentence.start, sentence.end) for sentence in sentences},
-                "tokens": {span for sentence in sentences for span in sentence.tokens},
-            }
-            for sentences in (expected, guessed)
-        )
-        for name, spans in ours.items():
-            correct[name] += len(spans & theirs[name])
-        if places is not None:  # count the items by the gold sentence that they begin in
-            places.starts.extend(sentence.start for sentence in expected)
-            for side, sentences in ((1, guessed), (2, expected)):
-                for sentence in sentences:
-                    places.count("sentences", side, [sentence.start])
-                    places.count("tokens", side, (start for start, _ in sentence.tokens))
-                    places.count("words", side, (word.start for word in sentence.words))
-            for name, spans in ours.items():
-                places.count(name, 0, (start for start, _ in spans & theirs[name]))
-        left.extend(word for sentence in expected for word in sentence.words)
-        right.extend(word for sentence in guessed for word in sentence.words)
+        counts.starts.extend(sentence.start for sentence in expected)
+        spans = [_spans(sentences) for sentences in (expected, guessed)]
+        for name, ours in spans[0].items():
+            counts.count(name, 0, [start for start, _ in ours & spans[1][name]])
+        for side, sentences, words in ((1, guessed, right), (2, expected, left)):
+            more = [word for sentence in sentences for word in sentence.words]
+            counts.count("sentences", side, [sentence.start for sentence in sentences])
+            tokens = [start for sentence in sentences for start, _ in sentence.tokens]
+            counts.count("tokens", side, tokens)
+            counts.count("words", side, [word.start for word in more])
+            words += more
         for word, guess in _aligned_words(left, right):
-            correct["words"] += 1
             names = ("upos", "xpos", "feats")
             same = [n for n in names if getattr(word.labels, n) == getattr(guess.labels, n)]
             if len(same) == 3:
                 same.append("alltags")
             if word.labels.lemma in ("_", guess.labels.lemma):
                 same.append("lemma")
-            correct.update(same)
-            if places is not None:
-                for name in ("words", *same):
-                    places.count(name, 0, [word.start])
-    return AlignedReport(
-        {
-            name: Counts(
-                correct[name],
-                *(count[name if name in _PIECES else "words"] for count in (found, total)),
-            )
-            for name in METRICS
-        },
-        headline,
-        origin,
-        places.samples(METRICS, _PIECES) if places else None,
-    )
+            for name in ("words", *same):
+                counts.count(name, 0, [word.start])
+    return AlignedReport(counts.metrics(_ITEMS), headline, origin, counts.samples(_ITEMS))
+
+
+def _spans(sentences: Iterable[PlacedSentence]) -> dict[str, set[tuple[int, int]]]:
+    """Return where sentences and their tokens begin and end."""
+    sentences = [*sentences]
+    return {
+        "sentences": {(sentence.start, sentence.end) for sentence in sentences},
+        "tokens": {span for sentence in sentences for span in sentence.tokens},
+    }
 
 
 # ----------------------------------------------------------------- positions of words

@@ -115,8 +115,13 @@ class Samples:
         return np.stack(columns, axis=1) if columns else np.zeros((len(self), 0, 3))
 
 
-class PlacedSamples:
-    """Counts of items by the gold sentence that they begin in, for any segmentation.
+class PlacedCounts:
+    """Counts of items by metric, and if asked for by the gold sentence that they begin in.
+
+    Parameters
+    ----------
+    by_sentence
+        Whether to count by sentence.
 
     Attributes
     ----------
@@ -124,24 +129,36 @@ class PlacedSamples:
         Offsets of the gold sentences, as far as they are known; the first is 0.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_sentence: bool):
         self.starts: list[int] = []
-        self._items: Counter[tuple[str, int, int]] = Counter()
+        self._total: Counter[tuple[str, int]] = Counter()
+        self._items: Counter[tuple[str, int, int]] | None = Counter() if by_sentence else None
 
-    def count(self, name: str, side: int, starts: Iterable[int]) -> None:
+    def count(self, name: str, side: int, starts: Collection[int]) -> None:
         """Count items by their offsets; the side is 0 for correct, 1 for found, 2 for gold ones."""
-        for start in starts:
-            self._items[name, side, bisect_right(self.starts, start) - 1] += 1
+        self._total[name, side] += len(starts)
+        if self._items is not None:
+            for start in starts:
+                self._items[name, side, bisect_right(self.starts, start) - 1] += 1
 
-    def samples(self, metrics: Iterable[str], pieces: Collection[str]) -> Samples:
-        """Return the counts by sentence; found and gold counts of labels are those of words."""
-        names = [(name, name if name in pieces else "words") for name in metrics]
-        samples, items = Samples(), self._items
+    def metrics(self, names: Mapping[str, str]) -> dict[str, Counts]:
+        """Return the counts by metric, given the items that each metric is a share of."""
+        total = self._total
+        return {
+            name: Counts(total[name, 0], total[items, 1], total[items, 2])
+            for name, items in names.items()
+        }
+
+    def samples(self, names: Mapping[str, str]) -> Samples | None:
+        """Return the counts by sentence, as `metrics`; None if they were not asked for."""
+        if self._items is None:
+            return None
+        samples, found = Samples(), self._items
         for i in range(len(self.starts)):
             samples.add(
                 {
-                    name: Counts(items[name, 0, i], items[piece, 1, i], items[piece, 2, i])
-                    for name, piece in names
+                    name: Counts(found[name, 0, i], found[items, 1, i], found[items, 2, i])
+                    for name, items in names.items()
                 }
             )
         return samples
