@@ -76,18 +76,18 @@ LANES = (
         (
             Stage("corpus.read:ReadOptions.open", TAG, "sentences"),
             Stage(
-                "tagging.tagger:Tagger.tag_many",
+                "tagging.runtime:ModelRuntime.labels_of",
                 "tagging.streams:_tagged_batches",
                 "batches of sentences",
             ),
             Stage(
                 "tagging.encode:rows_of_columns",
-                "tagging.runtime:ModelRuntime._encode",
+                "tagging.runtime:ModelRuntime.encode",
                 "column values",
             ),
             Stage(
                 "features.encoder:Encoder.encode",
-                "tagging.runtime:ModelRuntime._encode",
+                "tagging.runtime:ModelRuntime.encode",
                 "type ids; hashes of new types",
             ),
             Stage(
@@ -97,12 +97,12 @@ LANES = (
             ),
             Stage(
                 "labels.coding:LabelCoding.decode",
-                "tagging.runtime:ModelRuntime._write_labels",
+                "tagging.runtime:ModelRuntime.write_labels",
                 "labels in the file's scheme",
             ),
             Stage(
                 "labels.column:LabelColumn.split",
-                "tagging.tagger:Tagger.split_label",
+                "tagging.runtime:ModelRuntime.split_label",
                 "values of the label columns",
             ),
             Stage(

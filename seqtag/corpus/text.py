@@ -76,32 +76,50 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
     tokenizer NLTK recommends (``don't`` gives ``do`` and ``n't``). Forms are what is written:
     quotes stay as they are. The column ``misc`` says ``SpaceAfter=No`` where words touch.
     """
-    splitter, tokenizer = _tools()
     for raw, line in lines_of(stream):
         text = raw.replace(MARK, " ")
-        if not text.strip():  # much faster than by NLTK
-            yield SpanSentence(raw, source, line, {"form": [], "misc": []}, [], {})
-            continue
         begin = 0
-        for end in _sentence_ends(text, splitter):
-            piece = text[begin:end]
-            spans = word_spans(piece, tokenizer)
-            glued = [b < len(piece) and not piece[b].isspace() for _, b in spans]
-            if glued and end < len(text) and not text[end].isspace():
-                glued[-1] = True
+        for end, spans in sentences_of_line(text):
+            glued = [b < len(text) and not text[b].isspace() for _, b in spans]
             values = {
-                "form": [piece[a:b] for a, b in spans],
+                "form": [text[a:b] for a, b in spans],
                 "misc": ["SpaceAfter=No" if g else "_" for g in glued],
             }
-            yield SpanSentence(raw[begin:end], source, line, values, [a for a, _ in spans], {})
+            starts = [a - begin for a, _ in spans]
+            yield SpanSentence(raw[begin:end], source, line, values, starts, {})
             begin = end
 
 
-def _sentence_ends(text: str, splitter: Any) -> Iterator[int]:
-    """Yield where sentences end; white space after a sentence opens the next.
+def sentences_of_line(text: str) -> Iterator[tuple[int, list[Span]]]:
+    r"""Yield for each sentence of a line where it ends, and the spans of its words.
 
-    They come piece by piece, so that a reader with a time limit may stop within a long line.
+    White space after a sentence opens the next. They come one by one, so that a reader with a time
+    limit may stop within a long line.
+
+    Examples
+    --------
+    >>> list(sentences_of_line("It does. Why?\n"))
+    [(8, [(0, 2), (3, 7), (7, 8)]), (14, [(9, 12), (12, 13)])]
     """
+    if not text.strip():  # much faster than by NLTK
+        yield len(text), []
+        return
+    splitter, tokenizer = _tools()
+    begin = 0
+    for end in _sentence_ends(text, splitter):
+        spans = word_spans(text[begin:end], tokenizer)
+        yield end, [(begin + a, begin + b) for a, b in spans]
+        begin = end
+
+
+def certain_part(text: str) -> str:
+    """Return the part of a line that is not complete whose sentences are certain."""
+    *_, (start, _) = _pieces_of(text)
+    return text[:start]
+
+
+def _sentence_ends(text: str, splitter: Any) -> Iterator[int]:
+    """Yield where the sentences of a line end."""
     end = 0
     for a, b in _pieces_of(text):
         for _, stop in splitter.span_tokenize(text[a:b]):

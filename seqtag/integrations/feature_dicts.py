@@ -115,12 +115,12 @@ class FeatureDictTagger:
         found = self._weights.decode(x)
         return [self._written(found[a:b]) for a, b in pairwise(x.sentence_ptr.tolist())]
 
-    def leads(
+    def margins_of_labels(
         self, sentences: Iterable[Sequence[Any]], labels: Sequence[str]
     ) -> list[tuple[list[str], NDArray[np.float64]]]:
-        """Return for each sentence its labels, and by how much they lead over others.
+        """Return for each sentence its labels, and their margins over each of some labels.
 
-        The lead (tokens, labels) over a label is the score of the best sequence less that of the
+        The margin (tokens, labels) over a label is the score of the best sequence less that of the
         best one with this label at the token; infinite if the label is impossible there.
         """
         x = index_feature_dicts(sentences, self.model.names, grow=False)

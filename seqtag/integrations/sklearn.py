@@ -307,8 +307,9 @@ class SequencePerceptron(BaseEstimator):
         gold = _gold_labels(given, self.tagger_.label_scheme, self.classes_.tolist(), "<y>")
         margins: list[float] = []
         right: list[bool] = []
-        for expected, (labels, leads) in zip(gold, self._leads(sentences), strict=True):
-            margins += _margins(leads, self._columns_of(labels)).tolist()
+        found = self._margins_of_labels(sentences)
+        for expected, (labels, by_label) in zip(gold, found, strict=True):
+            margins += _margins(by_label, self._columns_of(labels)).tolist()
             right += [a == b for a, b in zip(labels, expected, strict=True)]
         if not np.isfinite(margins).any():
             msg = "expected tokens that could have several labels to calibrate on, found none"
@@ -358,11 +359,11 @@ class SequencePerceptron(BaseEstimator):
             raise SeqtagError(msg)
         names: list[str] = self.classes_.tolist()
         found = []
-        for labels, leads in self._leads(X):
+        for labels, by_label in self._margins_of_labels(X):
             best = self._columns_of(labels)
-            margins = _margins(leads, best)
-            others = 1 - np.reshape(calibration.of(leads.ravel()), leads.shape)
-            others[np.isinf(leads)] = 0
+            margins = _margins(by_label, best)
+            others = 1 - np.reshape(calibration.of(by_label.ravel()), by_label.shape)
+            others[np.isinf(by_label)] = 0
             rows = np.arange(len(best))
             others[rows, best] = 0
             score = np.where(np.isinf(margins), 1.0, calibration.of(margins))
@@ -382,19 +383,19 @@ class SequencePerceptron(BaseEstimator):
         sentences = [list(sentence) for sentence in X]
         return sentences if self._columns is None else _by_column(sentences, self._columns)
 
-    def _leads(self, X: Any) -> list[tuple[list[str], NDArray[np.float64]]]:
-        """Return for each sentence its labels and their leads over `classes_`.
+    def _margins_of_labels(self, X: Any) -> list[tuple[list[str], NDArray[np.float64]]]:
+        """Return for each sentence its labels and their margins over `classes_`.
 
         Where labels depend on their neighbors, another label of the same chunk type may stand for
         the learned label that was written as this one: it is no rival.
         """
         names: list[str] = self.classes_.tolist()
-        found = self.tagger_.leads(self._given(X), names)
+        found = self.tagger_.margins_of_labels(self._given(X), names)
         if not self.tagger_.model.coding.is_local:
             kinds = np.array([parse(name)[1] for name in names])
-            for labels, leads in found:
+            for labels, by_label in found:
                 own = np.array([parse(label)[1] for label in labels])
-                leads[(own[:, None] == kinds) & (leads == 0)] = np.inf
+                by_label[(own[:, None] == kinds) & (by_label == 0)] = np.inf
         return found
 
     def _columns_of(self, labels: Sequence[str]) -> NDArray[np.int64]:
@@ -563,9 +564,9 @@ def _labels_written(tagger: Tagger | FeatureDictTagger) -> set[str]:
     return {label for pair in pairs for label in coding.decode(pair)}
 
 
-def _margins(leads: NDArray[np.float64], best: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the margin of each token: its smallest lead over another label."""
-    others = leads.copy()
+def _margins(by_label: NDArray[np.float64], best: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the margin of each token: its smallest over another label."""
+    others = by_label.copy()
     others[np.arange(len(best)), best] = np.inf
     margins: NDArray[np.float64] = others.min(axis=1, initial=np.inf)
     return margins

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from seqtag.engine.interface import Comments, WordRows, WordScanner
     from seqtag.segmentation.multiword import Splitter
+    from seqtag.segmentation.rules import RuleSegmenter
     from seqtag.segmentation.segmenter import Segmenter
 
     Positions = NDArray[np.int64]
@@ -103,7 +104,7 @@ class SegmentedTexts(_Conllu):
         self,
         texts: Sequence[str],
         source: str,
-        segmenter: Segmenter,
+        segmenter: Segmenter | RuleSegmenter,
         splitter: Splitter | None = None,
         *,
         paragraphs: str = "auto",
@@ -222,7 +223,7 @@ class SegmentedText(_Conllu):
     def __init__(
         self,
         stream: SentenceStream,
-        segmenter: Segmenter,
+        segmenter: Segmenter | RuleSegmenter,
         splitter: Splitter | None = None,
         *,
         paragraphs: str = "auto",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,14 +11,12 @@ from seqtag.errors import SeqtagError
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
 from seqtag.segmentation.reading import SegmentedTexts
-from seqtag.tagging.document import Document, conllu_by_rules, sentences_in
+from seqtag.tagging.document import Document, sentences_in
 from seqtag.tagging.streams import FilledSentence, columns_needed, tag_stream, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from seqtag.corpus.read import SentenceStream
-    from seqtag.segmentation.reading import ConlluWriter
     from seqtag.serve.work import Deadline
     from seqtag.tagging.pipeline import Pipeline
 
@@ -56,35 +53,19 @@ def check_columns(pipeline: Pipeline) -> None:
         FilledSentence(sentence_of({"form": ["_"]})).column(name)  # raises the error of tagging
 
 
-def cut(
-    pipeline: Pipeline,
-    text: str,
-    deadline: Deadline,
-    writer: ConlluWriter | None = None,
-    *,
-    presegmented: bool = False,
-) -> SentenceStream:
-    """Return a text as CoNLL-U without annotation; rules cut it if the model does not."""
-    if pipeline.segmenter:
-        stream = read(TextBytes(text.encode()), "text")
-        options = {} if writer is None else {"writer": writer}
-        return pipeline.segmented(stream, presegmented=presegmented, **options)
-    conllu = conllu_by_rules(text, deadline.watch, writer, presegmented=presegmented)
-    return read(io.BytesIO(conllu.encode()), "conllu")
-
-
 def documents(pipeline: Pipeline, texts: Iterable[str], deadline: Deadline) -> Iterator[Document]:
     """Yield texts as documents; short ones are tagged together, which takes a tenth of the time."""
 
     def is_short(text: str) -> bool:
-        return bool(pipeline.segmenter) and len(text) <= SegmentedTexts.MOST_CHARACTERS
+        return len(text) <= SegmentedTexts.MOST_CHARACTERS
 
     for short, group in groupby(texts, is_short):
         if short:
             yield from deadline.watch(pipeline.pipe(group, batch_size=_BATCH_TEXTS))
             continue
         for text in group:
-            tagged = tag_text(pipeline.taggers, cut(pipeline, text, deadline), "conllu")
+            stream = pipeline.segmented(read(TextBytes(text.encode()), "text"))
+            tagged = tag_text(pipeline.taggers, stream, "conllu")
             yield pipeline.document(text, b"".join(deadline.watch(tagged)).decode())
 
 

@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING
 
 from seqtag.corpus import read, render
+from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import Surface, surface_of
 from seqtag.errors import SeqtagError
 from seqtag.segmentation.reading import ConlluWriter
-from seqtag.serve.annotation import check_columns, cut, documents, text_of
+from seqtag.serve.annotation import check_columns, documents, text_of
 from seqtag.serve.requests import check_fields
 from seqtag.tagging.streams import tag_text
 
@@ -98,7 +99,8 @@ def _input(
         writer = ConlluWriter(
             token_ranges="ranges" in names, normalized_spaces="normalized_spaces" in names
         )
-        return cut(pipeline, data, deadline, writer, presegmented="presegmented" in names)
+        text = read(TextBytes(data.encode()), "text")
+        return pipeline.segmented(text, writer=writer, presegmented="presegmented" in names)
     if wanted not in _INPUTS:
         msg = f"expected input {', '.join(_INPUTS)}, or a tokenizer, found {wanted[:80]!r}"
         raise SeqtagError(msg)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import Block, read, render
+from seqtag.corpus import Block
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.conllu import ConlluReader
 from seqtag.corpus.formats import to_token_list
 from seqtag.corpus.sentence import find_column, split_key, values_of
-from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import OUTSIDE
 from seqtag.labels.schemes import spans as spans_of
-from seqtag.segmentation.reading import ConlluWriter, SegmentedBlock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conllu import TokenList
 
@@ -535,9 +532,6 @@ def spans_in(
     return found
 
 
-# ------------------------------------------------------------------- text without a pipeline
-
-
 def encoded(text: str) -> bytes:
     """Encode a text in UTF-8.
 
@@ -559,84 +553,3 @@ def encoded(text: str) -> bytes:
             f"{error.start}; decode it from its bytes again, or leave it out"
         )
         raise SeqtagError(msg) from error
-
-
-def cut_by_rules(
-    text: str, watched: Callable[[Iterable[Sentence]], Iterable[Sentence]] = iter
-) -> list[Sentence]:
-    r"""Cut a text by the rules of `seqtag.corpus.text`; return sentences of CoNLL-U.
-
-    The arguments and errors are those of `conllu_by_rules`.
-
-    Examples
-    --------
-    >>> [sentence.column("misc") for sentence in cut_by_rules("Stop!  Now\n")]
-    [['SpaceAfter=No', 'SpacesAfter=\\s\\s'], ['SpacesAfter=\\n']]
-    """
-    return list(read(io.BytesIO(conllu_by_rules(text, watched).encode()), "conllu"))
-
-
-def conllu_by_rules(
-    text: str,
-    watched: Callable[[Iterable[Sentence]], Iterable[Sentence]] = iter,
-    writer: ConlluWriter | None = None,
-    *,
-    presegmented: bool = False,
-) -> str:
-    r"""Return the CoNLL-U of a text that is cut by the rules of `seqtag.corpus.text`.
-
-    Parameters
-    ----------
-    text
-        The text.
-    watched
-        Gets the sentences as they are found, and may stop there.
-    writer
-        Writes the sentences.
-    presegmented
-        Whether each line is one sentence.
-
-    Raises
-    ------
-    SeqtagError, TypeError
-        As `encoded`.
-
-    Examples
-    --------
-    >>> print(conllu_by_rules("Stop! Now\n", presegmented=True).splitlines()[1])
-    # text = Stop! Now
-    """
-    starts: list[int] = []
-    ends: list[int] = []
-    sentence_ends: list[int] = []
-    at = 0
-    for sentence in watched(read(TextBytes(encoded(text)), "text")):
-        if not len(sentence):
-            continue
-        for word in sentence.words:
-            starts.append(text.index(word, at))
-            ends.append(at := starts[-1] + len(word))
-        first = starts[-len(sentence)]
-        if presegmented and sentence_ends and "\n" not in text[ends[sentence_ends[-1] - 1] : first]:
-            sentence_ends.pop()
-        sentence_ends.append(len(starts))
-    if not starts:
-        return ""
-    return SegmentedBlock(
-        writer or ConlluWriter(),
-        text,
-        np.array(starts, np.int64),
-        np.array(ends, np.int64),
-        np.array(sentence_ends, np.int64),
-        before={0: text[: starts[0]]},
-    ).text
-
-
-def with_columns(
-    sentences: Sequence[Sentence], columns: Sequence[Mapping[str, Sequence[str]]]
-) -> str:
-    """Return the CoNLL-U of the words of sentences with these columns."""
-    return "".join(
-        render({"form": each.words, "misc": each.column("misc"), **more}, "conllu")
-        for each, more in zip(sentences, columns, strict=True)
-    )

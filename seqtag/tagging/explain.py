@@ -25,7 +25,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.engine.keys import keys
 from seqtag.errors import SeqtagError, did_you_mean
 from seqtag.features.encoder import Encoder
-from seqtag.tagging.encode import columns_of
+from seqtag.tagging.encode import allowed_of, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from seqtag.features.templates import CompiledTemplates, Template
     from seqtag.model.model import Model
     from seqtag.tagging.encode import AnySentence
+    from seqtag.tagging.runtime import ModelRuntime
 
-_SHOWN = 20  # labels in a message: all of Universal Dependencies
+_SHOWN_LABELS = 20  # in a message: all of Universal Dependencies
 
 LEFT, RIGHT = "<s>", "</s>"
 """Padding before and after a sentence."""
@@ -150,7 +151,55 @@ class Explanation:
         return self.to_text()
 
 
-def rival_ids(
+def _sums(rows: Sequence[Row]) -> tuple[float, float]:
+    return sum(row.label_weight for row in rows), sum(row.rival_weight for row in rows)
+
+
+def explain(
+    tagger: ModelRuntime, sentence: AnySentence, token: int, rival: str | None = None
+) -> Explanation:
+    """Explain a label: see `Tagger.explain`."""
+    model, names = tagger.model, tagger.model.labels
+    with tagger.workspace() as workspace:
+        batch = tagger.encode([sentence], [None], workspace)
+        words = batch.bounds[-1]
+        if not -words <= token < words:
+            msg = f"expected a word from 0 to {words - 1}, found {token}"
+            raise SeqtagError(msg)
+        token %= words
+        batch, found = tagger.decode_margins(batch)
+        best = found.labels.tolist()
+        written = tagger.write_labels(batch, found.labels)[0][token]
+        if rival is None:
+            wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
+        else:
+            written_so = tagger.ids_written(batch.forms[0][token] if batch.forms else "", rival)
+            shown = () if batch.forms else names  # scripts of lemmas are not for people
+            wanted = _rival_ids(rival, written_so, best[token], written, shown)
+        other, other_written = None, None
+        if wanted:
+            lists = [wanted if t == token else [] for t in range(words)]
+            _, ids = tagger.decode(batch._replace(allowed=allowed_of(lists)))
+            other, other_written = ids.tolist(), tagger.write_labels(batch, ids)[0][token]
+        label, other_label = written, other_written
+        if not batch.forms or written == other_written:  # as the rows show them
+            label, other_label = names[best[token]], other and names[other[token]]
+        columns = columns_of(sentence, model.compiled.columns)
+        encoded = Encoded(columns, batch.types, workspace.encoder.hashes)
+        rows = [*_of_words(model, encoded, token, best, other or best)]
+        if model.compiled.order:
+            rows += _of_chain(model, encoded, best, other or best)
+    if other is None:
+        rows = [row._replace(rival_weight=0.0) for row in rows]
+    rows = [row for row in rows if row.label_weight or row.rival_weight]
+    rows.sort(key=lambda row: -abs(row.label_weight - row.rival_weight))
+    a, b = _sums(rows)
+    margin = float("inf") if other is None else a - b
+    word, forms = columns[0][token], (written, other_written)
+    return Explanation(token, word, label, other_label, margin, tuple(rows), *forms)
+
+
+def _rival_ids(
     rival: str, written_so: Sequence[int], best: int, written: str, labels: Sequence[str]
 ) -> list[int]:
     """Return the ids of the labels that a rival names, as learned or as written.
@@ -164,7 +213,7 @@ def rival_ids(
     best, written
         Id of the predicted label, and how it is written.
     labels
-        Labels as learned; none if people do not read them (scripts of lemmas).
+        Labels as learned, as far as they may name it.
 
     Raises
     ------
@@ -180,13 +229,9 @@ def rival_ids(
     if rival in (label, written):
         raise SeqtagError(msg + ", the predicted label")
     others = sorted({*labels} - {label})
-    more = f" and {len(others) - _SHOWN} more" * (len(others) > _SHOWN)
-    shown = f"; the others are {', '.join(others[:_SHOWN])}{more}" * bool(others)
+    more = f" and {len(others) - _SHOWN_LABELS} more" * (len(others) > _SHOWN_LABELS)
+    shown = f"; the others are {', '.join(others[:_SHOWN_LABELS])}{more}" * bool(others)
     raise SeqtagError(msg + (did_you_mean(rival, others) or shown))
-
-
-def _sums(rows: Sequence[Row]) -> tuple[float, float]:
-    return sum(row.label_weight for row in rows), sum(row.rival_weight for row in rows)
 
 
 class Encoded(NamedTuple):
@@ -200,28 +245,6 @@ class Encoded(NamedTuple):
     def ptr(self) -> NDArray[np.int64]:
         """The pointer array of one sentence."""
         return np.array([0, self.types.shape[1]], np.int64)
-
-
-def rows_of(
-    model: Model,
-    sentence: Encoded,
-    token: int,
-    best: Sequence[int],
-    rival: Sequence[int] | None,
-) -> list[Row]:
-    """Return rows that add up to the difference of the scores of two label sequences.
-
-    The sequences differ at `token`. Features of another word whose label differs are summed in one
-    row. Without a rival its weights are 0.
-    """
-    other = best if rival is None else rival
-    rows = list(_of_words(model, sentence, token, best, other))
-    if model.compiled.order:
-        rows += _of_chain(model, sentence, best, other)
-    if rival is None:
-        rows = [row._replace(rival_weight=0.0) for row in rows]
-    rows = [row for row in rows if row.label_weight or row.rival_weight]
-    return sorted(rows, key=lambda row: -abs(row.label_weight - row.rival_weight))
 
 
 def _of_words(
@@ -337,7 +360,7 @@ def _weight(rows: Rows, key: Any, column: int, parts: LabelComponents | None = N
 
 
 # ------------------------------------------------------------------- names of features
-_BATCH = 2000  # sentences whose keys are computed at once
+_BATCH_SENTENCES = 2000  # whose keys are computed at once
 
 
 class Weight(NamedTuple):
@@ -380,7 +403,7 @@ def names_of(model: Model, sentences: Iterable[AnySentence]) -> dict[int, str]:
     batch: list[Sequence[Sequence[str]]] = []
     for sentence in sentences:
         batch.append(columns_of(sentence, model.compiled.columns))
-        if len(batch) == _BATCH:
+        if len(batch) == _BATCH_SENTENCES:
             _name(model, encoder, batch, names)
             batch = []
     if batch:

@@ -24,6 +24,7 @@ from seqtag.segmentation.reading import (
     has_tokens,
     split_documents,
 )
+from seqtag.segmentation.rules import RuleSegmenter
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document, DocumentSentence, encoded, sentences_in
 from seqtag.tagging.encode import check_threads, columns_of
@@ -62,7 +63,7 @@ class Pipeline:
     Attributes
     ----------
     segmenter : Segmenter or None
-        Finds tokens and sentences.
+        Finds tokens and sentences; without one, texts are cut by the rules of NLTK.
     splitter : Splitter or None
         Finds the words of multiword tokens.
     taggers : tuple of Tagger
@@ -104,6 +105,7 @@ class Pipeline:
             for name, model in named.items()
             if name not in (TOKENS, WORDS)
         )
+        self._cutter = self.segmenter or RuleSegmenter()
         self._tables = TableTaggers(self.taggers)
         shown = [tagger for tagger in self.taggers if not tagger.hidden]
         self._columns = tuple(name for tagger in shown for name in tagger.label_columns)
@@ -210,7 +212,9 @@ class Pipeline:
         Raises
         ------
         SeqtagError
-            If the pipeline has no segmenter, or UTF-8 cannot encode the text.
+            If UTF-8 cannot encode the text.
+        CorpusError
+            If a model uses columns that no other one fills.
         TypeError
             If it is not a string.
 
@@ -261,7 +265,6 @@ class Pipeline:
         >>> [len(document) for document in seqtag.load("en").pipe(texts)]
         [1, 0, 2]
         """
-        self._checked_segmenter()
         check_threads(threads)
         check_mode(paragraphs)
         if isinstance(texts, str):
@@ -276,14 +279,13 @@ class Pipeline:
 
     def _documents(self, texts: Sequence[str], paragraphs: str) -> list[Document]:
         """Return the texts of a batch as documents."""
-        segmenter = self._checked_segmenter()
         stream: SentenceStream
         if len(texts) == 1 and _is_long(texts[0]):
             whole = read(TextBytes(texts[0].encode()), "text")
             stream = self.segmented(whole, paragraphs=paragraphs)
         else:
             stream = SegmentedTexts(
-                texts, "<texts>", segmenter, self.splitter, paragraphs=paragraphs
+                texts, "<texts>", self._cutter, self.splitter, paragraphs=paragraphs
             )
         tagged = tag_text(self.taggers, stream, self._to, tables=self._tables)
         pieces = iter(split_documents(b"".join(tagged).decode()))
@@ -372,24 +374,8 @@ class Pipeline:
         return sentences_in(str(self.tag_text(text, paragraphs=paragraphs)))
 
     def segmented(self, stream: SentenceStream, **options: Any) -> SegmentedText:
-        """Return an open text as CoNLL-U without annotation, with options of `SegmentedText`.
-
-        Raises
-        ------
-        SeqtagError
-            If the pipeline has no segmenter.
-        """
-        return SegmentedText(stream, self._checked_segmenter(), self.splitter, **options)
-
-    def _checked_segmenter(self) -> Segmenter:
-        if self.segmenter is None:
-            msg = (
-                f"expected a pipeline with a tokenizer, found the parts "
-                f"{', '.join(self.parts)}; train one with --label all, or join one and this: "
-                "seqtag bundle en MODEL -o NAME"
-            )
-            raise SeqtagError(msg)
-        return self.segmenter
+        """Return an open text as CoNLL-U without annotation, with options of `SegmentedText`."""
+        return SegmentedText(stream, self._cutter, self.splitter, **options)
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:

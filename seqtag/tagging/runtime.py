@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from functools import cached_property, partial
 from itertools import accumulate, chain, islice, pairwise, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from seqtag.tagging.encode import (
     allowed_of,
     batches,
     check_threads,
-    columns_of,
     fill,
     not_words,
     rows_of_columns,
@@ -36,16 +35,19 @@ from seqtag.tagging.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import Allowed, Margins, Paths
     from seqtag.features.encoder import Encoder
     from seqtag.model.model import Model
-    from seqtag.tagging.explain import Explanation
+
+    Ids: TypeAlias = NDArray[np.int32]
+    """(tokens,) label ids."""
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
-_MANY = 50  # words; so many should have some feature
+_ENOUGH_WORDS = 50  # of which some should have a feature or a key of MISC
 _MAX_PATHS = 2**31  # more sequences of a sentence than fit into memory
 
 _log = logging.getLogger("seqtag")
@@ -85,16 +87,67 @@ class ModelRuntime:
     ----------
     model
         The model.
+    hidden
+        Whether its labels only feed other taggers and are not written into files.
     """
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, *, hidden: bool = False):
         self.model = model
+        self.hidden = hidden
         self._empty: set[str] = set()  # columns that were empty, which was said
         self._decoder = model.decoder()
         self._workspaces: Pool[Workspace] = Pool(lambda workspace: workspace.is_full)
         self._unknown = None
         if model.attested is not None:
             self._unknown = UnknownLemmas(model, model.attested, self._decoder)
+
+    @property
+    def label(self) -> str:
+        """Name of the column that it fills, or ``upos+feats``."""
+        return self.model.column.name
+
+    @property
+    def label_scheme(self) -> str | None:
+        """The scheme that its labels are written in, if they are chunk labels."""
+        return self.model.coding.scheme
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the templates use, in the order in which `tag` takes them."""
+        return self.model.compiled.columns
+
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        """Names of the columns that it fills: the label column; two for ``upos+feats``."""
+        return self.model.column.columns
+
+    @property
+    def is_calibrated(self) -> bool:
+        """True if scores include probabilities, after ``seqtag bundle --calibrate``."""
+        return self.model.calibration is not None
+
+    @property
+    def writes_ids(self) -> bool:
+        """True if `outputs` is the written form of each label, independent of its neighbors."""
+        return self.model.coding.is_local
+
+    def split_label(self, labels: Sequence[str]) -> dict[str, list[str]]:
+        """Return the values of each of `label_columns` for the labels of a sentence.
+
+        >>> import seqtag
+        >>> seqtag.load("en").tagger("upos").split_label(["NOUN", "VERB"])
+        {'upos': ['NOUN', 'VERB']}
+        """
+        return self.model.column.split(labels)
+
+    def check_calibrated(self) -> None:
+        """Raise `SeqtagError` if the model has no calibration."""
+        if not self.is_calibrated:
+            msg = (
+                f"expected a calibrated model of {self.label}, found one without calibration; "
+                "calibrate it on a dev set with seqtag bundle --calibrate"
+            )
+            raise SeqtagError(msg)
 
     @cached_property
     def outputs(self) -> list[str]:
@@ -111,10 +164,24 @@ class ModelRuntime:
         number = {name: i for i, name in enumerate(dict.fromkeys(names))}
         return np.array([number[name] for name in names], np.int32)
 
+    def ids_written(self, form: str, label: str) -> list[int]:
+        """Return the ids of the labels that can be written so for a form; none if it is unknown.
+
+        >>> import seqtag
+        >>> len(seqtag.load("en").tagger("upos").ids_written("dog", "NOUN"))
+        1
+        """
+        return self._ids_of[form, label]
+
     @cached_property
     def _ids_of(self) -> BoundedCache[tuple[str, str], list[int]]:
-        """Return label ids by form and label as written; made late, as it refers back to this."""
-        return BoundedCache(self._ids_written)
+        """Ids by form and label; made late, as it refers back to this."""
+        coding, labels, normal = self.model.coding, self.model.labels, self.model.column.normal
+        return BoundedCache(lambda key: coding.encoded_ids(normal(key[1]), labels, key[0]))
+
+    def workspace(self) -> AbstractContextManager[Workspace]:
+        """Lend working memory that is kept for the next use."""
+        return self._workspaces.borrow(self.new_workspace)
 
     def new_workspace(self, encoder: Encoder | None = None) -> Workspace:
         """Return working memory for `decode_types`, with the types of `encoder` if there is one."""
@@ -188,7 +255,11 @@ class ModelRuntime:
 
         `place` is its name in the file. Few words may well have no features, or no key of MISC.
         """
-        if name in self._empty or "." in name or words < (_MANY if name in KEYED_COLUMNS else 1):
+        if (
+            name in self._empty
+            or "." in name
+            or words < (_ENOUGH_WORDS if name in KEYED_COLUMNS else 1)
+        ):
             return
         self._empty.add(name)
         _log.warning(
@@ -200,17 +271,70 @@ class ModelRuntime:
         )
 
     # ----------------------------------------------------------------- one sentence, many
-    def _run_one(
+    def labels_of(
         self,
-        sentence: AnySentence,
-        fixed: FixedLabels | None,
-        decode: Callable[[Batch], tuple[Batch, _Found]],
-        write: Callable[[Batch, _Found], list[_Result]],
-    ) -> _Result:
-        with self._workspaces.borrow(self.new_workspace) as workspace:
-            return write(*decode(self._encode([sentence], [fixed], workspace)))[0]
+        sentences: Iterable[AnySentence],
+        threads: int = 1,
+        fixed: Iterable[FixedLabels | None] | None = None,
+    ) -> list[list[str]]:
+        """Return the best labels of sentences; each `conllu.TokenList` is filled."""
+        return self._run(sentences, threads, fixed, self.decode, self._write)
 
-    def _run_many(
+    def scored_labels_of(
+        self,
+        sentences: Iterable[AnySentence],
+        threads: int = 1,
+        fixed: Iterable[FixedLabels | None] | None = None,
+    ) -> list[ScoredLabels]:
+        """Return the best labels of sentences with scores; each `conllu.TokenList` is filled."""
+        return self._run(sentences, threads, fixed, self.decode_margins, self._write_scored)
+
+    def nbest_of(
+        self,
+        sentences: Iterable[AnySentence],
+        k: int,
+        threads: int = 1,
+        fixed: Iterable[FixedLabels | None] | None = None,
+    ) -> list[list[tuple[float, list[str]]]]:
+        """Return the k best label sequences of sentences: see `Tagger.nbest`."""
+        if k < 1:
+            msg = f"expected k of 1 or more, found {k}"
+            raise ValueError(msg)
+        count = min(k, _MAX_PATHS)
+        decode = partial(self._searched, self._decoder.n_best, count)
+        return self._run(sentences, threads, fixed, decode, self._write_nbest)
+
+    def margins_of_labels(
+        self, sentences: Iterable[AnySentence], labels: Sequence[str]
+    ) -> list[tuple[list[str], NDArray[np.float64]]]:
+        """Return for each sentence its labels, and their margins over each of some labels.
+
+        The margin (words, labels) over a label is the score of the best sequence less that of the
+        best one with this label at the word; infinite if the label is impossible there.
+        """
+        is_label = np.zeros((len(labels), len(self.model.labels)), np.int32)
+        for row, label in zip(is_label, labels, strict=True):
+            row[self.model.coding.ids_alone(label, self.model.labels)] = 1
+
+        def decode(batch: Batch) -> tuple[Batch, tuple[Ids, NDArray[np.float64]]]:
+            """Decode each label in turn: the margin between it alone and the others is wanted."""
+            batch, best = self.decode(self._with_attested(batch))
+            margins = np.full((batch.bounds[-1], len(labels)), np.inf)
+            for column, groups in enumerate(is_label):
+                _, found = self._searched(self._decoder.margins, groups, batch)
+                margins[:, column] = np.where(groups[best], 0.0, found.margin)
+            return batch, (best, margins)
+
+        def write(
+            batch: Batch, found: tuple[Ids, NDArray[np.float64]]
+        ) -> list[tuple[list[str], NDArray[np.float64]]]:
+            ids, margins = found
+            words = zip(self.write_labels(batch, ids), pairwise(batch.bounds), strict=True)
+            return [(each, margins[a:b]) for each, (a, b) in words]
+
+        return self._run(sentences, 1, None, decode, write)
+
+    def _run(
         self,
         sentences: Iterable[AnySentence],
         threads: int,
@@ -236,7 +360,7 @@ class ModelRuntime:
             for batch in batches(sentences, _BATCH_TOKENS):
                 if workspace.is_full:
                     workspace = self._workspaces.take(self.new_workspace)
-                yield self._encode(batch, list(islice(labels, len(batch))), workspace)
+                yield self.encode(batch, list(islice(labels, len(batch))), workspace)
 
         results: list[_Result] = []
         for batch, found in in_order(decode, encoded(), threads):
@@ -245,9 +369,10 @@ class ModelRuntime:
         return results
 
     # ----------------------------------------------------------------- encoding
-    def _encode(
+    def encode(
         self, sentences: Sequence[Any], fixed: Sequence[FixedLabels | None], workspace: Workspace
     ) -> Batch:
+        """Return sentences as type ids of the workspace, with the labels that are fixed."""
         plain = {*map(type, sentences)} <= {list}
         token_lists = [] if plain else [tokens_of(sentence) for sentence in sentences]
         names = self.model.compiled.columns
@@ -296,14 +421,8 @@ class ModelRuntime:
                 lists.append([] if label is None else self._ids_of[form, label])
         return allowed_of(lists)
 
-    def _ids_written(self, key: tuple[str, str]) -> list[int]:
-        """Return the ids of the labels that can be written so; none for an unknown label."""
-        form, label = key
-        label = self.model.column.normal(label)
-        return self.model.coding.encoded_ids(label, self.model.labels, form)
-
     # ----------------------------------------------------------------- decoding
-    def _decode(self, batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
+    def decode(self, batch: Batch) -> tuple[Batch, Ids]:
         """Return the batch and its label ids."""
         return batch, self.decode_types(
             batch.types, batch.sentence_ptr, batch.workspace, batch.allowed, _forms_of(batch)
@@ -329,58 +448,21 @@ class ModelRuntime:
             lists[token].append(label)
         return batch._replace(allowed=allowed_of(lists))
 
-    def _decode_margins(self, batch: Batch) -> tuple[Batch, Margins]:
+    def _searched(
+        self, search: Callable[..., _Found], wanted: Any, batch: Batch
+    ) -> tuple[Batch, _Found]:
+        """Return the batch, with attested lemmas, and what a method of the decoder finds in it."""
+        batch = self._with_attested(batch)
+        hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
+        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
+            return batch, search(batch.types, hashes, ptr, wanted, buffers, batch.allowed)
+
+    def decode_margins(self, batch: Batch) -> tuple[Batch, Margins]:
         """Return the batch, its label ids and their margins."""
-        batch = self._with_attested(batch)
-        hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
-        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
-            return batch, self._decoder.margins(
-                batch.types, hashes, ptr, self._groups, buffers, batch.allowed
-            )
-
-    def leads(
-        self, sentences: Iterable[AnySentence], labels: Sequence[str]
-    ) -> list[tuple[list[str], NDArray[np.float64]]]:
-        """Return for each sentence its labels, and by how much they lead over others.
-
-        The lead (words, labels) over a label is the score of the best sequence less that of the
-        best one with this label at the word; infinite if the label is impossible there.
-        """
-        decode = partial(self._decode_leads, labels=labels)
-        return self._run_many(sentences, 1, None, decode, self._write_leads)
-
-    def _decode_leads(
-        self, batch: Batch, labels: Sequence[str]
-    ) -> tuple[Batch, tuple[NDArray[np.int32], NDArray[np.float64]]]:
-        """Return the batch, its label ids and their leads over labels, which are decoded in turn.
-
-        The margin between two groups of labels, one of which is a label alone, is the lead.
-        """
-        batch = self._with_attested(batch)
-        hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
-        leads = np.full((batch.bounds[-1], len(labels)), np.inf)
-        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
-            best = self._decoder.decode(batch.types, hashes, ptr, buffers, batch.allowed)
-            for column, label in enumerate(labels):
-                groups = np.zeros(len(self.model.labels), np.int32)
-                groups[self.model.coding.ids_alone(label, self.model.labels)] = 1
-                found = self._decoder.margins(
-                    batch.types, hashes, ptr, groups, buffers, batch.allowed
-                )
-                leads[:, column] = np.where(groups[best], 0.0, found.margin)
-        return batch, (best, leads)
-
-    def _decode_nbest(self, batch: Batch, k: int) -> tuple[Batch, Paths]:
-        """Return the batch and the k best sequences of label ids of each sentence."""
-        batch = self._with_attested(batch)
-        hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
-        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
-            return batch, self._decoder.n_best(
-                batch.types, hashes, ptr, min(k, _MAX_PATHS), buffers, batch.allowed
-            )
+        return self._searched(self._decoder.margins, self._groups, batch)
 
     # ----------------------------------------------------------------- output
-    def _write_labels(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
+    def write_labels(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
         """Return label ids as labels, sentence by sentence, with fixed labels as they are."""
         coding = self.model.coding
         names = self.outputs if coding.is_local else list(self.model.labels)
@@ -400,7 +482,7 @@ class ModelRuntime:
 
     def _write(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
         """Return labels, sentence by sentence, and fill sentences that are `conllu.TokenList`."""
-        found = self._write_labels(batch, ids)
+        found = self.write_labels(batch, ids)
         for tokens, each in zip(batch.token_lists, found, strict=False):
             if tokens is not None:
                 fill(tokens, self.model.column.split(each))
@@ -427,16 +509,6 @@ class ModelRuntime:
             results.append(ScoredLabels(labels, margins, probabilities))
         return results
 
-    def _write_leads(
-        self, batch: Batch, found: tuple[NDArray[np.int32], NDArray[np.float64]]
-    ) -> list[tuple[list[str], NDArray[np.float64]]]:
-        """Return labels and leads, sentence by sentence."""
-        ids, leads = found
-        labels = self._write_labels(batch, ids)
-        return [
-            (each, leads[a:b]) for each, (a, b) in zip(labels, pairwise(batch.bounds), strict=True)
-        ]
-
     def _write_nbest(self, batch: Batch, found: Paths) -> list[list[tuple[float, list[str]]]]:
         """Return scores and labels of the best sequences, sentence by sentence."""
         results, at = [], 0
@@ -448,49 +520,11 @@ class ModelRuntime:
             )
             paths = []
             for path in range(begin, end):
-                [labels] = self._write_labels(one, found.labels[at : at + words])
+                [labels] = self.write_labels(one, found.labels[at : at + words])
                 paths.append((scores[path], labels))
                 at += words
             results.append(paths)
         return results
-
-    def _explain(self, sentence: AnySentence, token: int, rival: str | None) -> Explanation:
-        """Explain a label: see `Tagger.explain`."""
-        # late: rarely needed
-        from seqtag.tagging.explain import Encoded, Explanation, rival_ids, rows_of
-
-        with self._workspaces.borrow(self.new_workspace) as workspace:
-            batch = self._encode([sentence], [None], workspace)
-            words = batch.bounds[-1]
-            if not -words <= token < words:
-                msg = f"expected a word from 0 to {words - 1}, found {token}"
-                raise SeqtagError(msg)
-            token %= words
-            batch, found = self._decode_margins(batch)
-            names = self.model.labels
-            best = found.labels.tolist()
-            written = self._write_labels(batch, found.labels)[0][token]
-            wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
-            if rival is not None:
-                so = self._ids_of[batch.forms[0][token] if batch.forms else "", rival]
-                shown = () if batch.forms else names
-                wanted = rival_ids(rival, so, best[token], written, shown)
-            other, other_written = None, None
-            if wanted:
-                lists = [wanted if t == token else [] for t in range(words)]
-                _, ids = self._decode(batch._replace(allowed=allowed_of(lists)))
-                other, other_written = ids.tolist(), self._write_labels(batch, ids)[0][token]
-            label, other_label = written, other_written
-            if not batch.forms or written == other_written:  # as the rows show them
-                label, other_label = names[best[token]], other and names[other[token]]
-            columns = columns_of(sentence, self.model.compiled.columns)
-            encoded = Encoded(columns, batch.types, workspace.encoder.hashes)
-            rows = rows_of(self.model, encoded, token, best, other)
-        margin = sum(row.label_weight - row.rival_weight for row in rows)
-        if other is None:
-            margin = float("inf")
-        word, forms = columns[0][token], (written, other_written)
-        return Explanation(token, word, label, other_label, margin, tuple(rows), *forms)
 
 
 def _forms_of(batch: Batch) -> Column | None:

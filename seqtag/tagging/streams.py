@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus.read import SentenceStream
-    from seqtag.tagging.tagger import Tagger
+    from seqtag.tagging.runtime import ModelRuntime
 
 _log = logging.getLogger("seqtag")
 
@@ -187,14 +187,14 @@ class FilledSentence(FilledColumns["list[str]"]):
             raise CorpusError(msg, source=self.sentence.source, line=self.sentence.line)
         return filled[found] if found in filled else self.sentence.column(found)
 
-    def fill(self, tagger: Tagger, columns: Mapping[str, list[str]]) -> None:
+    def fill(self, tagger: ModelRuntime, columns: Mapping[str, list[str]]) -> None:
         """Fill columns for a tagger."""
         super().fill(tagger, columns)
         if tagger.model.training.get("lacks_outside"):
             self.sparse.update(columns)
 
     def fill_paths(
-        self, tagger: Tagger, paths: Sequence[tuple[float, list[str]]], nbest: int
+        self, tagger: ModelRuntime, paths: Sequence[tuple[float, list[str]]], nbest: int
     ) -> None:
         """Fill columns with the sequences from the second on; ``_`` if there are fewer."""
         blank = {name: [NO_LABEL] * len(self) for name in tagger.label_columns}
@@ -251,7 +251,7 @@ class FilledSentence(FilledColumns["list[str]"]):
 
 # ----------------------------------------------------------------- sentences
 def tag_stream(
-    taggers: Sequence[Tagger],
+    taggers: Sequence[ModelRuntime],
     sentences: Iterable[Sentence],
     threads: int = 1,
     options: TagOptions | None = None,
@@ -282,7 +282,7 @@ def tag_stream(
 
 
 def _tagged_batches(
-    taggers: Sequence[Tagger],
+    taggers: Sequence[ModelRuntime],
     sentences: Iterable[Sentence],
     threads: int,
     options: TagOptions,
@@ -299,15 +299,15 @@ def _tagged_batches(
                 fixed = [_kept_labels(reader, each.sentence, own) for each in with_words]
             with_scores = (options.margin or options.probability) and not tagger.hidden
             if not with_scores:
-                found = tagger.tag_many(with_words, threads, fixed)
+                found = tagger.labels_of(with_words, threads, fixed)
             else:
                 if options.probability and with_words:
                     tagger.check_calibrated()
-                scored = tagger.tag_many(with_words, threads, fixed, scores=True)
+                scored = tagger.scored_labels_of(with_words, threads, fixed)
                 found = [each.labels for each in scored]
             paths: list[list[tuple[float, list[str]]]] = []
             if options.nbest > 1 and not tagger.hidden:
-                paths = tagger._nbest_many(with_words, options.nbest, threads, fixed)
+                paths = tagger.nbest_of(with_words, options.nbest, threads, fixed)
             for sentence, labels in zip(with_words, found, strict=True):
                 sentence.fill(tagger, tagger.split_label(labels))
             if with_scores:
@@ -354,7 +354,7 @@ def _kept_labels(
     return [None if label == NO_LABEL else new for label, new in zip(labels, kept, strict=True)]
 
 
-def _score_columns(tagger: Tagger, taggers: Sequence[Tagger]) -> tuple[str, str]:
+def _score_columns(tagger: ModelRuntime, taggers: Sequence[ModelRuntime]) -> tuple[str, str]:
     """Return the names of the columns of margins and probabilities, one pair for each tagger."""
     is_alone = sum(not each.hidden for each in taggers) < 2
     of = "" if is_alone else tagger.label[:1].upper() + tagger.label[1:]
@@ -381,7 +381,7 @@ def _batches(
         yield batch
 
 
-def columns_needed(taggers: Iterable[Tagger]) -> list[str]:
+def columns_needed(taggers: Iterable[ModelRuntime]) -> list[str]:
     """Return the input columns that no earlier tagger fills."""
     filled: tuple[str, ...] = ("form",)
     needed: list[str] = []
@@ -393,7 +393,7 @@ def columns_needed(taggers: Iterable[Tagger]) -> list[str]:
 
 # ----------------------------------------------------------------- text
 def tag_text(
-    taggers: Sequence[Tagger],
+    taggers: Sequence[ModelRuntime],
     stream: SentenceStream,
     to: str | None = None,
     threads: int = 1,
@@ -477,7 +477,7 @@ def tag_text(
     stream.report()
 
 
-def _note_places(taggers: Sequence[Tagger], stream: SentenceStream, to: str | None) -> None:
+def _note_places(taggers: Sequence[ModelRuntime], stream: SentenceStream, to: str | None) -> None:
     """Log where labels go that the file has no column for."""
     found = places([name for each in taggers for name in each.label_columns], stream.columns)
     for name, place in found.items():

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.scanner import Scanned
     from seqtag.corpus.stream import Block
     from seqtag.features.encoder import SharedHashes
-    from seqtag.tagging.tagger import Tagger
+    from seqtag.tagging.runtime import ModelRuntime
     from seqtag.tagging.workspace import Workspace
 
 
@@ -94,7 +94,7 @@ class FilledColumns(Generic[_Values]):
         self.filled: dict[str, _Values] = {}
         self.hidden: set[str] = set()
 
-    def fill(self, tagger: Tagger, columns: Mapping[str, _Values]) -> None:
+    def fill(self, tagger: ModelRuntime, columns: Mapping[str, _Values]) -> None:
         """Fill columns for a tagger."""
         for name, values in columns.items():
             self.filled.pop(name, None)
@@ -190,7 +190,9 @@ class TablePlan:
         True if all columns exist, and labels can be written as they are.
     """
 
-    def __init__(self, taggers: Sequence[Tagger], stream: SentenceStream, to: str | None = None):
+    def __init__(
+        self, taggers: Sequence[ModelRuntime], stream: SentenceStream, to: str | None = None
+    ):
         self.taggers = list(taggers)
         self._stream, self.source = stream, stream.source
         self.read: list[str] = []  # columns of the file that are used
@@ -373,7 +375,7 @@ class TableTaggers:
         Threads that will use them.
     """
 
-    def __init__(self, taggers: Sequence[Tagger], threads: int = 1):
+    def __init__(self, taggers: Sequence[ModelRuntime], threads: int = 1):
         self._taggers = taggers
         self._plan: TablePlan | None = None
         # Two threads take turns at several taggers and seldom wait: each sums the weights of a

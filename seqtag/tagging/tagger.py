@@ -5,13 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from seqtag.corpus import read
+from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model, no_such_model
 from seqtag.model.model import fitting
+from seqtag.segmentation.reading import SegmentedText
+from seqtag.segmentation.rules import RuleSegmenter
 from seqtag.settings import SETTINGS
-from seqtag.tagging.document import Document, cut_by_rules, with_columns
+from seqtag.tagging.document import Document, encoded
 from seqtag.tagging.runtime import ModelRuntime, ScoredLabels
+from seqtag.tagging.streams import tag_text
+from seqtag.tagging.tables import TableTaggers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,9 +63,8 @@ class Tagger(ModelRuntime):
     """
 
     def __init__(self, model: Model, source: str = "<model>", *, hidden: bool = False):
-        self.hidden = hidden
         with fitting(source):
-            super().__init__(model)
+            super().__init__(model, hidden=hidden)
 
     @classmethod
     def load(cls, path_or_name: str | PathLike[str]) -> Tagger:
@@ -109,26 +114,6 @@ class Tagger(ModelRuntime):
         return (self.label,)
 
     @property
-    def label(self) -> str:
-        """Name of the column that it fills, or ``upos+feats``."""
-        return self.model.column.name
-
-    @property
-    def label_scheme(self) -> str | None:
-        """The scheme that its labels are written in, if they are chunk labels."""
-        return self.model.coding.scheme
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that the templates use, in the order in which `tag` takes them."""
-        return self.model.compiled.columns
-
-    @property
-    def label_columns(self) -> tuple[str, ...]:
-        """Names of the columns that it fills: the label column; two for ``upos+feats``."""
-        return self.model.column.columns
-
-    @property
     def known_words(self) -> KnownWords:
         """The words of its training data: ``word in tagger.known_words``."""
         return self.model.known_words
@@ -137,16 +122,6 @@ class Tagger(ModelRuntime):
     def labels(self) -> tuple[str, ...]:
         """Its labels as written in the label column, sorted; edit scripts for lemmas."""
         return tuple(sorted(set(self.outputs)))
-
-    @property
-    def is_calibrated(self) -> bool:
-        """True if scores include probabilities, after ``seqtag bundle --calibrate``."""
-        return self.model.calibration is not None
-
-    @property
-    def writes_ids(self) -> bool:
-        """True if `outputs` is the written form of each label, independent of its neighbors."""
-        return self.model.coding.is_local
 
     @property
     def info(self) -> dict[str, Any]:
@@ -230,9 +205,8 @@ class Tagger(ModelRuntime):
         >>> scored.labels, scored.margins[0] > scored.margins[1], scored.probabilities
         (['DET', 'NOUN'], True, None)
         """
-        if scores:
-            return self._run_one(sentence, fixed_labels, self._decode_margins, self._write_scored)
-        return self._run_one(sentence, fixed_labels, self._decode, self._write)
+        run = self.scored_labels_of if scores else self.labels_of
+        return run([sentence], 1, [fixed_labels])[0]
 
     def tag_words(self, words: Sequence[str]) -> list[str]:
         """Return the labels of a list of words.
@@ -307,11 +281,8 @@ class Tagger(ModelRuntime):
         >>> seqtag.load("en").tagger("upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
         [['VERB', 'PUNCT'], [], ['INTJ', 'PUNCT', 'INTJ', 'PUNCT']]
         """
-        if scores:
-            return self._run_many(
-                sentences, threads, fixed_labels, self._decode_margins, self._write_scored
-            )
-        return self._run_many(sentences, threads, fixed_labels, self._decode, self._write)
+        run = self.scored_labels_of if scores else self.labels_of
+        return run(sentences, threads, fixed_labels)
 
     def __call__(self, text: str) -> Document:
         """Return a text as a document; the same as `tag_text`."""
@@ -342,10 +313,14 @@ class Tagger(ModelRuntime):
         [('Why', 'ADV', 12), ('?', 'PUNCT', 15)]
         """
         self._check_uses_words_only()
-        sentences = cut_by_rules(text)
-        labels = [self.split_label(found) for found in self.tag_many(sentences)]
+        stream = SegmentedText(read(TextBytes(encoded(text)), "text"), RuleSegmenter())
+        conllu = b"".join(tag_text([self], stream, "conllu", tables=self._tables)).decode()
         schemes = {self.label: self.label_scheme} if self.label_scheme else {}
-        return Document(text, with_columns(sentences, labels), self.label_columns, schemes)
+        return Document(text, conllu, self.label_columns, schemes)
+
+    @cached_property
+    def _tables(self) -> TableTaggers:
+        return TableTaggers([self])
 
     def nbest(
         self, sentence: AnySentence, k: int, fixed_labels: FixedLabels | None = None
@@ -380,25 +355,7 @@ class Tagger(ModelRuntime):
         >>> best[1], best[0] >= second[0]
         (['VERB', 'PUNCT'], True)
         """
-        return self._nbest_many([sentence], k, 1, [fixed_labels])[0]
-
-    def _nbest_many(
-        self,
-        sentences: Iterable[AnySentence],
-        k: int,
-        threads: int = 1,
-        fixed_labels: Iterable[FixedLabels | None] | None = None,
-    ) -> list[list[tuple[float, list[str]]]]:
-        if k < 1:
-            msg = f"expected k of 1 or more, found {k}"
-            raise ValueError(msg)
-        return self._run_many(
-            sentences,
-            threads,
-            fixed_labels,
-            lambda batch: self._decode_nbest(batch, k),
-            self._write_nbest,
-        )
+        return self.nbest_of([sentence], k, 1, [fixed_labels])[0]
 
     def explain(self, sentence: AnySentence, token: int, rival: str | None = None) -> Explanation:
         """Explain a label: the features that set it apart from a rival, with their weights.
@@ -430,25 +387,9 @@ class Tagger(ModelRuntime):
         >>> why.label, why.rival
         ('NOUN', 'VERB')
         """
-        return self._explain(sentence, token, rival)
+        from seqtag.tagging.explain import explain  # late: rarely needed
 
-    def split_label(self, labels: Sequence[str]) -> dict[str, list[str]]:
-        """Return the values of each of `label_columns` for the labels of a sentence.
-
-        >>> import seqtag
-        >>> seqtag.load("en").tagger("upos").split_label(["NOUN", "VERB"])
-        {'upos': ['NOUN', 'VERB']}
-        """
-        return self.model.column.split(labels)
-
-    def check_calibrated(self) -> None:
-        """Raise `SeqtagError` if the model has no calibration."""
-        if not self.is_calibrated:
-            msg = (
-                f"expected a calibrated model of {self.label}, found one without calibration; "
-                "calibrate it on a dev set with seqtag bundle --calibrate"
-            )
-            raise SeqtagError(msg)
+        return explain(self, sentence, token, rival)
 
     def _check_uses_words_only(self) -> None:
         if not {*self.columns} <= {"form"}:

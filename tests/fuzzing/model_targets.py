@@ -103,7 +103,7 @@ def _tagged(tagger: Tagger) -> Any:
     judged = tagger.tag_many(sentences, scores=True)
     assert [each.labels for each in judged] == labels
     few = len(tagger.model.labels) <= _FEW  # the reference searches slowly
-    best = tagger._nbest_many(sentences, 3) if few else [[(0.0, found)] for found in labels]
+    best = tagger.nbest_of(sentences, 3) if few else [[(0.0, found)] for found in labels]
     assert [paths[0][1] for paths in best] == labels
     if tagger.is_calibrated:
         assert all(0 <= p <= 1 for each in judged for p in each.probabilities)

@@ -25,6 +25,7 @@ from seqtag.corpus import (
     render,
     stream,
 )
+from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import surface_of
 from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.errors import CorpusError, LabelError, SeqtagError, TemplateError
@@ -35,11 +36,11 @@ from seqtag.labels import lemmas, schemes
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import characters, multiword
 from seqtag.segmentation import reading as writing
+from seqtag.segmentation.rules import RuleSegmenter
 from seqtag.storage.compression import compression_of
 from seqtag.tables.lexicon import read_table
 from seqtag.tables.table import WordTable
 from seqtag.tables.tsv import read_word_table, write_word_table
-from seqtag.tagging.document import cut_by_rules
 from seqtag.tagging.pipeline import Pipeline
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_pipeline
@@ -195,7 +196,8 @@ def text(data: bytes) -> str:
         return native
     if isinstance(native, str):
         return native
-    for sentences in (read(io.BytesIO(b"".join(native)), "conllu"), cut_by_rules(whole)):
+    rules = writing.SegmentedText(read(TextBytes(whole.encode()), "text"), RuleSegmenter())
+    for sentences in (read(io.BytesIO(b"".join(native)), "conllu"), rules):
         found = "".join(surface_of(sentence).text for sentence in sentences)
         assert found in (whole, ""), (found, whole)
         assert found or not whole.strip("\ufeff").strip()

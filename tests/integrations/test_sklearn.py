@@ -453,12 +453,14 @@ def test_marginals_are_calibrated(kind, how):
     again = pickle.loads(pickle.dumps(model))
     found = again.predict_marginals(X)
     assert list(map(len, found)) == list(map(len, X))
-    for sentence, labels, leads in zip(found, model.predict(X), model._leads(X), strict=True):
-        assert leads[0] == labels
-        for scores, label, lead in zip(sentence, labels, leads[1], strict=True):
+    for sentence, labels, by_label in zip(
+        found, model.predict(X), model._margins_of_labels(X), strict=True
+    ):
+        assert by_label[0] == labels
+        for scores, label, margin in zip(sentence, labels, by_label[1], strict=True):
             assert [*scores] == model.classes_.tolist()
             assert sum(scores.values()) == pytest.approx(1)
-            others = [d for name, d in zip(scores, lead, strict=True) if name != label]
+            others = [d for name, d in zip(scores, margin, strict=True) if name != label]
             if min(others) < np.inf:
                 assert scores[label] == model.tagger_.model.calibration.of([min(others)])[0]
     assert model.predict_marginals_single(X[0]) == found[0]

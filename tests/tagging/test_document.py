@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 
 import pytest
@@ -9,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seqtag
+from seqtag.corpus import read
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError, SeqtagError
-from seqtag.tagging.document import cut_by_rules
+from seqtag.tagging.document import sentences_in
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"]]
 TAGS = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB", "DET", "NOUN"]]
@@ -39,9 +41,12 @@ def test_a_text_becomes_a_document(tagger):
 
 
 @given(st.text("ab. \n\t\u2028\xa0\"'`é", max_size=30))
-def test_no_character_is_lost(text):
-    found = "".join(surface_of(sentence).text for sentence in cut_by_rules(text))
+def test_no_character_is_lost(tagger, text):
+    document = tagger.tag_text(text)
+    found = "".join(surface_of(sentence).text for sentence in sentences_in(str(document)))
     assert found == (text if text.strip() else "")
+    words = [word for each in read(io.BytesIO(text.encode()), "text") for word in each.words]
+    assert [word.text for word in document.words] == words
 
 
 def test_labels_that_conllu_has_no_column_for_go_to_misc():

@@ -82,13 +82,13 @@ def test_one_model_feeds_the_next(home):
 def test_long_sentences_are_tagged_few_at_once(home, monkeypatch):
     """Memory is limited in bytes, not only in sentences."""
     sizes = []
-    many = Tagger.tag_many
+    labels_of = Tagger.labels_of
 
-    def tag_many(self, sentences, *arguments):
+    def counted(self, sentences, *arguments):
         sizes.append(len(sentences))
-        return many(self, sentences, *arguments)
+        return labels_of(self, sentences, *arguments)
 
-    monkeypatch.setattr(Tagger, "tag_many", tag_many)
+    monkeypatch.setattr(Tagger, "labels_of", counted)
     tagger = seqtag.load(home / "upos.seqtag")
     words = io.BytesIO(b"".join(b"%d%s\n" % (n, b"x" * 1_000_000) for n in range(20)))
     assert sum(1 for _ in tag_stream([tagger], read(words, "tokens"))) == 20

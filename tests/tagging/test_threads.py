@@ -36,7 +36,7 @@ def test_all_questions_on_all_threads(number):
     assert shared.tag_many(SENTENCES, threads=4, scores=True) == one.tag_many(
         SENTENCES, scores=True
     )
-    assert shared._nbest_many(SENTENCES, 2, threads=4) == one._nbest_many(SENTENCES, 2)
+    assert shared.nbest_of(SENTENCES, 2, threads=4) == one.nbest_of(SENTENCES, 2)
 
 
 @pytest.mark.parametrize("number", [3, 6])
