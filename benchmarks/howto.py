@@ -173,11 +173,15 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
 
 
 _WITH_TABLES = [
-    ("EWT UPOS", "classes", "--classes"),
-    ("EWT UPOS", "classes, `--dropout 0.1 --min-count 1`", "--classes --dropout 0.1 --min-count 1"),
-    ("EWT XPOS", "classes", "--classes"),
-    ("CoNLL-2000 chunks, F1", "classes", "--classes"),
-    ("WNUT-17 names, F1", "classes", "--classes"),
+    ("EWT UPOS", "classes", "--table CLASSES"),
+    (
+        "EWT UPOS",
+        "classes, `--dropout 0.1 --min-count 1`",
+        "--table CLASSES --dropout 0.1 --min-count 1",
+    ),
+    ("EWT XPOS", "classes", "--table CLASSES"),
+    ("CoNLL-2000 chunks, F1", "classes", "--table CLASSES"),
+    ("WNUT-17 names, F1", "classes", "--table CLASSES"),
 ]
 
 

@@ -106,9 +106,9 @@ def options_of(corpus: Corpus, tables: Sequence[WordTable]) -> dict[str, dict[st
     tried["--runs 5"] = {"runs": 5}
     if corpus.english and tables:
         one, two = {"tables": tables[:1]}, {"tables": tables[1:]}
-        tried["--classes"] = one
+        tried["--table CLASSES"] = one
         tried["two tables of classes"] = two
-        tried["--classes --dropout 0.1 --min-count 1"] = {**one, **drop}
+        tried["--table CLASSES --dropout 0.1 --min-count 1"] = {**one, **drop}
     return tried
 
 

@@ -54,7 +54,7 @@ def command(
 ) -> int:
     """Learn word classes from raw text: words in similar contexts share a class.
 
-    The classes are features for `seqtag train --classes`. Text with one sentence per line and words
+    The classes are features for `seqtag train --table`. Text with one sentence per line and words
     separated by spaces (--format tokens) is read fastest; labels of other files are ignored.
     Threads only speed up reading; the result does not depend on their number.
 

@@ -71,7 +71,6 @@ def tag_into_folder(
     with usage(), notes.bar("file", None) as bar:
         options = FileOptions(
             format=reading.format,
-            max_sentence=reading.limits.sentence,
             mode=reading.limits.mode,
             attributes=tuple(digest_of(Path(file)) for file in attributes),
             **{name: getattr(reading, name) for name in LAYOUT_OPTIONS},

@@ -24,7 +24,7 @@ from seqtag.cli.base import (
     option,
 )
 from seqtag.cli.common import ATTRIBUTES, Notes, refuse
-from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits, ReadOptions
+from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadOptions
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
@@ -286,23 +286,16 @@ attributes_option = in_advanced(
     help="Python file that defines custom attributes. It is executed: use only files that you "
     "trust.",
 )
-tables_options = combined(
-    in_features(
-        "--classes",
-        multiple=True,
-        metavar="[NAME=]FILE",
-        help="Word classes, as written by seqtag classes. Presets use them automatically, "
-        "templates by class(NAME)[0].",
-    ),
-    in_features(
-        "--lexicon",
-        multiple=True,
-        metavar="[NAME=]FILE[:lower]",
-        help="Words with values (TSV), looked up as written, or with :lower in lower case; :lower0 "
-        "also takes each digit as 0. Templates use it by lexicon(NAME)[0].",
-    ),
+tables_option = in_features(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="[NAME=]FILE[:lower]",
+    help="Word classes, as written by seqtag classes, or words with values (TSV), looked up as "
+    "written, or with :lower in lower case; :lower0 also takes each digit as 0. Presets use them "
+    "automatically, templates by class(NAME)[0] or lexicon(NAME)[0].",
 )
-"""``--classes`` and ``--lexicon``; `training_arguments` reads them."""
+"""``--table``; `training_arguments` reads the files."""
 
 
 def is_pipeline(label: str | None) -> TypeGuard[str]:
@@ -312,8 +305,6 @@ def is_pipeline(label: str | None) -> TypeGuard[str]:
 
 def training_arguments(options: dict[str, Any], *, train: bool = False) -> None:
     """Turn options of training into arguments of the functions that train, in place.
-
-    The word tables become ``tables``.
 
     Parameters
     ----------
@@ -341,18 +332,15 @@ def training_arguments(options: dict[str, Any], *, train: bool = False) -> None:
     options["unlabeled"] = unlabeled.replace("-", "_")
     if equals:
         options["unlabeled_mark"] = mark
-    given = [(value, "class") for value in options.pop("classes")]
-    given += [(value, "lexicon") for value in options.pop("lexicon")]
-    tables = []
-    for value, kind in given:
-        name, file, words = _parts_of_table(value)
-        tables.append(read_table(file, name=name or None, words=words, kind=kind))
-    options["tables"] = tables_of(tables)
+    given = [_parts_of_table(value) for value in options["tables"]]
+    options["tables"] = tables_of(
+        [read_table(file, name=name or None, words=words) for name, file, words in given]
+    )
 
 
 def other_inputs(options: Mapping[str, Any]) -> list[str]:
     """Return the files to read besides the sentences; call it before `training_arguments`."""
-    tables = [_parts_of_table(value)[1] for value in (*options["classes"], *options["lexicon"])]
+    tables = [_parts_of_table(value)[1] for value in options["tables"]]
     return [*filter(None, [options["templates"]]), *tables]
 
 
@@ -377,26 +365,13 @@ def _checked_unlabeled(_: click.Context, __: click.Parameter, value: str) -> str
     return value
 
 
-max_sentence_option = in_advanced(
-    "--max-sentence",
-    "limits",
-    type=click.IntRange(1),
-    default=LIMITS.sentence,
-    callback=lambda _, __, n: ReadLimits(sentence=n),
-    metavar="TOKENS",
-    help="Refuse longer sentences; in raw text they are split instead.",
+strictness_option = in_advanced(
+    "--strict/--lenient",
+    default=None,
+    help="Turn warnings about malformed input into errors; or skip sentences that cannot be "
+    "read, and report them. These are not learned from and not scored; tag writes them "
+    "unchanged, but leaves them out with --to.",
 )
-limits_options = combined(
-    max_sentence_option,
-    in_advanced(
-        "--strict/--lenient",
-        default=None,
-        help="Turn warnings about malformed input into errors; or skip sentences that cannot be "
-        "read, and report them. These are not learned from and not scored; tag writes them "
-        "unchanged, but leaves them out with --to.",
-    ),
-)
-"""``--max-sentence``, and ``--strict`` or ``--lenient``: input limits and strictness."""
 
 
 class InputOptions(ReadOptions):
@@ -433,16 +408,15 @@ def reading_options(command: Command) -> Command:
     """Add the options about input files, and pass them to the command as ``reading``."""
 
     @wraps(command)
-    def run(
-        *args: Any, format: str, limits: ReadLimits, strict: bool | None, **options: Any
-    ) -> Any:
+    def run(*args: Any, format: str, strict: bool | None, **options: Any) -> Any:
+        limits = LIMITS
         if strict is not None:
             limits = limits._replace(mode="strict" if strict else "lenient")
         kind = "columns" if options["columns"] and format == "auto" else format
         reading = InputOptions.taken_from(options, format=kind, limits=limits)
         return command(*args, reading=reading, **options)
 
-    for each in (limits_options, layout_options, columns_option, format_option):
+    for each in (strictness_option, layout_options, columns_option, format_option):
         run = each(run)
     return run  # type: ignore[return-value]
 
@@ -517,7 +491,7 @@ training_options = combined(
     label_option,
     reading_options,
     templates_option,
-    tables_options,
+    tables_option,
     setting_options,
     seed_option,
     unlabeled_option,

@@ -76,7 +76,7 @@ def command(
       seqtag train train.conllu --dev dev.conllu -o english.seqtag
       seqtag train train.txt --label chunk -o chunks.seqtag
       seqtag train train.conllu -o english.seqtag --label all
-      seqtag train train.conllu -o english.seqtag --classes news.classes --runs 5
+      seqtag train train.conllu -o english.seqtag --table news.classes --runs 5
       seqtag train ud:fr_sequoia -o french.seqtag
       seqtag train more.conllu --init english.seqtag -o better.seqtag
       seqtag train partly.conllu --unlabeled learn-around -o english.seqtag

@@ -73,7 +73,7 @@ class ReadLimits(NamedTuple):
         most = {"bytes": self.size, "brackets": self.brackets}.get(what, self.sentence)
         msg = (
             f"expected at most {most:,} {what} in a sentence, found more in the one that "
-            "starts here; mark the sentence boundaries, or allow more with --max-sentence"
+            "starts here; mark the sentence boundaries, or allow more in Python with limits="
         )
         return SentenceTooLongError(msg, source=source, line=line)
 

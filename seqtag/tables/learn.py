@@ -504,7 +504,7 @@ def learn_classes(
 ) -> WordClasses:
     r"""Learn word classes from raw text, based on neighboring words.
 
-    Labels are ignored. `seqtag train --classes` uses the classes.
+    Labels are ignored. `seqtag train --table` uses the classes.
 
     Parameters
     ----------

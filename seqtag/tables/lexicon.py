@@ -189,7 +189,7 @@ def note_useless(tables: Sequence[WordTable], columns: Sequence[Column]) -> None
         if in_lower > 2 * found:
             note = (
                 "the table %s has %d training words, but %d in lower case; look them up so: "
-                "--lexicon FILE:lower"
+                "--table FILE:lower"
             )
             _log.warning(note, table.name, found, in_lower)
         elif not found:

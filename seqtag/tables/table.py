@@ -321,8 +321,8 @@ def bind(
         given = f"; those given are {', '.join(tables)}" if tables else ""
         msg = (
             f"expected the table {table!r}, which {name} uses, found none of that name"
-            f"{did_you_mean(table, tables)}{given}; give its file with --classes {table}.classes "
-            f"or --lexicon {table}=FILE (tables= in Python)"
+            f"{did_you_mean(table, tables)}{given}; give its file with --table {table}=FILE "
+            "(tables= in Python)"
         )
         raise TemplateError(msg)
     return Lookup(name, args, found)

@@ -322,18 +322,6 @@ def test_22_composed_and_decomposed_letters(bench):
     assert (done.code, done.err.count("convert both to NFC")) == (1, 1)
 
 
-def test_25_sentence_without_end(bench):
-    rows = "".join(f"{i}\tdog" + "\t_\tNOUN" + "\t_" * 6 + "\n" for i in range(1, 20_001)) + "\n"
-    bench.passes(rows, 20_000)
-    bench.refused(
-        GOOD + rows,
-        ":4: expected at most 500 rows in a sentence, found more in the one that starts here; "
-        "mark the sentence boundaries, or allow more with --max-sentence",
-        "--max-sentence",
-        500,
-    )
-
-
 # --------------------------------------------------------------------------------- ids, ranges
 def wrong_id(done: int, found: str) -> str:
     return (

@@ -78,11 +78,6 @@ def test_raw_text_is_cut_by_rules_and_a_note_says_so(tmp_path, call):
     [
         (["-K", "0"], 2, "expected from 1 to 4096 classes, found 0"),
         (["-K", "8"], 1, "expected at least 8 words that occur at least 3 times, one per class"),
-        (
-            ["-K", "1", "--max-sentence", "4"],
-            1,
-            "raw.txt:1: expected at most 4 words in a sentence",
-        ),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_written(

@@ -1,4 +1,4 @@
-"""``--max-sentence``, ``--strict``, ``--lenient``: all commands that read know what to refuse."""
+"""``--strict``, ``--lenient``, and little memory: all commands that read know what to refuse."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-from seqtag.corpus import ReadLimits, read
 from tests.command_line import SEQTAG, call, conllu, home, linux
 
 
@@ -38,18 +37,6 @@ def commands(home, tmp_path):
     ]
 
 
-def test_every_command_refuses_a_sentence_above_the_limit(call, commands):
-    path, lines = commands
-    for line in lines:
-        done = call(*line, "--max-sentence", 3)
-        assert (done.code, done.out) == (1, b""), done
-        assert done.err == (
-            f"seqtag: {path}:6: expected at most 3 rows in a sentence, found more in the one that "
-            "starts here; mark the sentence boundaries, or allow more with --max-sentence\n"
-        )
-        assert call(*line, "--max-sentence", 4).code == 0
-
-
 def test_every_command_passes_over_what_it_cannot_read_if_asked_to(call, commands):
     path, lines = commands
     path.write_text("1\tthe\n\n" + path.read_text())
@@ -72,16 +59,6 @@ def test_every_command_refuses_what_is_odd_if_asked_to(call, commands):
         done = call(*line, "--strict")
         assert (done.code, done.out) == (1, b""), done
         assert done.err.startswith(f"seqtag: {path}:1: expected one blank line after a sentence")
-
-
-def test_what_eval_reads_again_was_let_in_before(call, tmp_path, monkeypatch):
-    """The limits of other readings do not hold for it: a pipeline fills a copy of the file."""
-    path, new = tmp_path / "long.conllu", tmp_path / "new.seqtag"
-    path.write_text(conllu(["the cat barks ."] * 3))
-    assert call("train", path, "-o", new, "--label", "upos,xpos", "--epochs", 1).code == 0
-    small = ReadLimits(sentence=3)
-    monkeypatch.setattr(read, "__kwdefaults__", {**read.__kwdefaults__, "limits": small})
-    assert call("eval", "-m", new, path, "--max-sentence", 4).code == 0
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 
 # ----------------------------------------------------------------- tables
 def test_training_with_tables(folder, call):
-    options = ("--classes", "en.classes", "--lexicon", "zoo=names.tsv:lower")
+    options = ("--table", "en.classes", "--table", "zoo=names.tsv:lower")
     done = call("train", "train.conllu", *options, *SHORT, "-o", "m.seqtag")
     assert done.code == 0
     info = call("info", "m.seqtag", "--verbose").out.decode()
@@ -65,7 +65,7 @@ def test_training_with_tables(folder, call):
 
 def test_a_file_with_an_equals_sign(folder, call):
     (folder / "a=b").write_text("cat\tx\n")
-    done = call("train", "train.conllu", "--lexicon", "a=b", *SHORT, "-o", "m.seqtag", "-q")
+    done = call("train", "train.conllu", "--table", "a=b", *SHORT, "-o", "m.seqtag", "-q")
     assert done.code == 0
     assert seqtag.load("m.seqtag").model.tables[0].name == "a_b"
 
@@ -79,14 +79,14 @@ def test_a_file_with_an_equals_sign(folder, call):
 )
 def test_every_command_that_trains_takes_tables(folder, call, command):
     name, *more = command
-    options = ("--classes", "en.classes", "--epochs", 1, "--min-count", 1)
+    options = ("--table", "en.classes", "--epochs", 1, "--min-count", 1)
     assert call(name, "train.conllu", *more, *options, "-q").code == 0
-    done = call(name, "train.conllu", *more, "--classes", "no.classes", "-q")
+    done = call(name, "train.conllu", *more, "--table", "no.classes", "-q")
     assert done.code == 1 and "no.classes" in done.err
 
 
 def test_a_pipeline_with_tables(folder, call):
-    options = ("--label", "upos,xpos", "--classes", "en.classes", *SHORT)
+    options = ("--label", "upos,xpos", "--table", "en.classes", *SHORT)
     assert call("train", "train.conllu", *options, "-o", "m.seqtag", "-q").code == 0
     assert call("info", "m.seqtag", "--verbose").out.count(b"table        en (") == 2
     assert call("bundle", "m.seqtag", "-o", "n.seqtag", "-q").code == 0
@@ -101,7 +101,7 @@ def test_a_segmenter_with_tables(folder, call):
     (folder / "glued.conllu").write_text(glued * 8)
     with (folder / "names.tsv").open("a") as names:
         names.write("你 喺度\tx\n")  # may be in a text, though it is no token
-    options = ("--label", "tokens", "--lexicon", "names.tsv", *SHORT, "-o", "m.seqtag", "-q")
+    options = ("--label", "tokens", "--table", "names.tsv", *SHORT, "-o", "m.seqtag", "-q")
     assert call("train", "glued.conllu", *options).code == 0
     info = call("info", "m.seqtag", "--verbose").out
     assert b"training-words (lexicon of 2 words" in info and b"table        names" in info
@@ -110,9 +110,10 @@ def test_a_segmenter_with_tables(folder, call):
     again = ("--init", "m.seqtag", "--label", "tokens", *SHORT, "-o", "n.seqtag", "-q")
     assert call("train", "glued.conllu", *again).code == 0
     assert call("info", "n.seqtag", "--verbose").out.count(b"table        ") == 2
+    (folder / "names.classes").write_text("# seqtag table 1\n# classes: 1\ncat\t0\n")
     for train, label, table in (
-        ("train.conllu", "tokens", "--lexicon=names.tsv"),
-        ("glued.conllu", "tokens", "--classes=names.tsv"),
+        ("train.conllu", "tokens", "--table=names.tsv"),
+        ("glued.conllu", "tokens", "--table=names.classes"),
     ):
         unused = call("train", train, "--label", label, table, *SHORT, "-o", "o.seqtag", "-q")
         assert unused.code == 1
@@ -122,18 +123,18 @@ def test_a_segmenter_with_tables(folder, call):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--classes", "names.tsv", "--templates", "mine.txt"), "add class(names)[0], or leave"),
+        (("--table", "en.classes", "--templates", "mine.txt"), "add class(en)[0], or leave"),
         (
-            ("--lexicon", "mine.txt"),
+            ("--table", "mine.txt"),
             "mine.txt:1: expected a word, a tab and its value, found 'form",
         ),
         (
-            ("--lexicon", "places.tsv"),
+            ("--table", "places.tsv"),
             "expected entries of one token in the table 'places', found 2 with white space, such "
             "as 'New York', which no token of the training data has",
         ),
-        (("--lexicon", "names.tsv", "--classes", "names=en.classes"), "found 2 called 'names'"),
-        (("--lexicon", "1=names.tsv"), "expected a table with a name of letters, digits and"),
+        (("--table", "names.tsv", "--table", "names=en.classes"), "found 2 called 'names'"),
+        (("--table", "1=names.tsv"), "expected a table with a name of letters, digits and"),
     ],
 )
 def test_tables_that_do_not_fit(folder, call, options, message):
@@ -152,7 +153,7 @@ def test_tables_that_do_not_fit(folder, call, options, message):
 def test_a_table_without_a_word_of_the_data_is_named(folder, call, word, how, is_useless):
     (folder / "mine.tsv").write_text(f"{word}\tanimal\nunicorn\tanimal\n")
     (folder / "train.conllu").write_text(conllu())
-    table = ("--lexicon", f"mine.tsv{how}")
+    table = ("--table", f"mine.tsv{how}")
     done = call("train", "train.conllu", *table, *SHORT, "-o", "m.seqtag", "--force")
     assert done.code == 0
     note = "none of the 2 words of the table mine is in the training data, so that it has no effect"
@@ -175,7 +176,7 @@ def test_a_table_without_a_word_of_the_data_is_named(folder, call, word, how, is
 def test_a_table_that_has_more_words_in_lower_case_is_named(folder, call, words, how, note):
     (folder / "mine.tsv").write_text("".join(f"{word}\tanimal\n" for word in words.split()))
     (folder / "t.txt").write_text("Fido N\nRex N\nthe D\ndog N\ncat N\n\n" * 3)
-    table = "--lexicon", f"mine.tsv{how}"
+    table = "--table", f"mine.tsv{how}"
     options = "--columns", "form,pos", *SHORT, "-o", "m.seqtag", "--force"
     done = call("train", "t.txt", *table, *options)
     assert done.code == 0
@@ -187,8 +188,8 @@ def test_templates_that_ask_for_a_table(folder, call):
     options = ("train.conllu", "--templates", "mine.txt", *SHORT, "-o", "m.seqtag", "-q")
     done = call("train", *options)
     assert done.code == 1 and "mine.txt:2: expected the table 'en'" in done.err
-    assert "give its file with --classes en.classes" in done.err
-    assert call("train", *options, "--classes", "en.classes").code == 0
+    assert "give its file with --table en=FILE" in done.err
+    assert call("train", *options, "--table", "en.classes").code == 0
 
 
 # ----------------------------------------------------------------- attributes of one's own

@@ -163,8 +163,7 @@ def test_an_input_is_not_replaced_with_force_either(writer, folder, call):
 BESIDE = {
     "attributes": (*TAG, "--attributes", "mine.py", "-o"),
     "attributes of a training": (*WRITERS["model"][0][:-1], "--attributes", "mine.py", "-o"),
-    "classes": (*WRITERS["model"][0][:-1], "--classes", "c=mine.py", "-o"),
-    "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-o"),
+    "table": (*WRITERS["model"][0][:-1], "--table", "c=mine.py", "-o"),
     "model of a page": ("report", "-q", "-m", "mine.py", "train.conllu", "-o"),
 }
 

@@ -62,7 +62,7 @@ def test_a_sentence_that_is_too_long_is_refused_where_it_starts(format, text, pl
     assert str(caught.value) == (
         f"<stream>:{place}: expected at most {8 if what == 'brackets' else 2} {what} in a "
         "sentence, found more in the one that "
-        "starts here; mark the sentence boundaries, or allow more with --max-sentence"
+        "starts here; mark the sentence boundaries, or allow more in Python with limits="
     )
     assert words_of(text, LIMITS, format, kind) == words_of(text, ReadLimits(4), format, kind)
 
@@ -103,7 +103,7 @@ def test_a_sentence_of_too_many_bytes_is_refused_where_it_starts(
         words_of(text, ReadLimits(sentence=3, line=500), format, kind)
     assert str(caught.value) == (
         "<stream>:3: expected at most 768 bytes in a sentence, found more in the one that starts "
-        "here; mark the sentence boundaries, or allow more with --max-sentence"
+        "here; mark the sentence boundaries, or allow more in Python with limits="
     )
 
 

@@ -140,7 +140,7 @@ def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
     assert f"about {found['margins']:.1f} times as long" in how_to("confidence")
     assert (
         "500 classes from 19 million words raise the accuracy of UPOS on the test set from "
-        f"{options['default']['score']:.2f} to {options['--classes']['score']:.2f} (mean of five "
+        f"{options['default']['score']:.2f} to {options['--table CLASSES']['score']:.2f} (mean of five "
     ) in how_to("word-lists")
 
 

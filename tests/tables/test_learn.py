@@ -162,7 +162,7 @@ def test_a_sentence_that_is_too_long_is_refused_with_its_line(backend, monkeypat
         learn_classes(stream, classes=1)
     assert str(error.value) == (
         "<stream>:3: expected at most 3 words in a sentence, found more in the one that starts "
-        "here; mark the sentence boundaries, or allow more with --max-sentence"
+        "here; mark the sentence boundaries, or allow more in Python with limits="
     )
 
 

@@ -128,7 +128,7 @@ def test_a_table_needs_a_name(term):
             "form[0]\nclass(nams)[0]",
             "<templates>:2: expected the table 'nams', which class uses, found none of that "
             "name (did you mean 'names'?); those given are names, c; give its file with "
-            "--classes nams.classes or --lexicon nams=FILE (tables= in Python)",
+            "--table nams=FILE (tables= in Python)",
         ),
     ],
 )
