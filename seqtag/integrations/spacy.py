@@ -28,6 +28,8 @@ from seqtag.corpus import sentence_of
 from seqtag.corpus.sentence import find_column
 from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError, SeqtagError
+from seqtag.labels.column import LabelColumn
+from seqtag.labels.schemes import OUTSIDE, parse
 from seqtag.labels.schemes import spans as spans_of
 from seqtag.loading import load
 from seqtag.model import bundle, container
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.model.model import Model
     from seqtag.tagging.document import Document
-    from seqtag.tagging.tagger import Tagger
 
 ATTRIBUTES = {"upos": "pos", "xpos": "tag", "pos": "tag", "feats": "morph", "lemma": "lemma"}
 """spaCy's token attributes by the name of the column; other columns become ``token._``."""
@@ -207,18 +208,10 @@ class SeqtagComponent(_ModelOwner, Pipe):
                     raise ModelFileError(msg, source=source)
         segmenters = [model for model in pipeline.models if model.column.name == TOKENS]
         self._segmenter = Pipeline(segmenters, source) if segmenters else None
-        self._needs = columns_needed(pipeline.taggers)
-        self._chunkers = [t for t in pipeline.taggers if t.label_scheme and not t.hidden]
-        self._columns = [
-            name
-            for tagger in pipeline.taggers
-            if not tagger.label_scheme and not tagger.hidden
-            for name in tagger.label_columns
-        ]
+        self._pipeline = pipeline
         for name in self._columns:
             if name not in ATTRIBUTES and not Token.has_extension(name):
                 Token.set_extension(name, default=None)
-        self._pipeline = pipeline
 
     def __reduce__(self) -> tuple[Any, ...]:
         data = None if self._pipeline is None else self.to_bytes()
@@ -231,15 +224,17 @@ class SeqtagComponent(_ModelOwner, Pipe):
             return ()
         found: set[str] = set()
         for tagger in self._pipeline.taggers:
-            if tagger in self._chunkers:
-                found |= {
-                    kind
-                    for label in tagger.labels
-                    for kind, _, _ in self._spans_of(tagger, [label])
-                }
+            if tagger.label in self._pipeline.schemes:
+                kinds = (parse(label)[1] for label in tagger.labels if label != OUTSIDE)
+                found.update(kind or tagger.label for kind in kinds)
             elif not (tagger.hidden or tagger.model.coding.needs_forms):
                 found.update(tagger.labels)
         return tuple(sorted(found))
+
+    @property
+    def _columns(self) -> list[str]:
+        """Columns that become attributes of tokens."""
+        return [name for name in self.pipeline.columns if name not in self.pipeline.schemes]
 
     # ----------------------------------------------------------------- annotating
     def __call__(self, doc: Doc) -> Doc:
@@ -258,35 +253,40 @@ class SeqtagComponent(_ModelOwner, Pipe):
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
         """Tag the sentences of some documents at once, and set the attributes."""
-        taggers, splitter = self.pipeline.taggers, self.pipeline.splitter
+        columns, schemes = self._columns, self.pipeline.schemes
         if self._segmenter is not None:
-            set_sentences([d for d in docs if not d.has_annotation("SENT_START")], self._segmenter)
-        units = [unit for doc in docs for unit in sentences_of(doc)]
-        if splitter is not None:
-            tokens = [token.text for unit in units for token in unit.tokens]
-            ptr, bounds = (
-                pointers(map(len, tokens)),
-                pointers(len(unit.tokens) for unit in units)[1:],
-            )
-            words = splitter.split("".join(tokens), ptr[:-1], ptr[1:], bounds)
-            units = [u.split(words, end) for u, end in zip(units, bounds.tolist(), strict=True)]
+            set_sentences([doc for doc in docs if not _has_sentences(doc)], self._segmenter)
+        units = self._units(docs)
         chunks: dict[tuple[int, str], list[Span]] = {}
-        tagged = tag_stream(taggers, map(self._sentence_of, units))
+        tagged = tag_stream(self.pipeline.taggers, map(self._sentence_of, units))
         for unit, sentence in zip(units, tagged, strict=True):
-            unit.write({name: sentence.filled[name] for name in self._columns})
-            for tagger in self._chunkers:
-                place = id(unit.doc), self._key(tagger)
-                found = self._spans_of(tagger, sentence.filled[tagger.label])
-                chunks.setdefault(place, []).extend(unit.spans(found))
+            unit.write({name: sentence.filled[name] for name in columns})
+            for label, scheme in schemes.items():
+                found = unit.spans(spans_of(sentence.filled[label], scheme), label)
+                chunks.setdefault((id(unit.doc), self._key(label)), []).extend(found)
         for doc in docs:
-            label_white_space(doc, self._columns)
-            for key in {self._key(tagger) for tagger in self._chunkers}:
+            label_white_space(doc, columns)
+            for key in {*map(self._key, schemes)}:
                 mark(doc, key, chunks.get((id(doc), key), []))
+
+    def _units(self, docs: Iterable[Doc]) -> list[Unit]:
+        """Return the sentences of documents, with the words of each token."""
+        sentences = [(doc, tokens) for doc in docs for tokens in sentences_of(doc)]
+        texts = [token.text for _, tokens in sentences for token in tokens]
+        parts: list[Sequence[str]] = [(text,) for text in texts]
+        bounds = pointers(len(tokens) for _, tokens in sentences)
+        if self.pipeline.splitter is not None:
+            ptr = pointers(map(len, texts))
+            words = self.pipeline.splitter.split("".join(texts), ptr[:-1], ptr[1:], bounds[1:])
+            for number, several in words.items():
+                parts[number] = several
+        each = zip(sentences, pairwise(bounds.tolist()), strict=True)
+        return [Unit(doc, tokens, parts[a:b]) for (doc, tokens), (a, b) in each]
 
     def _sentence_of(self, unit: Unit) -> Sentence:
         """Return a sentence with its words and the input columns, from the document."""
         columns = {"form": unit.words}
-        for name in self._needs:
+        for name in columns_needed(self.pipeline.taggers):
             given = tuple(column for column in (*ATTRIBUTES, name) if is_set(unit.doc, column))
             found = find_column(name, given)
             if found is None:
@@ -300,17 +300,11 @@ class SeqtagComponent(_ModelOwner, Pipe):
             columns[found] = unit.spread([value_of(token, found) for token in unit.tokens])
         return sentence_of(columns, source=str(self))
 
-    @staticmethod
-    def _spans_of(tagger: Tagger, labels: Sequence[str]) -> list[tuple[str, int, int]]:
-        """Return the chunks; those without a type get the name of the column."""
-        found = spans_of(labels, tagger.label_scheme)
-        return [(kind or tagger.label, start, end) for kind, start, end in found]
-
-    def _key(self, tagger: Tagger) -> str:
-        """Return the key of a tagger's chunks: ``ents``, or one of ``doc.spans``."""
+    def _key(self, label: str) -> str:
+        """Return the key of the chunks of a column: ``ents``, or one of ``doc.spans``."""
         if self._spans != "auto":
             return self._spans
-        kind = tagger.model.column.kind
+        kind = LabelColumn(label).kind
         return "ents" if kind == "ner" else kind
 
     # ----------------------------------------------------------------- scoring
@@ -328,7 +322,7 @@ class SeqtagComponent(_ModelOwner, Pipe):
                 if attribute == "morph":  # compared by key
                     getter = lambda token, name: getattr(token, name).key  # noqa: E731
                 scores |= Scorer.score_token_attr(examples, attribute, getter=getter, **options)
-        for key in sorted({self._key(tagger) for tagger in self._chunkers}):
+        for key in sorted({*map(self._key, self.pipeline.schemes)}):
             if key == "ents":
                 scores |= get_ner_prf(examples, **options)
             else:
@@ -391,10 +385,6 @@ class SeqtagTokenizer(_ModelOwner):
             )
             raise ModelFileError(msg, source=source)
         self._pipeline = Pipeline(kept, source)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        data = None if self._pipeline is None else self.to_bytes()
-        return _tokenizer, (self.vocab, data)
 
     def __call__(self, text: str) -> Doc:
         """Tokenize a text.
@@ -467,11 +457,6 @@ def _component(
     return component if data is None else component.from_bytes(data)
 
 
-def _tokenizer(vocab: Vocab, data: bytes | None) -> SeqtagTokenizer:
-    tokenizer = SeqtagTokenizer(vocab)
-    return tokenizer if data is None else tokenizer.from_bytes(data)
-
-
 # ----------------------------------------------------------------- documents
 class Unit(NamedTuple):
     """Sentence of a document: its tokens except white space, and the words of each token."""
@@ -485,16 +470,6 @@ class Unit(NamedTuple):
         """Words of all tokens."""
         return [word for part in self.parts for word in part]
 
-    def split(self, words: Mapping[int, Sequence[str]], end: int) -> Unit:
-        """Return the sentence with other words for some of its tokens.
-
-        `words`: by the numbers of tokens of all sentences; `end`: that after its last one.
-        """
-        places = range(end - len(self.parts), end)
-        return self._replace(
-            parts=[words.get(i, part) for i, part in zip(places, self.parts, strict=True)]
-        )
-
     def spread(self, values: Sequence[str]) -> list[str]:
         """Return a value for each word, given one for each token."""
         return [v for v, part in zip(values, self.parts, strict=True) for _ in part]
@@ -507,12 +482,15 @@ class Unit(NamedTuple):
                 value = values[start] if end == start + 1 else _merged(name, values[start:end])
                 _set(token, name, value)
 
-    def spans(self, chunks: Iterable[tuple[str, int, int]]) -> list[Span]:
-        """Return chunks of words as spans of tokens."""
+    def spans(self, chunks: Iterable[tuple[str, int, int]], label: str) -> list[Span]:
+        """Return chunks of words as spans of tokens; those without a type get a label."""
         owners = [
             token.i for token, part in zip(self.tokens, self.parts, strict=True) for _ in part
         ]
-        return [Span(self.doc, owners[a], owners[b - 1] + 1, label=kind) for kind, a, b in chunks]
+        return [
+            Span(self.doc, owners[first], owners[last - 1] + 1, label=kind or label)
+            for kind, first, last in chunks
+        ]
 
 
 def set_sentences(docs: Sequence[Doc], segmenter: Pipeline) -> None:
@@ -527,12 +505,12 @@ def _has_sentences(doc: Doc) -> bool:
     return bool(doc.has_annotation("SENT_START"))
 
 
-def sentences_of(doc: Doc) -> Iterator[Unit]:
-    """Yield the sentences that are not only white space; the document if it has none."""
+def sentences_of(doc: Doc) -> Iterator[list[Token]]:
+    """Yield the tokens of each sentence but white space; those of the document if it has none."""
     for sentence in doc.sents if _has_sentences(doc) else [doc]:
         tokens = [token for token in sentence if not token.is_space]
         if tokens:
-            yield Unit(doc, tokens, [(token.text,) for token in tokens])
+            yield tokens
 
 
 def _merged(name: str, values: Sequence[str]) -> str:

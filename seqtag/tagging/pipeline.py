@@ -68,6 +68,10 @@ class Pipeline:
         Finds the words of multiword tokens.
     taggers : tuple of Tagger
         Fill the columns of words.
+    columns : tuple of str
+        The columns that it writes.
+    schemes : dict from str to str
+        The schemes of those that have chunk labels.
 
     Raises
     ------
@@ -108,8 +112,8 @@ class Pipeline:
         self._cutter = self.segmenter or RuleSegmenter()
         self._tables = TableTaggers(self.taggers)
         shown = [tagger for tagger in self.taggers if not tagger.hidden]
-        self._columns = tuple(name for tagger in shown for name in tagger.label_columns)
-        self._schemes = {each.label: each.label_scheme for each in shown if each.label_scheme}
+        self.columns = tuple(name for tagger in shown for name in tagger.label_columns)
+        self.schemes = {each.label: each.label_scheme for each in shown if each.label_scheme}
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
         fits = all(has_column(name, CONLLU) for name in filled)
         self._to = None if fits else "conllu"  # which puts the others into MISC
@@ -309,7 +313,7 @@ class Pipeline:
         >>> pipeline.document(document.text, str(document)).words == document.words
         True
         """
-        return Document(text, conllu, self._columns, self._schemes)
+        return Document(text, conllu, self.columns, self.schemes)
 
     def tag_words(self, words: Sequence[str]) -> DocumentSentence:
         """Return a list of words as a sentence; multiword tokens are not split.
