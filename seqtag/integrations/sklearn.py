@@ -6,11 +6,11 @@ Importing this module imports scikit-learn, which takes a second: nothing else i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import signature
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -41,15 +41,13 @@ from seqtag.training.progress import epoch_bar
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
-    from typing_extensions import ParamSpec, Self
+    from typing_extensions import Self
 
     from seqtag.tagging.tagger import Tagger
-
-    _Parameters = ParamSpec("_Parameters")
 
 
 __all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
@@ -57,29 +55,35 @@ __all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
 COLUMNS = ("form", "pos")
 """Default names of the columns of tuples."""
 
+_Estimator = TypeVar("_Estimator")
+
 _SETTINGS = tuple(setting.attribute for setting in SETTINGS.values())
 
 
-def _refuse_unknown(init: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
-    """Let a constructor say which parameters there are, and what to do with those of a CRF."""
+def _with_advice(estimator: type[_Estimator]) -> type[_Estimator]:
+    """Let an estimator say which parameters there are, and what to do with those of a CRF."""
+    init = estimator.__init__
+    names = [*signature(init).parameters][1:]
 
     @wraps(init)
-    def checked(*args: _Parameters.args, **given: _Parameters.kwargs) -> None:
-        names = [*signature(init).parameters][1:]
+    def checked(self: _Estimator, **given: Any) -> None:
         unknown = [name for name in given if name not in names]
         if unknown:
             near = "".join(did_you_mean(name, names) for name in unknown)
             msg = (
-                f"expected parameters of SequencePerceptron ({', '.join(names)}), found "
+                f"expected parameters of {estimator.__name__} ({', '.join(names)}), found "
                 f"{', '.join(unknown)}{near}; of those of a CRF, max_iterations is epochs and "
                 "min_freq is min_count; leave out others, such as algorithm, c1 and c2"
             )
             raise TypeError(msg)
-        init(*args, **given)
+        init(self, **given)
 
-    return checked
+    estimator.__init__ = checked  # type: ignore[assignment]
+    return estimator
 
 
+@_with_advice
+@dataclass(kw_only=True, eq=False, repr=False)
 class SequencePerceptron(BaseEstimator):
     """Averaged structured perceptron as a scikit-learn estimator of sentences.
 
@@ -141,53 +145,29 @@ class SequencePerceptron(BaseEstimator):
     1.0
     """
 
-    classes_: NDArray[np.object_]
-    _tagger: Tagger | FeatureDictTagger
-    _columns: tuple[str, ...] | None  # of words and tuples
+    templates: str | PathLike[str] | TemplateSet | None = None
+    columns: Sequence[str] | None = None
+    order: int | None = None
+    epochs: int | None = None
+    update: str | None = None
+    step: float | None = None
+    margin: float | None = None
+    min_count: int | None = None
+    encoding: str | None = None
+    dropout: float | str | None = None
+    label_parts: str | None = None
+    tag_dictionary: int | str | None = None
+    recall_bias: float | str | None = None
+    constrain: bool = True
+    runs: int = 1
+    patience: int | None = None
+    shuffle: bool = True
+    random_state: Any = 1
+    verbose: bool = False
 
-    @_refuse_unknown
-    def __init__(
-        self,
-        *,
-        templates: str | PathLike[str] | TemplateSet | None = None,
-        columns: Sequence[str] | None = None,
-        order: int | None = None,
-        epochs: int | None = None,
-        update: str | None = None,
-        step: float | None = None,
-        margin: float | None = None,
-        min_count: int | None = None,
-        encoding: str | None = None,
-        dropout: float | str | None = None,
-        label_parts: str | None = None,
-        tag_dictionary: int | str | None = None,
-        recall_bias: float | str | None = None,
-        constrain: bool = True,
-        runs: int = 1,
-        patience: int | None = None,
-        shuffle: bool = True,
-        random_state: Any = 1,
-        verbose: bool = False,
-    ):
-        self.templates = templates
-        self.columns = columns
-        self.order = order
-        self.epochs = epochs
-        self.update = update
-        self.step = step
-        self.margin = margin
-        self.min_count = min_count
-        self.encoding = encoding
-        self.dropout = dropout
-        self.label_parts = label_parts
-        self.tag_dictionary = tag_dictionary
-        self.recall_bias = recall_bias
-        self.constrain = constrain
-        self.runs = runs
-        self.patience = patience
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
+    classes_: NDArray[np.object_] = field(init=False)
+    _tagger: Tagger | FeatureDictTagger = field(init=False)
+    _columns: tuple[str, ...] | None = field(init=False)  # of words and tuples
 
     # ----------------------------------------------------------------- learning
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
@@ -307,10 +287,9 @@ class SequencePerceptron(BaseEstimator):
         gold = _gold_labels(given, self.tagger_.label_scheme, self.classes_.tolist(), "<y>")
         margins: list[float] = []
         right: list[bool] = []
-        found = self._margins_of_labels(sentences)
-        for expected, (labels, by_label) in zip(gold, found, strict=True):
-            margins += _margins(by_label, self._columns_of(labels)).tolist()
-            right += [a == b for a, b in zip(labels, expected, strict=True)]
+        for expected, found in zip(gold, self._margins_of_labels(sentences), strict=True):
+            margins += found.least.tolist()
+            right += [a == b for a, b in zip(found.labels, expected, strict=True)]
         if not np.isfinite(margins).any():
             msg = "expected tokens that could have several labels to calibrate on, found none"
             raise CorpusError(msg, source="<X>")
@@ -359,17 +338,13 @@ class SequencePerceptron(BaseEstimator):
             raise SeqtagError(msg)
         names: list[str] = self.classes_.tolist()
         found = []
-        for labels, by_label in self._margins_of_labels(X):
-            best = self._columns_of(labels)
-            margins = _margins(by_label, best)
-            others = 1 - np.reshape(calibration.of(by_label.ravel()), by_label.shape)
-            others[np.isinf(by_label)] = 0
-            rows = np.arange(len(best))
-            others[rows, best] = 0
-            score = np.where(np.isinf(margins), 1.0, calibration.of(margins))
+        for each in self._margins_of_labels(X):
+            others = 1 - np.reshape(calibration.of(each.by_label.ravel()), each.by_label.shape)
+            others[np.isinf(each.by_label)] = 0
+            score = np.where(np.isinf(each.least), 1.0, calibration.of(each.least))
             total = others.sum(axis=1, keepdims=True)
             shares = others / np.where(total > 0, total, 1) * (1 - score)[:, None]
-            shares[rows, best] = score
+            shares[np.arange(len(score)), each.best] = score
             found.append([dict(zip(names, row, strict=True)) for row in shares.tolist()])
         return _array_of(found)
 
@@ -383,25 +358,21 @@ class SequencePerceptron(BaseEstimator):
         sentences = [list(sentence) for sentence in X]
         return sentences if self._columns is None else _by_column(sentences, self._columns)
 
-    def _margins_of_labels(self, X: Any) -> list[tuple[list[str], NDArray[np.float64]]]:
-        """Return for each sentence its labels and their margins over `classes_`.
+    def _margins_of_labels(self, X: Any) -> Iterator[_Margins]:
+        """Yield the labels of each sentence and their margins over `classes_`.
 
         Where labels depend on their neighbors, another label of the same chunk type may stand for
         the learned label that was written as this one: it is no rival.
         """
-        names: list[str] = self.classes_.tolist()
-        found = self.tagger_.margins_of_labels(self._given(X), names)
-        if not self.tagger_.model.coding.is_local:
-            kinds = np.array([parse(name)[1] for name in names])
-            for labels, by_label in found:
-                own = np.array([parse(label)[1] for label in labels])
-                by_label[(own[:, None] == kinds) & (by_label == 0)] = np.inf
-        return found
-
-    def _columns_of(self, labels: Sequence[str]) -> NDArray[np.int64]:
-        """Return the places of labels in `classes_`."""
-        number = {name: i for i, name in enumerate(self.classes_.tolist())}
-        return np.array([number[label] for label in labels], np.int64)
+        tagger, names = self.tagger_, self.classes_.tolist()
+        number = {name: i for i, name in enumerate(names)}
+        kinds = None if tagger.model.coding.is_local else np.array([parse(n)[1] for n in names])
+        for labels, by_label in tagger.margins_of_labels(self._given(X), names):
+            best = np.array([number[label] for label in labels], np.int64)
+            by_label[np.arange(len(best)), best] = np.inf
+            if kinds is not None:
+                by_label[(kinds[best][:, None] == kinds) & (by_label == 0)] = np.inf
+            yield _Margins(labels, best, by_label, by_label.min(axis=1, initial=np.inf))
 
     # ----------------------------------------------------------------- reports
     def report(self, X: Any, y: Any) -> Report:
@@ -471,6 +442,23 @@ class SequencePerceptron(BaseEstimator):
             )
             raise AttributeError(msg)
         return tagger
+
+
+class _Margins(NamedTuple):
+    """Labels of a sentence, and their margins over others.
+
+    Attributes
+    ----------
+    labels, best
+        The labels, and their places in `classes_`.
+    by_label, least
+        The margins (tokens, classes) over each other class, and the least of each token.
+    """
+
+    labels: list[str]
+    best: NDArray[np.int64]
+    by_label: NDArray[np.float64]
+    least: NDArray[np.float64]
 
 
 def chunk_f1_scorer(estimator: Any, X: Any, y: Any) -> float:
@@ -562,14 +550,6 @@ def _labels_written(tagger: Tagger | FeatureDictTagger) -> set[str]:
         kinds.setdefault(parse(label)[1], []).append(label)
     pairs = (pair for kind in kinds.values() for pair in product(kind, repeat=2))
     return {label for pair in pairs for label in coding.decode(pair)}
-
-
-def _margins(by_label: NDArray[np.float64], best: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the margin of each token: its smallest over another label."""
-    others = by_label.copy()
-    others[np.arange(len(best)), best] = np.inf
-    margins: NDArray[np.float64] = others.min(axis=1, initial=np.inf)
-    return margins
 
 
 def _check_lengths(X: Any, y: Any, source: str) -> None:

@@ -453,11 +453,10 @@ def test_marginals_are_calibrated(kind, how):
     again = pickle.loads(pickle.dumps(model))
     found = again.predict_marginals(X)
     assert list(map(len, found)) == list(map(len, X))
-    for sentence, labels, by_label in zip(
-        found, model.predict(X), model._margins_of_labels(X), strict=True
-    ):
-        assert by_label[0] == labels
-        for scores, label, margin in zip(sentence, labels, by_label[1], strict=True):
+    margins = model._margins_of_labels(X)
+    for sentence, labels, expected in zip(found, model.predict(X), margins, strict=True):
+        assert expected.labels == labels
+        for scores, label, margin in zip(sentence, labels, expected.by_label, strict=True):
             assert [*scores] == model.classes_.tolist()
             assert sum(scores.values()) == pytest.approx(1)
             others = [d for name, d in zip(scores, margin, strict=True) if name != label]
