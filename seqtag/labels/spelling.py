@@ -10,14 +10,14 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from seqtag.labels.schemes import OUTSIDE, SCHEMES, parse, prefixes_of, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence, Set
 
 _log = logging.getLogger("seqtag")
 
@@ -28,42 +28,21 @@ OUTSIDE_WORDS = frozenset(
 
 _LETTERS = "".join(sorted(frozenset().union(*map(prefixes_of, SCHEMES)) - {OUTSIDE}))
 _JOINTS = "-_:./|"
+_PREFIXED = re.compile(rf"([{_LETTERS}{_LETTERS.lower()}])([{re.escape(_JOINTS)}]).+")
+_SUFFIXED = re.compile(rf".+([{re.escape(_JOINTS)}])([{_LETTERS}{_LETTERS.lower()}])")
 _BRACKETS = re.compile(r"(?:\([^()*\s]+)*\*?\)*")
 _OPENED = re.compile(r"\(([^()*\s]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&/+-]*")
-_TYPES = 1000  # more are no labels
+_MOST_LABELS = 1000  # of chunks, in a column
 _CHUNK = re.compile(rf"[{_LETTERS}]-\S+")
 _BEGINS = re.compile(r"(\W*)(beginning|begin|start|b)([-_]?\w{2,}.*)")
 _INSIDE = ("i", "in", "inside", "inner")
+_FIRST = frozenset("BISU")  # prefixes that the first word of a chunk may have
 _IOB2 = prefixes_of("iob2")
-_RARE = 0.03  # share of labels with types; prefixes and types that are rarer may be mistakes
-_ODD = 0.1  # share of words; with more labels of another kind, a column has no chunk labels
-_MANY = 10  # words; of fewer, a label _ may just not be known yet
-_OFTEN = 0.4  # share of words outside, where types have no prefix
-
-
-@dataclass(frozen=True)
-class _Style:
-    """Place and case of the prefix, and what joins it to the type."""
-
-    place: str = "prefix"
-    joint: str = "-"
-    lower: bool = False
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        letter = f"(?P<prefix>[{_LETTERS.lower() if self.lower else _LETTERS}])"
-        joint, kind = re.escape(self.joint), "(?P<type>.+)"
-        parts = (letter, joint, kind) if self.place == "prefix" else (kind, joint, letter)
-        return re.compile("".join(parts))
-
-
-_STYLES = {
-    (place, joint, lower): _Style(place, joint, lower)
-    for lower in (False, True)
-    for place in ("prefix", "suffix")
-    for joint in _JOINTS
-}
+_RARE_SHARE = 0.03  # of labels with types; prefixes and types that are rarer may be mistakes
+_ODD_SHARE = 0.1  # of words; with more labels of another kind, a column has no chunk labels
+_ENOUGH_WORDS = 10  # of fewer, a label _ may just not be known yet
+_OUTSIDE_SHARE = 0.4  # of words, where types have no prefix
 
 
 @dataclass(frozen=True)
@@ -106,6 +85,19 @@ class Spelling:
         """True if labels are read and written as they are."""
         return self == Spelling()
 
+    @property
+    def preference(self) -> tuple[object, ...]:
+        """Key for sorting: the plainer spelling comes first."""
+        return self.lower, self.place, _JOINTS.index(self.joint)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Expression for labels with a prefix and a type."""
+        letter = f"(?P<prefix>[{_LETTERS.lower() if self.lower else _LETTERS}])"
+        joint, kind = re.escape(self.joint), "(?P<type>.+)"
+        parts = (letter, joint, kind) if self.place == "prefix" else (kind, joint, letter)
+        return re.compile("".join(parts))
+
     def read(self, labels: Sequence[str]) -> list[str]:
         """Return the labels of a sentence as `seqtag.labels.schemes` has them.
 
@@ -121,7 +113,7 @@ class Spelling:
             return OUTSIDE
         prefix, kind = "i", label
         if self.place != "type":
-            found = _STYLES[self.place, self.joint, self.lower].pattern.fullmatch(label)
+            found = self.pattern.fullmatch(label)
             if found is None:
                 return label
             prefix, kind = found["prefix"], found["type"]
@@ -209,7 +201,7 @@ def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spe
     >>> detect_spelling({"NOUN": 7, "VERB": 3}) is None
     True
     """
-    if not counts or len(counts) > _TYPES:
+    if not counts or len(counts) > _MOST_LABELS:
         return None
     most = max(counts, key=lambda label: (counts[label], label))
     words = sum(counts.values())
@@ -218,46 +210,51 @@ def detect_spelling(counts: Mapping[str, int], given: Sequence[str] = ()) -> Spe
         return Spelling(("*",), "brackets")
     outside = tuple(dict.fromkeys([*given, *_outside_words(counts, most, words)]))
     rest = {label: n for label, n in counts.items() if label not in outside}
-    joined = {
-        label: n
-        for label, n in rest.items()
-        if label[1:2] in _JOINTS or label[-2:-1] in _JOINTS  # as most words are not
-    }
-    found = {
-        style: sum(n for label, n in joined.items() if style.pattern.fullmatch(label))
-        for style in _STYLES.values()
-    }
-    style = max(found, key=found.__getitem__)
-    explained, pattern = found[style], style.pattern
+    styles = Counter[Spelling]()
+    for label, n in rest.items():
+        if found := _PREFIXED.fullmatch(label):
+            styles[Spelling(place="prefix", joint=found[2], lower=found[1].islower())] += n
+        if found := _SUFFIXED.fullmatch(label):
+            styles[Spelling(place="suffix", joint=found[1], lower=found[2].islower())] += n
     bare = {label for label in rest if parse(label)[0] and not parse(label)[1]}
-    if not explained or (bare and not style.lower):
+    is_usual = outside in ((), (OUTSIDE,))
+    style = min(styles, key=lambda each: (-styles[each], each.preference), default=None)
+    if style is None or (bare and not style.lower):
         plain = rest and all(parse(label)[0] for label in rest) and len({*rest, *outside}) > 1
-        if plain and outside in ((), (OUTSIDE,)):
+        if plain and is_usual:
             return Spelling()
-        return None if explained else _types_alone(counts, rest, outside, given)
-    matches = [match for label in rest if (match := pattern.fullmatch(label))]
+        return None if style else _types_alone(counts, rest, outside, given)
+    matches = list(filter(None, map(style.pattern.fullmatch, rest)))
     prefixes = {match["prefix"].upper() for match in matches}
-    is_plain = style == _Style() and outside in ((), (OUTSIDE,))
-    in_scheme = any(prefixes <= prefixes_of(scheme) for scheme in SCHEMES)
-    if not in_scheme or (not is_plain and not (outside and prefixes & {"B", "S", "I", "U"})):
+    begins = outside and prefixes & _FIRST
+    if not _is_scheme(prefixes) or not (begins or (style.is_plain and is_usual)):
         return None
-    if sum(rest.values()) - explained > _ODD * words:
+    if sum(rest.values()) - styles[style] > _ODD_SHARE * words:
         return None
-    small = style.lower and all(match["type"] == match["type"].lower() for match in matches)
-    small = small and any(match["type"] != match["type"].upper() for match in matches)
-    return Spelling(outside or (OUTSIDE,), style.place, style.joint, style.lower, small)
+    kinds = [match["type"] for match in matches]
+    small = style.lower and all(map(_is_small, kinds)) and kinds != [k.upper() for k in kinds]
+    return replace(style, outside=outside or (OUTSIDE,), small=small)
+
+
+def _is_scheme(prefixes: Set[str | None]) -> bool:
+    """Return whether a scheme has all these prefixes."""
+    return any(prefixes <= prefixes_of(scheme) for scheme in SCHEMES)
+
+
+def _is_small(text: str) -> bool:
+    return text == text.lower()
 
 
 def _outside_words(counts: Mapping[str, int], most: str, words: int) -> list[str]:
     """Return the labels that seem to mean outside: ``O``, words for it, or the one other label."""
     if OUTSIDE in counts:  # with other words for it, if they are no mistakes
-        least = max(_ODD * words, 1)
+        least = max(_ODD_SHARE * words, 1)
         others = [k for k, n in counts.items() if k.upper() in OUTSIDE_WORDS and n > least]
         return [OUTSIDE, *(label for label in others if label not in (OUTSIDE, "_"))]
     if most.upper() in OUTSIDE_WORDS:
-        return [most] if most != "_" or words >= _MANY else []
+        return [most] if most != "_" or words >= _ENOUGH_WORDS else []
     framed = len(counts) > 1 and all(_CHUNK.fullmatch(each) for each in counts if each != most)
-    return [most] if framed and words >= _MANY and not _CHUNK.fullmatch(most) else []
+    return [most] if framed and words >= _ENOUGH_WORDS and not _CHUNK.fullmatch(most) else []
 
 
 def _types_alone(
@@ -268,16 +265,12 @@ def _types_alone(
 ) -> Spelling | None:
     """Return the spelling of types without prefix, if most words are outside."""
     clear = [word for word in outside if word != "_" or word in given]
-    if not rest or not clear or not all(map(_TYPE.fullmatch, rest)):
+    if not rest or not clear or not all(map(_TYPE.fullmatch, rest)) or unknown_spelling(rest):
         return None
     share = sum(counts.get(word, 0) for word in outside) / sum(counts.values())
-    if share < _OFTEN or max(map(len, rest)) < 2:  # as in tag sets of single letters
+    if share < _OUTSIDE_SHARE or max(map(len, rest)) < 2:  # as in tag sets of single letters
         return None
-    if unknown_spelling(rest):
-        return None
-    small = clear[0] == clear[0].lower() != clear[0].upper() and all(
-        label == label.lower() for label in rest
-    )
+    small = clear[0] != clear[0].upper() and all(map(_is_small, [clear[0], *rest]))
     return Spelling(outside, "type", small=small)
 
 
@@ -321,7 +314,7 @@ def odd_labels(counts: Mapping[str, int]) -> dict[str, int]:
     words, typed = sum(counts.values()), types.total()
     if not typed:
         return {}
-    frequent = {prefix for prefix, n in prefixes.items() if n > _RARE * typed}
+    frequent = {prefix for prefix, n in prefixes.items() if n > _RARE_SHARE * typed}
     stray = {*prefixes} - _IOB2 if frequent <= _IOB2 else set()
     usual = Counter[str]()  # the most frequent spelling of each type
     for kind, n in types.items():
@@ -330,10 +323,10 @@ def odd_labels(counts: Mapping[str, int]) -> dict[str, int]:
     def is_odd(label: str) -> bool:
         prefix, kind = parsed[label]
         alike = usual[_letters_of(kind)] if kind else 0
-        return not prefix or (bool(kind) and prefix in stray) or types[kind] < _RARE * alike
+        return not prefix or (bool(kind) and prefix in stray) or types[kind] < _RARE_SHARE * alike
 
     odd = {label: n for label, n in counts.items() if is_odd(label)}
-    return odd if sum(odd.values()) <= _ODD * words else {}
+    return odd if sum(odd.values()) <= _ODD_SHARE * words else {}
 
 
 def _letters_of(kind: str) -> str:
@@ -375,8 +368,7 @@ def lacks_outside(name: str, labels: Collection[str]) -> bool:
     if not name.startswith("misc.") or not known or len(known) == len({*labels}):
         return False
     prefixes = {parse(label)[0] if parse(label)[1] else None for label in known}
-    fits = any(prefixes <= prefixes_of(scheme) for scheme in SCHEMES)
-    return fits and bool(prefixes & {"B", "I", "S", "U"})
+    return _is_scheme(prefixes) and bool(prefixes & _FIRST)
 
 
 def note_outside(name: str, source: str | None) -> None:
