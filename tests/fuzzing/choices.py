@@ -1,11 +1,13 @@
-"""Decisions that are read from bytes, which makes mutated bytes mutated decisions."""
+"""What targets share: decisions that are read from bytes, and what was logged meanwhile."""
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 T = TypeVar("T")
 
@@ -46,3 +48,16 @@ class Choices:
     def over(self) -> bool:
         """Whether nothing is left."""
         return self._at >= len(self._data)
+
+
+@contextmanager
+def logged(level: int, name: str = "seqtag") -> Iterator[list[str]]:
+    """Messages of at least a level while the block runs; they go nowhere else."""
+    lines: list[str] = []
+    handler, log = logging.Handler(level), logging.getLogger(name)
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    before, log.handlers, log.propagate = (log.handlers, log.propagate), [handler], False
+    try:
+        yield lines
+    finally:
+        log.handlers, log.propagate = before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -31,54 +32,34 @@ _TREES = [
 ]
 
 
+def _learned(sentences: Any, label: str, templates: str, **options: Any) -> Any:
+    return train(
+        sentences, label=label, templates=parse(templates), epochs=4, min_count=1, **options
+    )
+
+
 @cache
 def good_files() -> tuple[bytes, ...]:
     """Files of models: all orders and codings, label parts, known labels, calibration, a bundle,
     word tables, a layout with its own spelling of labels, split keys."""
-    options = {"epochs": 4, "min_count": 1}
     words = "form[0]\nsuffix(1)[0]\nlabel[-1]\nlabel[-1] + form[0]"
-    plain = train(corpus(_TRAINING), label="tag", templates=parse(words), **options)
-    alone = train(corpus(_TRAINING), label="tag", templates=parse("form[0]\nbias"), **options)
-    chunks = train(
-        corpus(_CHUNKS, "form pos chunk"),
-        label="chunk",
-        templates=parse("form[0]\npos[-1]\nlabel[-1]\nset encoding iobes"),
-        **options,
-    )
-    rich = train(
-        corpus(_INFLECTED),
-        label="tag",
-        templates=parse(f'{words}\nlabel[-2] + label[-1]\nnormal[0]\nmatch("^m.*n$")[0]'),
-        label_parts="split",
-        tag_dictionary=1,
-        **options,
-    )
+    plain = _learned(corpus(_TRAINING), "tag", words)
+    alone = _learned(corpus(_TRAINING), "tag", "form[0]\nbias")
+    encoded = "form[0]\npos[-1]\nlabel[-1]\nset encoding iobes"
+    chunks = _learned(corpus(_CHUNKS, "form pos chunk"), "chunk", encoded)
+    long = f'{words}\nlabel[-2] + label[-1]\nnormal[0]\nmatch("^m.*n$")[0]'
+    rich = _learned(corpus(_INFLECTED), "tag", long, label_parts="split", tag_dictionary=1)
     calibration = Calibration((0.0, 10.0), (0.5, 0.9), 100)
-    lemmas = train(
-        corpus(_LEMMAS, "form lemma"),
-        label="lemma",
-        templates=parse("form[0]\nsuffix(1)[0]"),
-        **options,
-    )
+    lemmas = _learned(corpus(_LEMMAS, "form lemma"), "lemma", "form[0]\nsuffix(1)[0]")
     tables = [
         WordTable.of("c", [("the", "1"), ("man", "2"), ("boat", "2")], "lower0", "9", "class"),
         WordTable.of("l", [("The", ["A", "B"]), ("runs", ["C"])], origin={"from": "nowhere"}),
         WordTable.of("lemmas", [("run", ["V"]), ("ma", ["N"])], "lower"),
     ]
-    looking = "class(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nclass(lemmas)[0]"
-    with_tables = train(
-        corpus(_TRAINING),
-        label="tag",
-        templates=parse(f"{words}\n{looking}"),
-        tables=tables,
-        **options,
-    )
-    spelled = train(
-        read(io.BytesIO(_SPELLED.encode())),
-        label="ner",
-        templates=parse("form[0]\nform[-1]\nlabel[-1]\nset encoding bilou"),
-        **options,
-    )
+    looking = f"{words}\nclass(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nclass(lemmas)[0]"
+    with_tables = _learned(corpus(_TRAINING), "tag", looking, tables=tables)
+    of_names = "form[0]\nform[-1]\nlabel[-1]\nset encoding bilou"
+    spelled = _learned(read(io.BytesIO(_SPELLED.encode())), "ner", of_names)
     steps = Calibration((-1.5, 0.0, 2.0), (0.0, 0.25, 1.0), 7)
     files = [
         [replace(plain.model, calibration=calibration)],

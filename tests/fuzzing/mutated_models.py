@@ -31,6 +31,8 @@ VALUES: list[Any] = [*json.loads(_WORDS.joinpath("values.json").read_text("ascii
 """What stands in JSON where something else is expected."""
 LINES = _WORDS.joinpath("lines.txt").read_text("ascii").splitlines()
 """Lines of templates, right and wrong."""
+_KEYS = ["x", "", *["parts", "coding", "calibration", "tables", "absent", "words", "kind", "known"]]
+_NAMES = ["p0.x", "p1.known", "p99.known", "x", "p0.p0.known", "t0.x", "t1.hashes", "t99.numbers"]
 LABELS: list[str] = [*json.loads(_WORDS.joinpath("labels.json").read_text("ascii")), "x" * 70_000]
 """Labels, as different codings would have them."""
 
@@ -119,22 +121,7 @@ def _change_config(choices: Choices, fields: dict[str, Any], tensors: Tensors) -
         other, name = choices.pick(_places(fields["config"], "config"))
         place[key] = json.loads(json.dumps(other[name]))
     elif kind == 2 and isinstance(place, dict):
-        place[
-            choices.pick(
-                [
-                    "x",
-                    "",
-                    "parts",
-                    "coding",
-                    "calibration",
-                    "tables",
-                    "absent",
-                    "words",
-                    "kind",
-                    "known",
-                ]
-            )
-        ] = choices.pick(VALUES)
+        place[choices.pick(_KEYS)] = choices.pick(VALUES)
     elif isinstance(place[key], str) and kind < 6:
         place[key] = _other_text(choices, place[key])
     elif isinstance(place[key], list) and kind < 6:
@@ -241,20 +228,7 @@ def _change_names(choices: Choices, fields: dict[str, Any], tensors: Tensors) ->
     if kind == 0 and len(tensors) > 1:
         del tensors[name]
     elif kind == 1:
-        tensors[
-            choices.pick(
-                [
-                    "p0.x",
-                    "p1.known",
-                    "p99.known",
-                    "x",
-                    "p0.p0.known",
-                    "t0.x",
-                    "t1.hashes",
-                    "t99.numbers",
-                ]
-            )
-        ] = tensors[name]
+        tensors[choices.pick(_NAMES)] = tensors[name]
     else:
         tensors[name], tensors[other] = tensors[other], tensors[name]
 

@@ -13,7 +13,7 @@ from seqtag.model import bundle
 from seqtag.model.container import from_bytes
 from seqtag.serve.models import ServedModels
 from seqtag.tagging.tagger import Tagger
-from tests.fuzzing.choices import Choices
+from tests.fuzzing.choices import Choices, logged
 from tests.fuzzing.good_models import good_files, good_pipeline
 
 if TYPE_CHECKING:
@@ -125,10 +125,8 @@ def serve(data: bytes) -> str:
         found = json.loads(body_back, parse_constant=_no_number)
         if path == "/api/tag" and status == 200:
             asked = json.loads(body)
-            several = [(asked["text"], found)] if "texts" not in asked else []
-            if not several:
-                several = list(zip(asked["texts"], found["answers"], strict=True))
-            for text, each in several:
+            texts, answers = asked.get("texts"), found.get("answers")
+            for text, each in zip(texts or [asked["text"]], answers or [found], strict=True):
                 _check_offsets(text, each, asked.get("offsets", "codepoint"))
                 _check_labels(each, scores=asked.get("scores", False))
         if status != 200:
@@ -194,31 +192,13 @@ async def answer(
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 8000),
     }
-    with _Log() as log:
+    with logged(logging.ERROR, "") as lines:
         await _served()(scope, receive, send)
         await asyncio.sleep(0)  # what was left to the loop
     assert not trouble, trouble
-    assert not log.lines, log.lines
+    assert not lines, lines
     start, *rest = sent
     return start["status"], dict(start["headers"]), b"".join(each.get("body", b"") for each in rest)
-
-
-class _Log(logging.Handler):
-    """What is logged of errors, by anybody."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
-
-    def __enter__(self) -> _Log:
-        logging.getLogger().addHandler(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger().removeHandler(self)
 
 
 def _no_number(name: str) -> None:

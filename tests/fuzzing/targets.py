@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.fuzzing.command_target import command_line
-from tests.fuzzing.data_targets import evaluation, outputs
+from tests.fuzzing.data_targets import evaluation, outputs, scanner
 from tests.fuzzing.layout_target import layouts
 from tests.fuzzing.model_targets import model_bytes, models
 from tests.fuzzing.serve_target import serve
 from tests.fuzzing.text_targets import (
     labels,
     readers,
-    scanner,
     templates,
     text,
     word_tables,

@@ -42,22 +42,14 @@ from seqtag.tables.lexicon import read_table
 from seqtag.tables.table import WordTable
 from seqtag.tables.tsv import read_word_table, write_word_table
 from seqtag.tagging.pipeline import Pipeline
-from tests.fuzzing.choices import Choices
+from tests.fuzzing.choices import Choices, logged
 from tests.fuzzing.good_models import good_pipeline
 from tests.strategies import NATIVE, REFERENCE
-from tests.tagging.test_tables import CHAINS, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COLUMNS = [
-    None,
-    None,
-    ("form",),
-    ("form", "pos"),
-    ("pos", "form", "chunk"),
-    ("id", "form", "upos"),
-]
+COLUMNS = [None, None, ("form",), ("form", "pos"), ("pos", "form", "chunk"), ("id", "form", "upos")]
 _FEW = ReadLimits(3, 40)
 _PROBE = ["", "a", "Über-x", "\ud800", "don't", "e\u0301" * 9, "12", "# x"]
 
@@ -67,7 +59,7 @@ def readers(data: bytes) -> str:
     """Any file in any format: all of its bytes come back, or an error says why not."""
     choices = Choices(data)
     format = choices.pick(READABLE)
-    columns = choices.pick(_COLUMNS) if format in ("auto", "columns") else None
+    columns = choices.pick(COLUMNS) if format in ("auto", "columns") else None
     limits = choices.pick([LIMITS, LIMITS, LIMITS, _FEW])
     chunk = 1 + choices.below(64)
     file = choices.rest()
@@ -145,32 +137,6 @@ def _check_sentence(sentence: Sentence) -> None:
             assert again.words == sentence.words, (to, text)
 
 
-def scanner(data: bytes) -> str:
-    """Files of columns: the native scanner tags them as the readable way does, errors and all."""
-    if NATIVE is None:
-        return "no kernel"
-    choices = Choices(data)
-    names = choices.pick(CHAINS)
-    format = choices.pick(["conllu", "columns", "conllu-plus", "conll2000"])
-    options = {"columns": choices.pick(_COLUMNS[2:])} if format == "columns" else {"format": format}
-    chunk = 1 + choices.below(64)
-    file = choices.rest()
-    try:
-        file.decode()
-    except UnicodeDecodeError:
-        return "not UTF-8"  # how much of it is tagged before is a matter of the blocks
-    if b"\0" in file[:64]:
-        return "perhaps UTF-16"  # which is found out by as many bytes as there are
-    expected = outcome(file, names, backend="reference", **options)
-    for threads, size in ((1, 1 << 20), (1, chunk), (3, chunk)):
-        found = outcome(file, names, threads=threads, chunk=size, **options)
-        if isinstance(expected, bytes):
-            assert found == expected
-        else:
-            assert isinstance(found, str)  # which of two errors comes first hangs on the blocks
-    return expected if isinstance(expected, str) else "accepted"
-
-
 # ----------------------------------------------------------------- raw text
 def text(data: bytes) -> str:
     """Raw text through a pipeline: every character is there again; the kernel does as Python."""
@@ -228,17 +194,10 @@ def _cut(raw: bytes, paragraphs: str, pipeline: Pipeline) -> list[bytes] | str:
 def templates(data: bytes) -> str:
     """Template files, ours and those of CRF++ and Wapiti: read as written, or refused."""
     text = data.decode("utf-8", "replace")
-    log = logging.getLogger("seqtag")
     try:
-        log.disabled = True
-        found = parse(text)
-    except TemplateError as error:
-        return str(error)
-    finally:
-        log.disabled = False
-    columns = ["form", "pos", "chunk", "lemma"]
-    try:
-        compiled = found.compile(columns)
+        with logged(logging.WARNING):
+            found = parse(text)
+        compiled = found.compile(["form", "pos", "chunk", "lemma"])
     except TemplateError as error:
         return str(error)
     assert parse(str(found)) == found
