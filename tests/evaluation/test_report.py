@@ -121,11 +121,7 @@ def test_corpora_against_conlleval(sentences):
 
 # gold, predicted, scheme, F1 in percent, chunks right, found, gold
 WORKED = [
-    ("O B-PER I-PER O", "O I-PER I-PER O", "iob2", 100, (1, 1, 1)),
-    ("B-PER I-PER O", "B-PER I-LOC O", "iob2", 0, (0, 2, 1)),
-    ("B-PER I-PER O", "B-PER B-PER O", "iob2", 0, (0, 2, 1)),
     ("O O B-LOC", "I-PER O B-LOC", "iob2", 66.67, (1, 2, 1)),
-    ("B-LOC B-PER I-PER", "B-LOC I-PER I-PER", "iob2", 100, (2, 2, 2)),
     ("I-PER I-PER B-PER O", "I-PER I-PER B-PER O", "iob1", 100, (2, 2, 2)),
     # On IOBES and BILOU the script merges neighbours, so that its own figures differ here.
     ("B-M E-M B-M E-M", "B-M I-M I-M E-M", "iobes", 0, (0, 1, 2)),
@@ -134,7 +130,6 @@ WORKED = [
     ("U-P U-P O", "U-P U-P O", "bilou", 100, (2, 2, 2)),
     ("U-P U-P O", "B-P L-P O", "bilou", 0, (0, 1, 2)),
     ("B-P I-P E-P O", "B-P I-P I-P O", "iobes", 100, (1, 1, 1)),
-    ("B-ARGM-LOC I-ARGM-LOC", "B-ARGM-LOC I-ARGM-TMP", "iob2", 0, (0, 2, 1)),
     ("O O", "O O", "iob2", 0, (0, 0, 0)),
 ]
 
@@ -247,24 +242,18 @@ def test_conlleval_pads_types_by_bytes():
     assert "\nA_TYPE_LONGER_THAN_17: prec" in one("B-A_TYPE_LONGER_THAN_17", "O").conlleval()
 
 
-def test_signature():
-    version = seqtag.__version__
-    assert pos_report().signature == (
-        f"task:pos|metric:accuracy|scheme:none|sentences:3|tokens:5|version:{version}"
-    )
-    assert one("S-X", "S-X", task="chunk").signature == (
-        f"task:chunk|metric:conlleval-f1|scheme:iobes|sentences:1|tokens:1|version:{version}"
-    )
-
-
 def test_the_signature_names_the_model_that_was_scored():
-    report = one("A B", "A A", origin=Origin("0.1.0", "9f86d081", 7))
-    end = f"|tokens:2|model:0.1.0|data:9f86d081|seed:7|version:{seqtag.__version__}"
-    assert report.signature.endswith(end)
+    report = one("A B", "A A", task="pos", origin=Origin("0.1.0", "9f86d081", 7))
+    assert report.signature == (
+        "task:pos|metric:accuracy|scheme:none|sentences:1|tokens:2|model:0.1.0|data:9f86d081|"
+        f"seed:7|version:{seqtag.__version__}"
+    )
     assert report.to_dict()["origin"] == {"model": "0.1.0", "data": "9f86d081", "seed": 7}
-    partly = one("A B", "A A", origin=Origin(seed=7))
-    assert partly.signature.endswith(f"|tokens:2|seed:7|version:{seqtag.__version__}")
-    assert one("A B", "A A").to_dict()["origin"] is None
+    partly = one("S-X", "S-X", task="chunk", origin=Origin(seed=7))
+    assert partly.signature == (
+        "task:chunk|metric:conlleval-f1|scheme:iobes|sentences:1|tokens:1|seed:7|"
+        f"version:{seqtag.__version__}"
+    )
 
 
 def test_str_is_the_report_and_repr_one_line():
@@ -280,7 +269,7 @@ def test_to_dict_holds_everything_at_full_precision():
     found = json.loads(json.dumps(report.to_dict()))
     assert found["score"] == found["accuracy"] == 0.6
     assert found["unknown_accuracy"] == 1 / 3
-    assert found["signature"] == report.signature
+    assert (found["signature"], found["origin"]) == (report.signature, None)
     assert found["chunks"] is None
     assert found["labels"]["VERB"] == {
         "correct": 1,

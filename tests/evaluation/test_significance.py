@@ -37,18 +37,6 @@ def test_the_bootstrap_draws_what_enumeration_has():
         assert abs(np.mean(np.isclose(drawn, score)) - share) < 0.02
 
 
-def test_the_bootstrap_agrees_with_scipy():
-    stats = pytest.importorskip("scipy.stats")
-    rng = np.random.default_rng(1)
-    correct = rng.integers(0, 11, 200)
-    ours = percentiles(bootstrap(table_of([(c, 10, 10) for c in correct]), 5000)[:, 0])
-    theirs = stats.bootstrap(
-        (correct / 10,), np.mean, n_resamples=5000, method="percentile", random_state=1
-    ).confidence_interval
-    assert ours.low == pytest.approx(theirs.low, abs=0.005)
-    assert ours.high == pytest.approx(theirs.high, abs=0.005)
-
-
 def test_the_p_value_agrees_with_a_permutation_test_of_accuracies():
     """Of sentences equally long accuracy is a mean, whose permutation test scipy has."""
     stats = pytest.importorskip("scipy.stats")
