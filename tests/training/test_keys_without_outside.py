@@ -54,9 +54,6 @@ def test_commands(tmp_path, call):  # noqa: F811
     assert (done.code, done.out.decode()) == (0, path.read_text())
     done = call("eval", path, path, "--label", "misc.NE", "--json")
     assert b'"scheme": "iob2"' in done.out
-    assert call("cv", path, "--label", "misc.NE", "--folds", 2).code == 0
-    done = call("report", "-m", model, path, "-o", tmp_path / "r.html", "--resamples", 1)
-    assert done.code == 0
     columns = call("tag", "-m", model, path, "--to", "columns").out.decode().split("\n")
     assert columns[1].split("\t")[-1] == "O"  # a column of its own has a value
     none = tmp_path / "none.conllu"

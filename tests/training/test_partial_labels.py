@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from seqtag.corpus import read, sentence_of
+from seqtag.corpus import read
 from seqtag.engine import backend as backends
 from seqtag.errors import LabelError
 from seqtag.features.encoder import Column
@@ -102,18 +102,8 @@ def test_both_backends_learn_alike(templates, monkeypatch):
 
 
 def test_labels_of_two_columns_and_of_parts():
-    def sentence(text):
-        rows = [word.split("/") for word in text.split()]
-        return sentence_of(
-            dict(zip(("form", "upos", "feats"), zip(*rows, strict=True), strict=True))
-        )
-
-    data = [
-        sentence("men/NOUN/N=p run/VERB/_"),
-        sentence("men/_/N=p runs/VERB/N=s"),
-        sentence("a/_/_ man/NOUN/N=s"),
-        sentence("run/_/_ runs/_/_"),
-    ]
+    text = "men NOUN N=p, run VERB _; men _ N=p, runs VERB N=s; a _ _, man NOUN N=s; run _ _"
+    data = corpus(text, "form upos feats")
     for parts in ("whole", "split"):
         tagger = train(
             data, label="upos+feats", unlabeled="learn_around", label_parts=parts, epochs=5
@@ -124,15 +114,7 @@ def test_labels_of_two_columns_and_of_parts():
 
 
 def test_lemmas_that_nobody_gave():
-    def sentence(text):
-        rows = [word.split("/") for word in text.split()]
-        return sentence_of(dict(zip(("form", "lemma"), zip(*rows, strict=True), strict=True)))
-
-    data = [
-        sentence("cats/cat sings/?"),
-        sentence("dogs/? sings/sing"),
-        sentence("was/be dogs/dog"),
-    ]
+    data = corpus("cats cat, sings ?; dogs ?, sings sing; was be, dogs dog", "form lemma")
     tagger = train(
         data, label="lemma", unlabeled="learn_around", unlabeled_mark="?", epochs=5, min_count=1
     )

@@ -17,7 +17,6 @@ from tests.strategies import corpus
 from tests.training.small_corpus import CONLLU, TEMPLATES, TRAINING, column_file, model
 
 if TYPE_CHECKING:
-    from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
 
@@ -108,20 +107,13 @@ def test_labels_with_control_characters_may_be_in_sentences_that_are_left_out(tm
         model(stream, unlabeled="skip")
 
 
-def test_words_without_a_label(tmp_path, caplog):
-    path = column_file(tmp_path, "a X\nb Y\n\nc X\nd _\n")
-
-    def learn(**options) -> Tagger:
-        with read(path, "columns", columns=["form", "tag"]) as stream:
-            return model(stream, **options)
-
-    with caplog.at_level(logging.WARNING, "seqtag"):
-        tagger = learn(unlabeled="skip")
-    assert tagger.info["training"]["sentences"] == 1
-    assert "1 sentences with unannotated words were skipped" in caplog.text
-    path.write_text("d _\n")
-    with pytest.raises(CorpusError, match=r"found none \(1 without labels were skipped\)"):
-        learn(unlabeled="skip")
+def test_no_sentence_is_annotated(tmp_path):
+    path = column_file(tmp_path, "d _\n")
+    with (
+        read(path, "columns", columns=["form", "tag"]) as stream,
+        pytest.raises(CorpusError, match=r"found none \(1 without labels were skipped\)"),
+    ):
+        model(stream, unlabeled="skip")
 
 
 def test_a_label_column_that_looks_wrong(caplog):
