@@ -13,7 +13,7 @@ from seqtag.cli.base import (
     in_advanced,
     option,
 )
-from seqtag.cli.common import Notes, check_stdin, load_model, refuse
+from seqtag.cli.common import Notes, check_stdin, load_model, refuse, usage
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
@@ -91,26 +91,19 @@ def command(
         refuse("--patience needs a --dev set")
     label = options["label"]
     if is_pipeline(label):
-        refused = f"--unlabeled {options['unlabeled']}" * (options["unlabeled"] != "error")
-        refused = "--templates" if options["templates"] else refused
-        if refused:
-            refuse(
-                f"expected {refused} with one label, found {label}; train such components one by "
-                "one and combine them with seqtag bundle"
-            )
-        if label != "all":
-            options["label"] = [name.strip() for name in label.split(",")]
+        options["label"] = [name.strip() for name in label.split(",")]
     training_arguments(options, train=True)
     options["init"] = options["init"] and load_model(options["init"])
     report = TrainingReport(notes, output, runs=options["runs"])
-    trained = train_model(
-        train,
-        dev=dev,
-        on_epoch=report.add,
-        on_component=report.add_component,
-        **reading.arguments(),
-        **options,
-    )
+    with usage():
+        trained = train_model(
+            train,
+            dev=dev,
+            on_epoch=report.add,
+            on_component=report.add_component,
+            **reading.arguments(),
+            **options,
+        )
     return report.save(trained, as_json=as_json)
 
 

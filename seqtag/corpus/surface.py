@@ -281,17 +281,6 @@ def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> lis
     return found if len(numbers) > 1 else None
 
 
-def blocks_of(sentences: int, size: int) -> list[int]:
-    """Return blocks of neighboring sentences in place of documents.
-
-    Examples
-    --------
-    >>> blocks_of(5, 2)
-    [0, 0, 1, 1, 2]
-    """
-    return [i // size for i in range(sentences)]
-
-
 def _head(sentence: Sentence) -> str:
     if not len(sentence):
         return sentence.raw

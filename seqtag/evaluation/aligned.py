@@ -46,7 +46,7 @@ UNIVERSAL_FEATURES = frozenset(_FEATURES.split())
 
 _PIECES = ("tokens", "sentences", "words")
 _ITEMS = {name: name if name in _PIECES else "words" for name in METRICS}  # scored by metric
-_SHOWN = 20  # characters of text in messages
+_SHOWN_CHARACTERS = 20  # of text, in messages
 
 
 @dataclass(frozen=True, repr=False)
@@ -374,7 +374,7 @@ def _shown(side: Sequence[PlacedSentence], at: int) -> tuple[str, tuple[str, int
         return "the end of the text", None
     text = "".join(sentence.text for sentence in rest)[at - rest[0].start :]
     place = rest[0].sentence.source, rest[0].line_at(at)
-    return f'"{text[:_SHOWN]}{"..." if len(text) > _SHOWN else ""}"', place
+    return f'"{text[:_SHOWN_CHARACTERS]}{"..." if len(text) > _SHOWN_CHARACTERS else ""}"', place
 
 
 # ----------------------------------------------------------------- alignment of words

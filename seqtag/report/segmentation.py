@@ -29,7 +29,7 @@ PIECES = ("tokens", "words", "sentences")
 _CONTEXT = 4  # tokens on each side of an error
 
 
-class Difference(NamedTuple):
+class SegmentationError(NamedTuple):
     """Part of a text that two annotations segment differently.
 
     Attributes
@@ -66,9 +66,9 @@ class Segmentation:
 
     report: AlignedReport
     intervals: dict[str, Interval]
-    differences: Sequence[Difference]
+    differences: Sequence[SegmentationError]
 
-    def most_frequent(self, kind: str) -> list[tuple[Difference, int]]:
+    def most_frequent(self, kind: str) -> list[tuple[SegmentationError, int]]:
         """Return the first error of each pair of gold and predicted pieces, and their number."""
         found = [each for each in self.differences if each.kind == kind]
         number = Counter((each.gold, each.predicted) for each in found)
@@ -100,7 +100,9 @@ def analyze_segmentation(
     )
 
 
-def differences_of(gold: Iterable[Sentence], predicted: Iterable[Sentence]) -> Iterator[Difference]:
+def differences_of(
+    gold: Iterable[Sentence], predicted: Iterable[Sentence]
+) -> Iterator[SegmentationError]:
     """Yield the differences of two annotations of one text.
 
     Raises
@@ -137,13 +139,13 @@ class _Run:
         start = self._sides[0][0].start
         return tuple(self._text[low - start : high - start] for low, high in spans)
 
-    def in_context(self, pieces: _Pieces, low: int, high: int) -> Difference:
+    def in_context(self, pieces: _Pieces, low: int, high: int) -> SegmentationError:
         """Return a difference with the gold tokens around it."""
         before = [span for span in self._spans[0] if span[1] <= low][-_CONTEXT:]
         after = [span for span in self._spans[0] if span[0] >= high][:_CONTEXT]
         place = next(sentence for sentence in self._sides[0] if low < sentence.end)
         left, right = (" ".join(self._forms(spans)) for spans in (before, after))
-        return Difference(*pieces, left, right, place.line_at(low))
+        return SegmentationError(*pieces, left, right, place.line_at(low))
 
     def tokens(self) -> Iterator[_Found]:
         """Yield the shortest pieces of text whose tokens differ."""

@@ -16,6 +16,7 @@ import numpy as np
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.segmentation.multiword import Splitter
+from seqtag.training.data import block_numbers
 from seqtag.training.interruption import put_off
 from seqtag.training.plan import fitting
 from seqtag.training.problem import build_problem
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
     from seqtag.training.text_examples import WordExample
     from seqtag.training.treebank import Treebank
 
-_BLOCK = 50  # adjacent sentences stay together: they share their rare words
+TRIAL_RUN = 0
+"""Number of the run of a trial, whose random streams no other run has."""
+
 _HELD_OUT_EVERY = 4  # one block in so many is held out
 _MOST_TOKENS = 120_000  # of a trial; of larger corpora, blocks are left out
 _FEWEST_TOKENS = 2_000  # with fewer, there is no trial
-_RUN = 0  # run number of trials, whose random streams no other run has
 _EPOCHS = 5  # of a trial; they chose as full trials did in 24 of 25
 _GOOD_ENOUGH = 0.997  # of the tokens have the right words: nothing else is tried
 
@@ -72,8 +74,8 @@ def holdout_split(lengths: NDArray[np.int64], most: int = _MOST_TOKENS) -> Split
     sentences, tokens = len(lengths), int(lengths.sum())
     if sentences < 2 * _HELD_OUT_EVERY or tokens < _FEWEST_TOKENS:
         return None
-    block = np.arange(sentences) // max(1, min(_BLOCK, sentences // (3 * _HELD_OUT_EVERY)))
-    group, place = np.divmod(block, _HELD_OUT_EVERY)
+    blocks = block_numbers(sentences, 3 * _HELD_OUT_EVERY)
+    group, place = np.divmod(blocks, _HELD_OUT_EVERY)
     kept = group % -(-tokens // most) == 0
     held_out = kept & (place == 1)
     return Split(kept & ~held_out, held_out)
@@ -138,7 +140,7 @@ def _trial(
         task = task.setting(epochs=min(task.settings.epochs, _EPOCHS))
         problem = build_problem(task, examples)
         with put_off(schedule.stop):
-            kept = train_run(problem, replace(schedule, on_epoch=None), _RUN, None)
+            kept = train_run(problem, replace(schedule, on_epoch=None), TRIAL_RUN, None)
         if kept.interrupted:
             raise KeyboardInterrupt
         scores[each.name] = _tokens_right(Splitter(problem.model(kept.cells)), held_out.tokens)

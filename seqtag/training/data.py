@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("seqtag")
 
+_LONGEST_BLOCK = 50  # sentences of the training data that are held out together
 _LONG_SENTENCE = 600  # words; hardly any has more
 
 Source = (
@@ -101,6 +102,26 @@ REFUSED = Unlabeled()
 def gold_name(column: str) -> str:
     """Return the name of a column with gold values, where the column itself has predictions."""
     return f"gold {column}"
+
+
+def block_numbers(sentences: int, least: int) -> NDArray[np.int64]:
+    """Number blocks of adjacent sentences, which stay together because they share rare words.
+
+    Parameters
+    ----------
+    sentences
+        Number of sentences.
+    least
+        Number of blocks that there are at least, of shorter ones if need be.
+
+    Examples
+    --------
+    >>> block_numbers(120, 2).tolist() == [0] * 50 + [1] * 50 + [2] * 20
+    True
+    >>> block_numbers(6, 3).tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    return np.arange(sentences) // max(1, min(_LONGEST_BLOCK, sentences // least))
 
 
 class TrainingData(NamedTuple):
@@ -766,7 +787,7 @@ def from_lists(
 
 # --------------------------------------------------------------------------- checks
 
-_NOTED = 0.01  # share of the words of a dev set; less are greetings and the like
+_NOTED_SHARE = 0.01  # of the words of a dev set; less are greetings and the like
 
 
 def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> None:
@@ -817,7 +838,7 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
         ours, theirs = pairs[1]
         shared = shared_sentences(theirs, held_out.lengths, ours, examples.lengths)
         words, count = int(held_out.lengths[shared].sum()), int(shared.sum())
-        if words >= _NOTED * held_out.lengths.sum():
+        if words >= _NOTED_SHARE * held_out.lengths.sum():
             _log.warning(
                 "%d of the %d sentences of the dev set %s in the training data, too (%.1f%% of "
                 "its words): its scores are too high; remove them from one of the two",

@@ -22,7 +22,7 @@ from seqtag.features.encoder import Column
 from seqtag.parallel import in_order
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.choose import choose
-from seqtag.training.data import check_data
+from seqtag.training.data import block_numbers, check_data
 from seqtag.training.interruption import AtOnce, put_off
 from seqtag.training.problem import build_problem, warn_about_many_labels
 from seqtag.training.runs import fit
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 _FOLDS = 2  # eight folds and all epochs did not improve later tasks, and took nine times as long
 _FOLD_EPOCHS = 3
-_BLOCK = 50  # adjacent sentences stay in one fold: they share their rare words
 
 _log = logging.getLogger("seqtag")
 
@@ -159,8 +158,7 @@ def jackknifed(fitted: Fitted, treebank: Treebank, schedule: Schedule) -> Treeba
     sentences = len(examples.lengths)
     if sentences < 2:
         return labeled(fitted, treebank)
-    block = max(1, min(_BLOCK, sentences // (2 * _FOLDS)))
-    fold_of = np.arange(sentences) // block % _FOLDS
+    fold_of = block_numbers(sentences, 2 * _FOLDS) % _FOLDS
     quiet = replace(schedule, runs=1, threads=1, on_epoch=None)
     of_fold = partial(_label_fold, task, examples, fold_of, quiet)
     names = task.column.columns

@@ -460,7 +460,7 @@ class WordLabels(NamedTuple):
         )
 
 
-_SPAN = 2**20  # tokens whose words are counted at a time
+_MOST_TOKENS = 2**20  # tokens whose words are counted at a time
 
 
 def labels_of_words(
@@ -483,9 +483,9 @@ def labels_of_words(
     normal = Column.of(str(value) for value in compiled.apply_many(attribute, words.types))
     width = 1 + max(int(y.max(initial=0)), choices.shape[1] if choices is not None else 0)
     counts, pairs = np.zeros(len(normal.types), np.int64), np.zeros(0, np.int64)
-    for start in range(0, len(y), _SPAN):
-        gold = y[start : start + _SPAN]
-        form = normal.ids[words.ids[start : start + _SPAN]]
+    for start in range(0, len(y), _MOST_TOKENS):
+        gold = y[start : start + _MOST_TOKENS]
+        form = normal.ids[words.ids[start : start + _MOST_TOKENS]]
         tokens, found = [np.flatnonzero(gold >= 0)], [gold[gold >= 0]]
         for number, choice in enumerate(choices if choices is not None else ()):
             if not choice.all():

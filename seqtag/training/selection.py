@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus.surface import blocks_of, documents_of
+from seqtag.corpus.surface import documents_of
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.scoring import score
 from seqtag.evaluation.text_tables import signature_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.evaluation.report import Report
 
-_BLOCKS = 10  # for each fold, where no documents are known
+_BLOCKS_PER_FOLD = 10  # where no documents are known
 
 Score = Callable[[Any], float]
 Fit = Callable[[Any], Score]
@@ -208,8 +208,8 @@ def fold_units(sentences: Sequence[Sentence], folds: int, by: str = "document") 
     documents = len(set(groups or [0]))
     if documents >= folds or by != "document":
         return FoldUnits(kept, groups or [0] * len(kept), by, documents)
-    block = max(1, len(kept) // (folds * _BLOCKS))
-    return FoldUnits(kept, blocks_of(len(kept), block), "block", documents, block)
+    block = max(1, len(kept) // (folds * _BLOCKS_PER_FOLD))
+    return FoldUnits(kept, [i // block for i in range(len(kept))], "block", documents, block)
 
 
 def grid(space: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

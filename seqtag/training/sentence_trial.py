@@ -16,6 +16,8 @@ import numpy as np
 from seqtag.engine.arrays import Instances, pointers
 from seqtag.model.sentence_lengths import LONGEST, next_break
 from seqtag.segmentation.segmenter import SENTENCE
+from seqtag.training.choose import TRIAL_RUN
+from seqtag.training.data import block_numbers
 from seqtag.training.interruption import put_off
 from seqtag.training.runs import train_run
 
@@ -30,18 +32,16 @@ if TYPE_CHECKING:
     from seqtag.training.runs import Schedule
 
 _FOLDS = 4
-_BLOCK = 50  # adjacent pieces stay together
-_ENOUGH = 100_000  # words to learn from
-_JUDGED = 10_000  # words whose sentences are scored
-_TOO_FEW = 2_000  # words
-_FEWEST = 50  # sentences
-_RUN = 0  # as of other trials
+_MOST_WORDS = 100_000  # to learn from
+_SCORED_WORDS = 10_000  # whose sentences are scored
+_FEWEST_WORDS = 2_000
+_FEWEST_SENTENCES = 50
 _BIASES = (0.0, 0.4, 0.8, 1.2)
-_SHARE = 0.8  # of the log ratios of lengths
-_WIDTH = 2.5  # words, the standard deviation by which counts of lengths are smoothed
-_SMALLEST, _GREATEST = -4.0, 1.0  # log ratios
-_LITTLE = 0.005  # F1
-_STEPS = 30  # of Newton's method
+_RATIO_SHARE = 0.8  # of the log ratios of lengths
+_SMOOTHING_WORDS = 2.5  # the standard deviation by which counts of lengths are smoothed
+_LEAST_RATIO, _GREATEST_RATIO = -4.0, 1.0  # log ratios
+_NEGLIGIBLE_F1 = 0.005
+_NEWTON_STEPS = 30
 
 _log = logging.getLogger("seqtag")
 
@@ -64,24 +64,25 @@ def with_sentence_lengths(model: Model, problem: Problem, schedule: Schedule) ->
         If the trial is interrupted.
     """
     x = problem.corpus.instances.written_out()
-    rows = int(x.sentence_ptr[min(len(x.sentence_ptr) - 1, _pieces(x.sentence_ptr, _ENOUGH))])
+    rows = int(x.sentence_ptr[min(len(x.sentence_ptr) - 1, _pieces(x.sentence_ptr, _MOST_WORDS))])
     breaks = problem.y[:rows] == [*problem.labels].index(SENTENCE)
-    if rows < _TOO_FEW or breaks.sum() < _FEWEST or breaks.all():
+    if rows < _FEWEST_WORDS or breaks.sum() < _FEWEST_SENTENCES or breaks.all():
         return model
     margins = _cross_validated(problem, x, rows, schedule)
     scale, bias = _logistic(margins, breaks)
     if scale <= 0:
         return model
-    ratios = _SHARE * _log_ratios(np.diff(np.flatnonzero(breaks), prepend=-1))
+    ratios = _RATIO_SHARE * _log_ratios(np.diff(np.flatnonzero(breaks), prepend=-1))
     unit = model.weights.unit
-    judged = min(rows, _JUDGED)
+    judged = min(rows, _SCORED_WORDS)
     whole = np.rint(margins[:judged] / unit).astype(np.int64).tolist()
     tables = {"none": [0]}
     for more in _BIASES:
         scores = np.rint((ratios + bias + more) / scale / unit)
         tables[str(more)] = scores.astype(np.int64).tolist()
     f1 = {name: _f1(breaks[:judged], whole, table) for name, table in tables.items()}
-    enough = max(f1.values()) - _LITTLE  # the first: other text has fewer breaks that are certain
+    # The first that is good enough, as other text has fewer breaks that are certain.
+    enough = max(f1.values()) - _NEGLIGIBLE_F1
     best = next(name for name, score in f1.items() if score >= enough)
     _log.info(
         "sentence-lengths %s, by F1 on %s words of the training data (%s)",
@@ -110,7 +111,7 @@ def _cross_validated(
     pieces = _pieces(x.sentence_ptr, rows)
     lengths, counts = np.diff(x.sentence_ptr[: pieces + 1]), np.diff(x.token_ptr[: rows + 1])
     features = x.features[: x.token_ptr[rows]]
-    fold = np.arange(pieces) // max(1, min(_BLOCK, pieces // (2 * _FOLDS))) % _FOLDS
+    fold = block_numbers(pieces, 2 * _FOLDS) % _FOLDS
     sentence = [*problem.labels].index(SENTENCE)
     schedule = replace(schedule, on_epoch=None, patience=None)
     margins = np.zeros(rows, np.float64)
@@ -123,7 +124,7 @@ def _cross_validated(
         corpus = problem.corpus._replace(instances=some)
         part = replace(problem, corpus=corpus, y=problem.y[:rows][kept])
         with put_off(schedule.stop):
-            found = train_run(part, schedule, _RUN, None)
+            found = train_run(part, schedule, TRIAL_RUN, None)
         if found.interrupted:
             raise KeyboardInterrupt
         weights = _difference(found.cells, len(problem.corpus.keys), sentence)
@@ -150,7 +151,7 @@ def _logistic(margins: NDArray[np.float64], breaks: NDArray[np.bool_]) -> tuple[
     True
     """
     x, w = np.stack([margins, np.ones(len(margins))], axis=1), np.array([0.0, 0.0])
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON_STEPS):
         p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
         curvature = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(2)
         w += np.clip(np.linalg.solve(curvature, x.T @ (breaks - p) - 1e-3 * w), -3, 3)
@@ -161,12 +162,12 @@ def _log_ratios(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return log ratios of the frequencies of lengths and those if breaks were independent."""
     size = 2 * LONGEST
     counts = np.bincount(np.minimum(lengths, size) - 1, minlength=size).astype(float)
-    kernel = np.exp(-0.5 * (np.arange(-8, 9) / _WIDTH) ** 2)
+    kernel = np.exp(-0.5 * (np.arange(-8, 9) / _SMOOTHING_WORDS) ** 2)
     counts = np.convolve(counts, kernel / kernel.sum(), "same") + 0.05
     share = 1 / lengths.mean()
     expected = share * (1 - share) ** np.arange(size)
     ratios = np.log(counts / counts.sum() / np.maximum(expected, 1e-300))
-    clipped: NDArray[np.float64] = ratios.clip(_SMALLEST, _GREATEST)[:LONGEST]
+    clipped: NDArray[np.float64] = ratios.clip(_LEAST_RATIO, _GREATEST_RATIO)[:LONGEST]
     return clipped
 
 

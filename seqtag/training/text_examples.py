@@ -64,23 +64,23 @@ if TYPE_CHECKING:
 WORDS = "training-words"
 """Name of the table of the words of the training data."""
 
-_WORD_FOLDS = 5
+_FOLDS = 5
 _LEAST_UNSEPARATED = 0.05  # of the tokens: those with a space inside, or with none between words
 
 _LABELS = (INSIDE, JOINED, TOKEN, SENTENCE)
-_PIECE = 16  # characters learned from at a time
+_PIECE_CHARACTERS = 16  # learned from at a time
 _ALL_SPACED = (
     "tokens: white space follows every token of the treebank, so that what it separates will be "
     "tokens, words and punctuation together; where there is none, MISC should have SpaceAfter=No"
 )
-_MARKED = 0.8  # F1 of breaks after marks from which on characters are learned
+_F1_OF_MARKS = 0.8  # of breaks after marks, from which on characters are learned
 
-_MOST_WRITTEN = 5  # symbols of one script, in addition to the length difference of words and token
+_MOST_SYMBOLS = 5  # of one script, in addition to the length difference of words and token
 _MOST_CELLS = 4000  # characters times symbols of a token that is aligned
 _ROUNDS = 4  # of choosing scripts by their frequency in the last round,
-_SOME = 500  # for this many multiword tokens or up to twice as many, then once for all
-_SHARE = 0.05  # of a token's occurrences; a rarer reading is taken for an annotation error
-_RARE = 0.1  # count of a script that was not chosen yet
+_SAMPLED_TOKENS = 500  # for this many multiword tokens or up to twice as many, then once for all
+_LEAST_SHARE = 0.05  # of a token's occurrences; a rarer reading is taken for an annotation error
+_UNSEEN_COUNT = 0.1  # of a script that was not chosen yet
 
 Pair = tuple[str, Words]
 """A multiword token and its words."""
@@ -235,7 +235,7 @@ def is_unpunctuated(treebank: TreebankText) -> bool:
     ]
     found = sum(last_signs[sign] for sign in marks)
     right = sum(at_ends[sign] for sign in marks)
-    return 2 * right < _MARKED * (len(sentence_ends) + found)
+    return 2 * right < _F1_OF_MARKS * (len(sentence_ends) + found)
 
 
 def _break_examples(treebank: TreebankText) -> TrainingData:
@@ -280,7 +280,7 @@ def _table_of(words: Iterable[str]) -> WordTable:
 def _jackknifed(treebank: TreebankText, rows: CharacterRows) -> dict[str, Column]:
     """Return the columns for the words of the training data, each fold by the words of others."""
     text, token_ends, sentence_ends = treebank
-    of_sentence = np.arange(len(sentence_ends)) * _WORD_FOLDS // len(sentence_ends)
+    of_sentence = np.arange(len(sentence_ends)) * _FOLDS // len(sentence_ends)
     of_token = of_sentence[np.searchsorted(sentence_ends, token_ends)]
     folds: defaultdict[str, set[int]] = defaultdict(set)
     for token, fold in zip(treebank.tokens, of_token.tolist(), strict=True):
@@ -301,7 +301,7 @@ def _jackknifed(treebank: TreebankText, rows: CharacterRows) -> dict[str, Column
 
 def _pieces(rows: int) -> NDArray[np.int64]:
     """Return the lengths of the pieces of a number of rows."""
-    return np.diff(np.append(np.arange(0, rows, _PIECE), rows))
+    return np.diff(np.append(np.arange(0, rows, _PIECE_CHARACTERS), rows))
 
 
 # --------------------------------------------------------------------------- words
@@ -493,8 +493,9 @@ def gather_words(
 def _plausible(counts: Counter[Words | None]) -> list[Words | None]:
     """Return the readings of a token without likely annotation errors, the most frequent first."""
     total = counts.total()
+    least = _LEAST_SHARE * total
     often = counts.most_common()
-    return [words for words, count in often if count >= _SHARE * total and (count > 1 or total < 4)]
+    return [words for words, count in often if count >= least and (count > 1 or total < 4)]
 
 
 def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
@@ -516,7 +517,7 @@ def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
     split = ((pair, _split_scripts(*pair)) for pair in pairs)
     plain = {pair: scripts for pair, scripts in split if scripts}
     aligned = {pair: _align_ends(*pair) for pair in pairs if pair not in plain}
-    some = list(aligned)[:: max(1, len(aligned) // _SOME)]
+    some = list(aligned)[:: max(1, len(aligned) // _SAMPLED_TOKENS)]
     counts = Counter(script for scripts in plain.values() for script in scripts)
     costs = _Costs()
     for _ in range(_ROUNDS):
@@ -568,7 +569,7 @@ class _Costs(dict[str, float]):
         if self._chosen is None:
             cost = 0.0 if script == COPY else 1 + len(script) - 0.5 * (script[0] == COPY)
         else:
-            cost = log2(self._all / (self._chosen[script] + _RARE)) + 0.01 * len(script)
+            cost = log2(self._all / (self._chosen[script] + _UNSEEN_COUNT)) + 0.01 * len(script)
         self[script] = cost
         return cost
 
@@ -583,7 +584,7 @@ def _aligned(token: str, words: Words, costs: _Costs, known: list[str]) -> list[
     count = len(symbols)
     if len(letters) * count > _MOST_CELLS:
         return known
-    most = max(_MOST_WRITTEN, count - len(letters) + _MOST_WRITTEN)
+    most = max(_MOST_SYMBOLS, count - len(letters) + _MOST_SYMBOLS)
     enough = sum(costs[script] for script in known) + 1e-6
     best = {0: 0.0}  # by the number of symbols written
     ways: list[dict[int, tuple[int, str]]] = []  # for each character, where from and by what

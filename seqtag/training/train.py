@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from seqtag.corpus import ReadOptions
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, OptionError
 from seqtag.tables.lexicon import check_phrases, check_used, note_useless, tables_of
 from seqtag.tagging.pipeline import Pipeline, of_models
 from seqtag.tagging.tagger import Tagger, load_models
@@ -198,9 +198,10 @@ def train(
         missing, or column, templates or encoding are not those of the model to continue from.
     TypeError
         If sentences are lists without `labels`, or `labels` are given for a file.
+    OptionError
+        If an option for one column is given for a pipeline.
     ValueError
-        If seed, runs, patience or threads are out of range, or an option for one column is given
-        for a pipeline.
+        If seed, runs, patience or threads are out of range.
     KeyboardInterrupt
         If it arrives before an epoch is finished, or a second time. Otherwise the tagger has the
         weights of the best epoch, and ``tagger.model.interrupted`` is true. With a dev set,
@@ -266,7 +267,7 @@ def _check_for_pipeline(refused: Mapping[str, bool], names: Sequence[str]) -> No
                 f"expected {name} with one label, found {', '.join(names)}; train such components "
                 "one by one and combine them with seqtag bundle"
             )
-            raise ValueError(msg)
+            raise OptionError(msg)
 
 
 def _check_tables(tables: Sequence[WordTable], tasks: Sequence[Task], treebank: Treebank) -> None:

@@ -49,11 +49,11 @@ USAGE = [
     ("train t -o n --unlabeled learn-around=", "a label after --unlabeled learn-around=, found ''"),
     (
         "train t -o n --label upos,lemma --templates pos",
-        "expected --templates with one label, found",
+        "expected templates with one label, found upos, lemma",
     ),
     (
         "train t -o n --label all --unlabeled skip",
-        "expected --unlabeled skip with one label, found a",
+        "expected unlabeled with one label, found all",
     ),
     ("cv t --unlabeled learn-around", "expected --unlabeled error or skip here, found learn-aro"),
     *(

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from seqtag.corpus import read
-from seqtag.corpus.surface import blocks_of, documents_of
+from seqtag.corpus.surface import documents_of
 from seqtag.errors import CorpusError
 
 
@@ -72,8 +72,3 @@ def test_a_field_that_is_not_there():
 def test_a_row_that_looks_like_a_mark_is_none():
     data = b"a X\n#newdoc X\n\nb X\n"
     assert documents_of(sentences(data, "columns", columns=["form", "upos"])) is None
-
-
-def test_blocks():
-    assert blocks_of(5, 2) == [0, 0, 1, 1, 2]
-    assert blocks_of(0, 3) == []

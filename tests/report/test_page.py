@@ -21,7 +21,7 @@ from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
 from seqtag.report.analysis import analyze
 from seqtag.report.page import explanation_data, percents, report_page
-from seqtag.report.segmentation import Difference, analyze_segmentation
+from seqtag.report.segmentation import SegmentationError, analyze_segmentation
 from tests.command_line import home
 
 EVIL = [
@@ -133,7 +133,7 @@ def test_everything_is_escaped(tagger, word):
     chunk = Counts(1, 1, 1)
     labels = replace(found.report, task=word, scheme=word, chunk_types={word: chunk})
     raw = analyze_segmentation(seqtag.load("en"), sentences([("dog", "X")]), resamples=10)
-    error = Difference("tokens", (word, word), (word,), word, word, 1)
+    error = SegmentationError("tokens", (word, word), (word,), word, word, 1)
     page = report_page(
         [found, replace(found, report=labels)],
         model=f"folder/{word}",

@@ -11,12 +11,12 @@ import pytest
 import seqtag
 from seqtag import settings
 from seqtag.corpus import sentence_of
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, OptionError
 from seqtag.features.encoder import Column
 from seqtag.model.bundle import to_bytes
 from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
-from seqtag.training import loop, plan
+from seqtag.training import data, loop, plan
 from seqtag.training.problem import tag_keys
 from seqtag.training.train import train
 from tests.treebanks import components
@@ -168,7 +168,7 @@ def test_lemmas_without_tags():
 def test_the_tags_that_later_parts_see_are_of_models_that_did_not_see_the_sentence(monkeypatch):
     """In each fold a word of its own: no model that tags it has met it, nor the label it has."""
     monkeypatch.setattr(loop, "_FOLDS", 3)
-    monkeypatch.setattr(loop, "_BLOCK", 1)
+    monkeypatch.setattr(data, "_LONGEST_BLOCK", 1)
     sentences = [
         sentence_of({"form": ["the", word], "upos": ["DET", f"X{word}"], "lemma": ["the", word]})
         for word in ("dog", "cat", "hen")
@@ -284,5 +284,5 @@ def test_train_returns_what_the_label_asks_for():
     assert complete.parts == ("upos", "xpos", "feats", "lemma")
     assert to_bytes(complete.models) == to_bytes(components(treebank(), **how))
     message = "expected templates with one label, found upos, xpos; train such components one by"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(OptionError, match=message):
         seqtag.train(treebank(), label=["upos", "xpos"], templates="pos")

@@ -199,7 +199,7 @@ def test_labels_that_differ_in_the_order_of_their_parts_only():
 @pytest.mark.parametrize("span", [3, 100])
 def test_known_words_keep_to_their_labels(span, monkeypatch):
     """Endings and neighbours speak for VB; "man" has only been NN and VB, "the" only DT."""
-    monkeypatch.setattr(problem_module, "_SPAN", span)  # tokens at a time
+    monkeypatch.setattr(problem_module, "_MOST_TOKENS", span)  # tokens at a time
     templates = parse("suffix(1)[0]\nnormal[0]\nlabel[-1]")
     free, known = (model(templates=templates, tag_dictionary=n) for n in (0, 1))
     seen: dict[str, set[str]] = {}
