@@ -52,32 +52,27 @@ __all__ = [
     "train",
 ]
 
-_HOME = {
-    "BinaryPerceptron": "seqtag.classifiers",
-    "Document": "seqtag.tagging.document",
-    "Layout": "seqtag.corpus",
-    "MulticlassPerceptron": "seqtag.classifiers",
-    "Pipeline": "seqtag.tagging.pipeline",
-    "Report": "seqtag.evaluation",
-    "Sentence": "seqtag.corpus",
-    "SigmoidNeuron": "seqtag.classifiers",
-    "Tagger": "seqtag.tagging.tagger",
-    "VotedPerceptron": "seqtag.classifiers",
-    "WordClasses": "seqtag.tables.learn",
-    "WordTable": "seqtag.tables.table",
-    "evaluate": "seqtag.evaluation",
-    "learn_classes": "seqtag.tables.learn",
-    "load": "seqtag.loading",
-    "read": "seqtag.corpus",
-    "read_table": "seqtag.tables.lexicon",
-    "score": "seqtag.evaluation",
-    "sniff": "seqtag.corpus",
-    "tag_files": "seqtag.batch",
-    "train": "seqtag.training.train",
+_NAMES = {
+    "seqtag.batch": ["tag_files"],
+    "seqtag.classifiers": [
+        "BinaryPerceptron",
+        "MulticlassPerceptron",
+        "SigmoidNeuron",
+        "VotedPerceptron",
+    ],
+    "seqtag.corpus": ["Layout", "Sentence", "read", "sniff"],
+    "seqtag.evaluation": ["Report", "evaluate", "score"],
+    "seqtag.loading": ["load"],
+    "seqtag.tables.learn": ["WordClasses", "learn_classes"],
+    "seqtag.tables.lexicon": ["read_table"],
+    "seqtag.tables.table": ["WordTable"],
+    "seqtag.tagging.document": ["Document"],
+    "seqtag.tagging.pipeline": ["Pipeline"],
+    "seqtag.tagging.tagger": ["Tagger"],
+    "seqtag.training.train": ["train"],
 }
 
-
-__getattr__ = names_of(__name__, _HOME)
+__getattr__ = names_of(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:

@@ -9,20 +9,21 @@ TYPE_CHECKING = (
     False  # type checkers take it for true; importing typing would take ten times as long
 )
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 
-def names_of(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def names_of(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package whose names are imported when they are first used.
 
     Parameters
     ----------
     package
         Its name.
-    homes
-        The module of each name.
+    names
+        The names of each module.
     """
+    homes = {name: module for module, several in names.items() for name in several}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name not in homes:

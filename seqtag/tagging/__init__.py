@@ -37,16 +37,17 @@ __all__ = [
 __getattr__ = names_of(
     __name__,
     {
-        "Chain": "seqtag.tagging.pipeline",
-        "Document": "seqtag.tagging.document",
-        "DocumentSentence": "seqtag.tagging.document",
-        "DocumentSpan": "seqtag.tagging.document",
-        "DocumentToken": "seqtag.tagging.document",
-        "Explanation": "seqtag.tagging.explain",
-        "Pipeline": "seqtag.tagging.pipeline",
-        "ScoredLabels": "seqtag.tagging.runtime",
-        "TagOptions": "seqtag.tagging.streams",
-        "Tagger": "seqtag.tagging.tagger",
-        "Word": "seqtag.tagging.document",
+        "seqtag.tagging.document": [
+            "Document",
+            "DocumentSentence",
+            "DocumentSpan",
+            "DocumentToken",
+            "Word",
+        ],
+        "seqtag.tagging.explain": ["Explanation"],
+        "seqtag.tagging.pipeline": ["Chain", "Pipeline"],
+        "seqtag.tagging.runtime": ["ScoredLabels"],
+        "seqtag.tagging.streams": ["TagOptions"],
+        "seqtag.tagging.tagger": ["Tagger"],
     },
 )
