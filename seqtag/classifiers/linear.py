@@ -159,8 +159,8 @@ class LinearClassifier:
             raise LabelError(msg)
         mapped = apply_map(self.feature_map, X)
         reader = self._reader.grown(mapped)
-        vectors, labels = reader(mapped, type(self).__name__), _labels_of(y)
-        check_length(vectors, labels)
+        vectors = reader(mapped, type(self).__name__)
+        labels = _labels_of(y, vectors.size)
         advice = "name all labels there as classes=..."
         ids = _numbers(labels, self.classes_, "labels of the first call", advice)
         self._reader, self.n_features_in_ = reader, vectors.width
@@ -175,7 +175,7 @@ class LinearClassifier:
         SeqtagError
             If there was no fit, or X is not like X in fit.
         """
-        decided = self._decide(self._scores(self._read(X)))
+        decided = self._decide(self.decision_function(X))
         return np.asarray(self.classes_[decided])
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -198,12 +198,11 @@ class LinearClassifier:
         SeqtagError
             If there was no fit, X is not like X in fit, or is empty.
         """
-        vectors, labels = self._read(X), _labels_of(y)
-        check_length(vectors, labels)
+        predicted = self.predict(X)
+        labels = _labels_of(y, len(predicted))
         if not len(labels):
             msg = "expected at least one vector to score, found none"
             raise SeqtagError(msg)
-        predicted = self.classes_[self._decide(self._scores(vectors))]
         return float((predicted.astype(object) == labels.astype(object)).mean())
 
     @property
@@ -228,8 +227,7 @@ class LinearClassifier:
         """Check the parameters, read training data, and determine the labels."""
         self._check_params()
         vectors, self._reader = read(apply_map(self.feature_map, X))
-        labels = _labels_of(y)
-        check_length(vectors, labels)
+        labels = _labels_of(y, vectors.size)
         try:
             distinct = np.unique(labels if classes is None else np.asarray(classes))
         except TypeError as error:
@@ -286,11 +284,10 @@ class LinearClassifier:
 
     def _read_labeled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
         """Read X like the X of fit, and y as numbers in `classes_`."""
-        vectors, labels = self._read(X), _labels_of(y)
+        vectors = self._read(X)
         advice = "leave such examples out, or compare with predict(X) to count them as wrong"
-        ids = _numbers(labels, self.classes_, "labels seen in training", advice)
-        check_length(vectors, labels)
-        return vectors, ids
+        labels = _labels_of(y, vectors.size)
+        return vectors, _numbers(labels, self.classes_, "labels seen in training", advice)
 
     def _row(self) -> np.ndarray:
         if not hasattr(self, "_weights"):
@@ -327,13 +324,15 @@ def _not_fitted(message: str) -> SeqtagError:
     return NotFittedError(message)
 
 
-def _labels_of(y: Any) -> np.ndarray:
-    """Return labels as an array (n,); a column (n, 1) is accepted with a warning.
+def _labels_of(y: Any, size: int) -> np.ndarray:
+    """Return labels as an array (n,), n = size; a column (n, 1) is accepted with a warning.
 
     Raises
     ------
     LabelError
         If there are none, or they are numbers with a fraction: measurements, not labels.
+    SeqtagError
+        If they have another shape.
     """
     if y is None:
         msg = (
@@ -360,4 +359,5 @@ def _labels_of(y: Any) -> np.ndarray:
             "is for regression; convert it to classes first"
         )
         raise LabelError(msg)
+    check_length(size, labels)
     return labels

@@ -140,7 +140,7 @@ def separability(X: Any, y: Any) -> Separability:
 def _signed(X: Any, y: Any) -> np.ndarray:
     """Return the vectors times their labels, y_i x_i: (n, d) float64."""
     x, labels = read(X)[0], np.asarray(y)
-    check_length(x, labels)
+    check_length(x.size, labels)
     others = labels[~np.isin(labels, (-1, 1))]
     if len(others):
         msg = f"expected labels -1 and +1, found {others[0]!s}; map the labels first"

@@ -143,7 +143,7 @@ class Reader(NamedTuple):
         """
         if self.names is None or not is_dicts(X):
             return self
-        new = sorted(_names(X) - self.names.keys())
+        new = sorted(_names(map(numbers_of, X)) - self.names.keys())
         names = {**self.names, **{name: i for i, name in enumerate(new, self.width)}}
         return Reader(len(names), names)
 
@@ -176,7 +176,7 @@ class Reader(NamedTuple):
                     "give X as in fit"
                 )
                 raise SeqtagError(msg)
-            return _from_dicts(X, self.names)
+            return _from_rows(map(numbers_of, X), self.names)
         found = read_array(X)
         if found.width != self.width:
             msg = (
@@ -223,8 +223,9 @@ def read(X: Any) -> tuple[Vectors, Reader]:
         vectors = read_array(X)
         reader = Reader(vectors.width)
     else:
-        names = {name: i for i, name in enumerate(sorted(_names(X)))}
-        vectors, reader = _from_dicts(X, names), Reader(len(names), names)
+        rows = [*map(numbers_of, X)]
+        names = {name: i for i, name in enumerate(sorted(_names(rows)))}
+        vectors, reader = _from_rows(rows, names), Reader(len(names), names)
     if not vectors.size:
         msg = "expected at least one vector to learn from, found an empty X"
         raise SeqtagError(msg)
@@ -281,19 +282,19 @@ def read_array(X: Any) -> Vectors:
     return vectors
 
 
-def check_length(X: Vectors, y: np.ndarray) -> None:
-    """Check that there is one label per vector.
+def check_length(size: int, y: np.ndarray) -> None:
+    """Check that there is one label for each of so many vectors.
 
     Raises
     ------
     SeqtagError
-        If y is not one-dimensional or not as long as X.
+        If y is not one-dimensional or not as long.
     """
     if y.ndim != 1:
-        msg = f"expected y of shape ({X.size},), found shape {y.shape}; use y.ravel()"
+        msg = f"expected y of shape ({size},), found shape {y.shape}; use y.ravel()"
         raise SeqtagError(msg)
-    if len(y) != X.size:
-        msg = f"expected one label per vector, found {X.size} vectors, {len(y)} labels"
+    if len(y) != size:
+        msg = f"expected one label per vector, found {size} vectors, {len(y)} labels"
         raise SeqtagError(msg)
 
 
@@ -325,7 +326,25 @@ def numbers_of(x: Mapping[str, Any]) -> dict[str, float]:
     >>> numbers_of({"length": 3, "suffix": "ed"})
     {'length': 3.0, 'suffix=ed': 1.0}
     """
-    return dict(_feature(name, value) for name, value in _items(x))
+    if not isinstance(x, Mapping):
+        msg = f"expected feature dicts only, found {type(x).__name__} among them"
+        raise SeqtagError(msg)
+    found = {}
+    for name, value in x.items():
+        if isinstance(value, str):
+            found[f"{name}={value}"] = 1.0
+            continue
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        except OverflowError:  # an integer beyond float64
+            number = math.inf
+        if not math.isfinite(number):
+            msg = f"expected a finite number or a string as {name!r}, found {value!r:.60}"
+            raise SeqtagError(msg)
+        found[name] = number
+    return found
 
 
 # --------------------------------------------------------------------------- private
@@ -365,45 +384,17 @@ def _floats(X: Any) -> np.ndarray:
         raise kind(msg) from error
 
 
-def _items(x: Any) -> Iterable[tuple[str, Any]]:
-    """Return the names and values of one dict, or refuse x if it is no dict."""
-    if not isinstance(x, Mapping):
-        msg = f"expected feature dicts only, found {type(x).__name__} among them"
-        raise SeqtagError(msg)
-    return x.items()
+def _names(rows: Iterable[Mapping[str, float]]) -> set[str]:
+    return {name for row in rows for name in row}
 
 
-def _names(X: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the names of the features of some dicts, with those of indicators."""
-    return {_feature(name, value)[0] for x in X for name, value in _items(x)}
-
-
-def _feature(name: str, value: Any) -> tuple[str, float]:
-    """Return the name of a feature and its value as a number; a string makes an indicator."""
-    if isinstance(value, str):
-        return f"{name}={value}", 1.0
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    except OverflowError:  # an integer beyond float64
-        value = number = math.inf
-    if not math.isfinite(number):
-        msg = f"expected a finite number or a string as {name!r}, found {value!r}"
-        raise SeqtagError(msg)
-    return name, number
-
-
-def _from_dicts(X: Sequence[Mapping[str, Any]], names: Mapping[str, int]) -> Vectors:
+def _from_rows(rows: Iterable[Mapping[str, float]], names: Mapping[str, int]) -> Vectors:
     """Return sparse vectors of the features in `names`, which gives their numbers."""
-    rows = []
-    for x in X:
-        features = numbers_of(x).items()
-        rows.append(sorted((names[name], value) for name, value in features if name in names))
-    flat = [pair for row in rows for pair in row]
+    known = [sorted((names[name], x) for name, x in row.items() if name in names) for row in rows]
+    flat = [pair for row in known for pair in row]
     return Vectors(
         len(names),
         np.array([value for _, value in flat], np.float64),
-        np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        np.cumsum([0, *map(len, known)], dtype=np.int64),
         np.array([i for i, _ in flat], np.int32),
     )
