@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seqtag.features.templates import CompiledTemplates
 
 
-_MANY = 2**26  # features; above, less memory is worth a little time
+_COMPACT_FEATURES = 2**26  # from so many on, less memory is worth a little time
 
 
 class IndexedCorpus(NamedTuple):
@@ -93,7 +93,7 @@ def index_corpus(
     emission_plan, edge_plan = compiled.key_plans()
     keep, keep_edges = known or (None, None)
     piece_ptr = sentence_ptr if pieces is None else pointers(pieces)
-    many = types.shape[1] * len(compiled.templates) >= _MANY
+    many = types.shape[1] * len(compiled.templates) >= _COMPACT_FEATURES
     if bundled and many and keep is None and backend.bundle_features is not None:
         keys, token_ptr, features, bundle_ptr, bundles = backend.bundle_features(
             emission_plan, types, encoder.hashes, sentence_ptr, min_count

@@ -17,7 +17,7 @@ _WESTERN = re.compile(  # Windows-1252: a letter beside one of ASCII, or punctua
     rb"|[\x80\x85\x91-\x97\x99\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb4\xb7\xbb\xbf]"
 )
 _OTHER = re.compile(rb"[\x80-\xff]")
-_MOST = 0.7  # share of null bytes where text in Latin letters has them; quotation marks have none
+_NULL_SHARE = 0.7  # share of null bytes where text in Latin letters has them; quotation marks have none
 
 
 def conversion(data: bytes | bytearray, at: int) -> str:
@@ -83,7 +83,7 @@ def wide_encoding(start: bytes) -> str:
         if any(units) and not any(high[::4]) and max(high[1::4]) <= 0x10:  # the last plane
             return name
     counts = [start[i::4].count(0) / len(start[i::4]) for i in range(4)]
-    if any(0 < share < _MOST for share in counts):
+    if any(0 < share < _NULL_SHARE for share in counts):
         return ""
     names: dict[tuple[bool, ...], str] = {
         (False, True, False, True): "UTF-16LE",

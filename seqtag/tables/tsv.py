@@ -57,7 +57,7 @@ _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _BLANKS = re.compile(r" *\t *")
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*")
 _ROWS = 10_000  # written at a time
-_MANY = 10  # rows that tell which values a table has
+_TELLING_ROWS = 10  # of fewer, each may have a value of its own
 _ABOVE_WORDS = "entity", "entry", "form", "name", "phrase", "term", "text", "token", "word"
 _ABOVE_VALUES = "category", "class", "entity", "kind", "label", "ner", "pos", "tag", "type", "upos"
 
@@ -236,7 +236,7 @@ def _doubtful(rows: Sequence[tuple[str, list[str]]]) -> str:
                 f"{is_number.index(True) + 2}; leave it out, for example with cut"
             )
     word, values = rows[0]
-    if len(rows) > _MANY and all(rows[i][1] != values for i in below):
+    if len(rows) > _TELLING_ROWS and all(rows[i][1] != values for i in below):
         counts = Counter(tuple(values) for _, values in rows)
         if [*counts.values()].count(1) == 1:
             return (

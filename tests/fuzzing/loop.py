@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ROOM = 1 << 22  # bytes of the file that holds the input in work
-_LONGEST = 1 << 16  # bytes of an input
+_INPUT_BYTES = 1 << 16  # at most
 _VALUES = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
 
 
@@ -159,4 +159,4 @@ def mutated(random: Random, pool: Sequence[bytes], pieces: Sequence[bytes]) -> b
             data[at % len(data)] ^= 1 << random.randint(0, 7)
         elif pieces:
             data[at : at + random.choice([0, 0, 1, size])] = random.choice(pieces)
-    return bytes(data[:_LONGEST])
+    return bytes(data[:_INPUT_BYTES])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SENTENCES = (["the", "man", "runs"], ["Im", "haus", "", "unseen", "\ud800"], [], ["."])
 _ROWS = b"the,b_per\nman,i_per\nruns,o\n\nBob,b_per\nsat,o\n\n"
 TEXT = "Ich bin im Haus. Wer?\n\n \tU.S.A. don't\u00a0e\u0301\U0001f600 IM\n"
-_FEW = 40  # labels
+_LISTED_LABELS = 40  # of more, the reference searches slowly for the best sequences
 BACKENDS = [REFERENCE] + [NATIVE] * (importlib.util.find_spec("seqtag.engine._kernel") is not None)
 
 
@@ -102,7 +102,7 @@ def _tagged(tagger: Tagger) -> Any:
         assert {label for found in labels for label in found} <= {*tagger.labels}
     judged = tagger.tag_many(sentences, scores=True)
     assert [each.labels for each in judged] == labels
-    few = len(tagger.model.labels) <= _FEW  # the reference searches slowly
+    few = len(tagger.model.labels) <= _LISTED_LABELS
     best = tagger.nbest_of(sentences, 3) if few else [[(0.0, found)] for found in labels]
     assert [paths[0][1] for paths in best] == labels
     if tagger.is_calibrated:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COLUMNS = [None, None, ("form",), ("form", "pos"), ("pos", "form", "chunk"), ("id", "form", "upos")]
-_FEW = ReadLimits(3, 40)
+_TIGHT = ReadLimits(3, 40)
 _PROBE = ["", "a", "Über-x", "\ud800", "don't", "e\u0301" * 9, "12", "# x"]
 
 
@@ -60,7 +60,7 @@ def readers(data: bytes) -> str:
     choices = Choices(data)
     format = choices.pick(READABLE)
     columns = choices.pick(COLUMNS) if format in ("auto", "columns") else None
-    limits = choices.pick([LIMITS, LIMITS, LIMITS, _FEW])
+    limits = choices.pick([LIMITS, LIMITS, LIMITS, _TIGHT])
     chunk = 1 + choices.below(64)
     file = choices.rest()
     whole = _read(file, format, columns, limits)

@@ -69,7 +69,7 @@ def test_it_does_not_matter_how_many_are_drawn_at_a_time(dropout, monkeypatch):
 def test_a_large_corpus_hides_the_same(monkeypatch, dropout):
     """Without dropout, features of millions of tokens stand in bundles."""
     small = learned(dropout)
-    monkeypatch.setattr(index, "_MANY", 1)
+    monkeypatch.setattr(index, "_COMPACT_FEATURES", 1)
     assert learned(dropout) == small != learned(0.0)
 
 

@@ -107,7 +107,7 @@ def test_features_in_bundles_teach_the_same(monkeypatch, tmp_path, order):
     templates = parse(f"form[0]\nsuffix(1)[0]\npos[0]\nprefix(1)[0]\nlower[0]\nform[-1]\n{order}")
     taught = []
     for many in (1, 2**30):
-        monkeypatch.setattr(index, "_MANY", many)
+        monkeypatch.setattr(index, "_COMPACT_FEATURES", many)
         tagger = train(sentences, label="tag", templates=templates, min_count=1, epochs=3)
         tagger.save(tmp_path / "model")
         taught.append((tmp_path / "model").read_bytes())
