@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import TemplateError
-from seqtag.features import attributes
 from seqtag.features.attributes import MAX_LENGTH, attribute, attribute_names, resolve
-
-
-@pytest.fixture
-def registry(monkeypatch):
-    """A registry that forgets what the test registers."""
-    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
 
 
 @pytest.mark.parametrize(

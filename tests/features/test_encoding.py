@@ -207,8 +207,7 @@ def test_types_numbered_by_the_caller_are_as_those_numbered_here(blocks):
         assert (here.hashes[:, : len(known)] == taken.hashes[:, : len(known)]).all()
 
 
-def test_attributes_run_once_per_type(monkeypatch):
-    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
+def test_attributes_run_once_per_type(registry):
     calls = []
 
     @attributes.attribute("noted")

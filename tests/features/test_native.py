@@ -129,12 +129,6 @@ def test_long_words_are_cut():
 TEMPLATES = "lower[0]\nsuffix(2)[0]\nvowels[0]"
 
 
-@pytest.fixture
-def registry(monkeypatch):
-    """A registry that forgets what the test registers."""
-    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
-
-
 def hashes_of(words):
     encoder = Encoder(parse(TEMPLATES).compile(["form"]), REFERENCE.hash_strings)
     encoder.extend("form", 0, words)

@@ -233,8 +233,7 @@ def test_unknown_column():
     )
 
 
-def test_user_attribute(monkeypatch):
-    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
+def test_user_attribute(registry):
     assert parse("gazetteer[0]").templates[0].terms == (Term("form", "gazetteer"),)
 
     @attributes.attribute("gazetteer")

@@ -101,55 +101,6 @@ def test_an_interrupt_anywhere_leaves_the_old_file_or_the_new_one(tmp_path, monk
 
 
 # ----------------------------------------------------------------------------- kills and rivals
-KILLED = r"""
-import os, signal, sys
-import pytest
-from seqtag.storage.output import atomic
-from tests.faults import Faults
-
-class Killed(Faults):
-    def run(self, name, call, args=(), half=None):
-        if len(self.calls) + 1 == self._at:
-            if half is not None:
-                half()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().run(name, call, args, half)
-
-target, *moments = sys.argv[1:]
-for at in map(int, moments):
-    child = os.fork()
-    if not child:
-        with pytest.MonkeyPatch.context() as patch:
-            Killed(patch, at)
-            with atomic(target) as out:
-                out.write(b"new\n" * 5_000)
-        os._exit(0)
-    killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    with open(target, "rb") as file:
-        found = file.read()
-    print(int(killed), found[:4].decode().strip(), len(found))
-"""
-
-
-def test_a_process_killed_at_any_call_leaves_the_old_file_or_the_new_one(tmp_path):
-    target = tmp_path / "out"
-    target.write_bytes(OLD)
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, target, *map(str, range(1, 60))],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = [line.split() for line in done.stdout.splitlines()]
-    kills = [row for row in rows if row[0] == "1"]
-    assert 8 < len(kills) < len(rows) == 59  # after the last call nothing is killed
-    assert {(text, int(size)) for _, text, size in rows} == {("old", len(OLD)), ("new", len(NEW))}
-    assert [row[1] for row in kills] == sorted((row[1] for row in kills), reverse=True)
-    left = [path.name for path in tmp_path.iterdir() if path != target]
-    assert all(re.fullmatch(r"\.seqtag-\w+\.tmp", name) for name in left)
-    assert len(left) < len(kills)
-
-
 WRITING = """
 import sys
 from seqtag.storage.output import atomic
@@ -170,6 +121,16 @@ def writing(target: Path, text: str) -> subprocess.Popen[str]:
     )
     assert process.stdout.readline() == "writing\n"
     return process
+
+
+def test_a_killed_process_leaves_the_old_file(tmp_path):
+    target = tmp_path / "out"
+    target.write_bytes(OLD)
+    with writing(target, "half") as process:
+        process.kill()
+    assert target.read_bytes() == OLD
+    [left] = set(tmp_path.iterdir()) - {target}
+    assert re.fullmatch(r"\.seqtag-\w+\.tmp", left.name)
 
 
 def test_of_two_processes_the_last_one_wins(tmp_path):

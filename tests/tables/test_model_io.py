@@ -108,8 +108,6 @@ NONE = "expected numbers of the 2 tables in the file, of different names, found"
     ("change", "message"),
     [
         (put("t0.hashes", np.array([2, 1], "u8")), "is inconsistent: expected a table of"),
-        (put("t0.numbers", np.array([0, 5], "u2")), "with numbers of its 2 values, found 5"),
-        (put("t0.numbers", np.array([0], "u2")), "expected a table of ascending hashes with"),
         (put("t0.numbers", np.array([0, 1], "u4")), "expected tensor 'numbers' to be uint16"),
         (put("t0.values.offsets", np.array([0, 9], "i8")), "expected string offsets from 0 to 2"),
         (put("t0.values.blob", np.array([49, 255], "u1")), "expected strings in UTF-8"),
@@ -122,7 +120,6 @@ NONE = "expected numbers of the 2 tables in the file, of different names, found"
         (fact(more=1), "a list of the tables in the file, found [{"),
         (fact(origin={"a": 1}), "a list of the tables in the file, found [{"),
         (fact(words="upper"), "expected a table whose words are one of"),
-        (fact(absent="x" * 1001), "expected values of at most 1,000 characters"),
         (fact(name="names"), NONE),
         (numbers([2]), f"{NONE} [2]"),
         (numbers([True]), f"{NONE} [True]"),
