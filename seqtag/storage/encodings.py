@@ -17,7 +17,7 @@ _WESTERN = re.compile(  # Windows-1252: a letter beside one of ASCII, or punctua
     rb"|[\x80\x85\x91-\x97\x99\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb4\xb7\xbb\xbf]"
 )
 _OTHER = re.compile(rb"[\x80-\xff]")
-_NULL_SHARE = 0.7  # share of null bytes where text in Latin letters has them; quotation marks have none
+_NULL_SHARE = 0.7  # least share of null bytes in wide Latin text; quotation marks have none
 
 
 def conversion(data: bytes | bytearray, at: int) -> str:
