@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import zip_longest
-from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.errors import SeqtagError
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 ERRORS = 2000
 """Default number of errors that are shown with their sentences."""
 
-_MOST_TOKENS = 60_000  # in the sentences that are shown
+_SHOWN_TOKENS = 60_000  # in all sentences with mistakes
 
 
 class Mistake(NamedTuple):
@@ -142,7 +141,7 @@ def analyze(
     tokens, shown = 0, set()
     for s in sorted({s for s, _ in places}, key=lambda s: len(kept[s])):  # shortest first
         tokens += len(kept[s])
-        if tokens > _MOST_TOKENS:
+        if tokens > _SHOWN_TOKENS:
             break
         shown.add(s)
     mistakes = []
@@ -167,8 +166,3 @@ def analyze(
         Reliability.of(margins, right),
         report.reliability,
     )
-
-
-def finite(value: float) -> float | None:
-    """Return a number that JSON can represent, or None."""
-    return value if isfinite(value) else None

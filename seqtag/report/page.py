@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seqtag.evaluation.aligned import METRICS
 from seqtag.evaluation.counts import most_frequent
 from seqtag.evaluation.significance import NAMES
-from seqtag.report.analysis import finite
 from seqtag.report.segmentation import PIECES
 from seqtag.version import __version__
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from seqtag.report.segmentation import Segmentation
 
 _PACKAGE = Path(__file__).parent.parent
-_MOST_LABELS = 24  # in the matrix
-_MOST_ROWS = 200  # of a table
-_MOST_PAIRS = 30  # confusions that are listed
-_MOST_WEIGHTS = 10  # rows of an explanation
-_LONGEST = 80  # characters of a word or label that is shown
+_MATRIX_LABELS = 24
+_TABLE_ROWS = 200
+_LISTED_CONFUSIONS = 30
+_EXPLANATION_ROWS = 10
+_SHOWN_CHARACTERS = 80  # of a word or label
 
 
 def report_page(
@@ -79,8 +79,8 @@ def report_page(
         version=__version__,
         metrics=METRICS | NAMES,
         pieces=PIECES,
-        most_rows=_MOST_ROWS,
-        most_pairs=_MOST_PAIRS,
+        most_rows=_TABLE_ROWS,
+        most_pairs=_LISTED_CONFUSIONS,
     )
     return page.encode("utf-8", "replace").decode()  # replaces lone surrogates
 
@@ -91,14 +91,14 @@ def _digest(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    return "∞" if finite(value) is None else f"{value:g}"
+    return f"{value:g}" if isfinite(value) else "∞"
 
 
 def _percent(value: float | None, sign: str = "") -> str:
     return "–" if value is None else f"{100 * value:{sign}.2f}"
 
 
-def _short(text: str, most: int = _LONGEST) -> str:
+def _short(text: str, most: int = _SHOWN_CHARACTERS) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -118,7 +118,6 @@ def _component(analysis: Analysis) -> dict[str, Any]:
         "matrix": _matrix(report.confusion),
         "labels": sorted(report.labels.items(), key=lambda item: -item[1].errors),
         "chunks": chunks,
-        "charts": _confidence_charts(analysis) if report.tokens else [],
     }
 
 
@@ -130,7 +129,7 @@ def _matrix(confusion: Mapping[tuple[str, str], int]) -> dict[str, Any]:
             total[label] += n
             errors[label] += n if pair[0] != pair[1] else 0
     worst = sorted(total, key=lambda label: (-errors[label], -total[label], label))
-    kept = {*worst[:_MOST_LABELS]}
+    kept = {*worst[:_MATRIX_LABELS]}
     cells = Counter[tuple[str | None, str | None]]()
     for (a, b), n in confusion.items():
         cells[a if a in kept else None, b if b in kept else None] += n
@@ -155,7 +154,7 @@ def _data(analyses: Sequence[Analysis]) -> dict[str, Any]:
     return {
         "sentences": [
             {
-                "words": [_short(word, 2 * _LONGEST) for word in sentence.words],
+                "words": [_short(word, 2 * _SHOWN_CHARACTERS) for word in sentence.words],
                 "at": f"{Path(sentence.source).name}:{sentence.line_of(0)}",
             }
             for s in numbers
@@ -187,10 +186,10 @@ def _component_data(analysis: Analysis, numbers: Mapping[int, int]) -> dict[str,
     }
 
 
-def explanation_data(found: dict[str, Any], most: int = _MOST_WEIGHTS) -> dict[str, Any]:
+def explanation_data(found: dict[str, Any], most: int = _EXPLANATION_ROWS) -> dict[str, Any]:
     """Return an explanation for a page: its first rows, and the sum of the others."""
     rows = [
-        [_short(row["feature"], 2 * _LONGEST), row["label_weight"], row["rival_weight"]]
+        [_short(row["feature"], 2 * _SHOWN_CHARACTERS), row["label_weight"], row["rival_weight"]]
         for row in found["rows"]
     ]
     rest = rows[most:]
@@ -202,88 +201,6 @@ def explanation_data(found: dict[str, Any], most: int = _MOST_WEIGHTS) -> dict[s
         "rows": rows[:most],
         "rest": [len(rest), sum(row[1] for row in rest), sum(row[2] for row in rest)],
     }
-
-
-# ----------------------------------------------------------------- charts
-class Line(NamedTuple):
-    """A line through points.
-
-    Attributes
-    ----------
-    kind
-        Class for the style sheet.
-    name
-        For the legend.
-    points
-        Pairs of numbers.
-    """
-
-    kind: str
-    name: str
-    points: Sequence[tuple[float, float]]
-
-
-class Axis(NamedTuple):
-    """Axis with its name, range and ticks."""
-
-    name: str
-    low: float
-    high: float
-    ticks: Sequence[tuple[float, str]]
-
-    def share(self, value: float) -> float:
-        """Return where on the axis a value is, from 0 to 1."""
-        return (value - self.low) / ((self.high - self.low) or 1)
-
-
-class Chart(NamedTuple):
-    """Lines on two axes."""
-
-    title: str
-    lines: Sequence[Line]
-    x: Axis
-    y: Axis
-
-
-def percents(low: float, high: float) -> Axis:
-    """Return an axis of percentages that includes a range of fractions, with round ends.
-
-    >>> percents(0.03, 0.11).ticks
-    [(0.02, '2'), (0.04, '4'), (0.06, '6'), (0.08, '8'), (0.1, '10'), (0.12, '12')]
-    """
-    sizes = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-    step = next((size for size in sizes if (high - low) / size <= 4), 0.25)
-    first, last = int(low / step), -int(-high / step // 1)
-    first = min(first, max(0, last - 1))  # a range of one value has an axis, too
-    last = max(last, first + 1)
-    ticks = [(round(i * step, 6), f"{round(100 * i * step, 2):g}") for i in range(first, last + 1)]
-    return Axis("percent", ticks[0][0], ticks[-1][0], ticks)
-
-
-def _confidence_charts(analysis: Analysis) -> list[Chart]:
-    """Return the charts of accuracy by calibrated score, if there is one, and by margin."""
-    charts = []
-    if analysis.calibration:
-        ticks = [(i / 5, str(20 * i)) for i in range(6)]
-        accuracies = [(each.score, each.accuracy) for each in analysis.calibration.bins]
-        charts.append(
-            Chart(
-                f"Calibration: {100 * analysis.calibration.error:.2f} off on average",
-                [
-                    Line("ideal", "ideal", [(0, 0), (1, 1)]),
-                    Line("accuracy", "accuracy of calibrated scores", accuracies),
-                ],
-                Axis("calibrated score", 0, 1, ticks),
-                Axis("percent right", 0, 1, ticks),
-            )
-        )
-    bins = analysis.margins.bins
-    points = [(i + 0.5, each.accuracy) for i, each in enumerate(bins)]
-    ticks = [(i + 0.5, _number(each.low)) for i, each in enumerate(bins) if not i % 2]
-    x = Axis("tokens by margin, least certain first", 0, len(bins), ticks)
-    y = percents(min(each.accuracy for each in bins), 1.0)
-    charts.append(Chart("Accuracy by margin", [Line("accuracy", "accuracy", points)], x, y))
-    return charts
 
 
 # ----------------------------------------------------------------- files of the package

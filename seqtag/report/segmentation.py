@@ -26,7 +26,7 @@ _Found: TypeAlias = tuple[_Pieces, int, int]
 PIECES = ("tokens", "words", "sentences")
 """Pieces of a text that are compared."""
 
-_CONTEXT = 4  # tokens on each side of an error
+_CONTEXT_TOKENS = 4  # on each side of an error
 
 
 class SegmentationError(NamedTuple):
@@ -141,8 +141,8 @@ class _Run:
 
     def in_context(self, pieces: _Pieces, low: int, high: int) -> SegmentationError:
         """Return a difference with the gold tokens around it."""
-        before = [span for span in self._spans[0] if span[1] <= low][-_CONTEXT:]
-        after = [span for span in self._spans[0] if span[0] >= high][:_CONTEXT]
+        before = [span for span in self._spans[0] if span[1] <= low][-_CONTEXT_TOKENS:]
+        after = [span for span in self._spans[0] if span[0] >= high][:_CONTEXT_TOKENS]
         place = next(sentence for sentence in self._sides[0] if low < sentence.end)
         left, right = (" ".join(self._forms(spans)) for spans in (before, after))
         return SegmentationError(*pieces, left, right, place.line_at(low))

@@ -20,7 +20,7 @@ from seqtag.evaluation.systems import taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
 from seqtag.report.analysis import analyze
-from seqtag.report.page import explanation_data, percents, report_page
+from seqtag.report.page import explanation_data, report_page
 from seqtag.report.segmentation import SegmentationError, analyze_segmentation
 from tests.command_line import home
 
@@ -189,7 +189,7 @@ def test_errors_are_left_out_evenly_and_it_says_so(tagger):
 
 def test_a_large_corpus_makes_no_large_page(tagger, monkeypatch):
     data = sentences(*([("dog", "X"), *[("the", "DET")] * n] for n in (50, 3, 50)))
-    monkeypatch.setattr("seqtag.report.analysis._MOST_TOKENS", 60)
+    monkeypatch.setattr("seqtag.report.analysis._SHOWN_TOKENS", 60)
     found, page = report_of(tagger, data)
     assert [each.sentence for each in found.mistakes] == [0, 1]
     assert "2 of 3 errors are on this page" in page
@@ -220,7 +220,7 @@ def test_calibrated_scores(tagger):
     found, page = report_of(seqtag.Tagger(model), data)
     assert found.calibration.tokens == found.margins.tokens == 2
     assert sum(each.tokens * each.accuracy for each in found.calibration.bins) == 1
-    assert "Calibration: " in page and "--calibrate" not in page
+    assert "off on average" in page and "--calibrate" not in page
 
 
 def test_scores_come_first_and_signatures_last(tagger):
@@ -260,19 +260,3 @@ def test_an_explanation_is_cut_short():
     found = explanation_data(given, 3)
     assert (len(found["rows"]), found["rest"]) == (3, [2, 4, 2])
     assert len(found["rows"][0][0]) == 160
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "ends"),
-    [
-        (0, 0, (0, 0.005)),
-        (1, 1, (0.995, 1)),
-        (0.03, 0.11, (0.02, 0.12)),
-        (0, 1, (0, 1)),
-        (0.5, 0.52, (0.5, 0.52)),
-    ],
-)
-def test_axes_of_percentages(low, high, ends):
-    axis = percents(low, high)
-    assert (axis.low, axis.high) == pytest.approx(ends)
-    assert axis.low <= low and high <= axis.high
