@@ -9,7 +9,7 @@ import click
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, Real, in_advanced, in_output, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, refuse, say
-from seqtag.cli.eval_warnings import warn_about_evaluation
+from seqtag.cli.eval_warnings import warnings_of
 from seqtag.cli.options import (
     complete_files,
     complete_labels,
@@ -149,7 +149,8 @@ def command(
         progress=lambda sentences: notes.progress(sentences, " sentences"),
     )
     models = system.models if model else ()
-    warn_about_evaluation(notes, report, paths[0], reading, models)
+    for text in warnings_of(report, paths[0], reading, models):
+        notes(f"note: {text}")
     found = intervals(report, **sampling) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is None:

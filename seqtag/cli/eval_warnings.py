@@ -13,31 +13,21 @@ from seqtag.storage.output import is_read_once
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from seqtag.cli.common import Notes
     from seqtag.cli.options import InputOptions
     from seqtag.evaluation.report import Report
     from seqtag.model.model import Model
 
-_MOST_LABELS = 4  # shown of a label set
-_NONE = "_"
-_TAGS = ("upos", "xpos")  # columns in which ``_`` is not a value
+_SHOWN_LABELS = 4  # of a label set
+_NO_LABEL = "_"
 
 
-def warn_about_evaluation(
-    notes: Notes,
-    report: Report | AlignedReport,
-    gold: str,
-    reading: InputOptions,
-    models: Sequence[Model],
-) -> None:
-    """Warn about label sets, unlabeled words and training data in an evaluation.
-
-    The gold file is read again, unless it is a pipe; errors in this optional check are ignored.
+def warnings_of(
+    report: Report | AlignedReport, gold: str, reading: InputOptions, models: Sequence[Model]
+) -> Iterator[str]:
+    """Yield warnings about label sets, unlabeled words and training data in an evaluation.
 
     Parameters
     ----------
-    notes
-        Where to warn.
     report
         The result.
     gold, reading
@@ -47,41 +37,36 @@ def warn_about_evaluation(
     """
     if isinstance(report, AlignedReport):
         words = report.metrics["words"].gold
-        learned = {name for each in models for name in each.column.columns} or {*METRICS}
-        found = _about_aligned(report, learned)
+        yield from _about_columns(report, models)
     else:
         words = report.tokens
-        found = _about_labels(report)
-    for text in found:
-        notes(f"note: {text}")
-    if is_read_once(gold):
-        return
-    with suppress(SeqtagError, OSError):
-        if isinstance(report, AlignedReport):
-            for text in _about_unlabeled_columns(gold, reading):
-                notes(f"note: {text}")
-        size = report.sentences, words
-        if any(_size(each) == size and _is_trained_on(each, gold, reading) for each in models):
-            notes(
-                f"note: {gold} is what the model was trained on; the scores do not show how well "
-                "the model labels other text"
-            )
+        yield from _about_labels(report)
+    size = report.sentences, words
+    alike = [m for m in models if (m.training.get("sentences"), m.training.get("tokens")) == size]
+    if any(_is_trained_on(each, gold, reading) for each in alike):
+        yield (
+            f"{gold} is what the model was trained on; the scores do not show how well the model "
+            "labels other text"
+        )
 
 
 def _about_labels(report: Report) -> Iterator[str]:
     """Yield warnings about different label sets, and words without a label."""
     gold = {label for label, _ in report.confusion} - {"O"}
     found = {label for _, label in report.confusion} - {"O"}
-    unlabeled = sum(n for (label, _), n in report.confusion.items() if label == _NONE)
-    alike = {pair: n for pair, n in report.confusion.items() if same_letters(*pair)}
+    unlabeled = sum(n for (label, _), n in report.confusion.items() if label == _NO_LABEL)
     if unlabeled and not LabelColumn(report.task).may_be_empty:
-        yield _unlabeled(unlabeled, report.tokens, report.task)
+        yield (
+            f'{unlabeled} of {report.tokens} gold labels in the column {report.task} are "_" (not '
+            "annotated), which is scored like any label; leave such sentences out to score only "
+            "the others"
+        )
     if report.scheme is not None and not report.chunks.gold:
         yield (
             f"the gold column {report.task} has no chunk, so that F1 says nothing; is it a test "
             "file without labels?"
         )
-    if alike:
+    if alike := {pair: n for pair, n in report.confusion.items() if same_letters(*pair)}:
         yield (
             f"{sum(alike.values())} of the wrong labels differ from the gold label only in the "
             f"Unicode normal form, such as {min(alike)[0]}, in another Unicode normal form; "
@@ -96,18 +81,12 @@ def _about_labels(report: Report) -> Iterator[str]:
 
 
 def _some_of(labels: set[str]) -> str:
-    return ", ".join(sorted(labels)[:_MOST_LABELS]) + ", ..." * (len(labels) > _MOST_LABELS)
+    return ", ".join(sorted(labels)[:_SHOWN_LABELS]) + ", ..." * (len(labels) > _SHOWN_LABELS)
 
 
-def _unlabeled(count: int, words: int, name: str) -> str:
-    return (
-        f'{count} of {words} gold labels in the column {name} are "_" (not annotated), which is '
-        "scored like any label; leave such sentences out to score only the others"
-    )
-
-
-def _about_aligned(report: AlignedReport, learned: set[str]) -> Iterator[str]:
+def _about_columns(report: AlignedReport, models: Sequence[Model]) -> Iterator[str]:
     """Yield a warning about columns without a single correct label."""
+    learned = {name for each in models for name in each.column.columns} or {*METRICS}
     wrong = [
         METRICS[name]
         for name, counts in report.metrics.items()
@@ -120,36 +99,15 @@ def _about_aligned(report: AlignedReport, learned: set[str]) -> Iterator[str]:
         )
 
 
-def _about_unlabeled_columns(gold: str, reading: InputOptions) -> Iterator[str]:
-    """Yield warnings about unlabeled words in the tag columns of the gold file."""
-    from seqtag.training.data import open_corpus
-
-    with ExitStack() as files:
-        corpus = open_corpus(gold, files, reading)
-        columns, _ = corpus.gather_columns([name for name in _TAGS if name in corpus.columns])
-    for name, column in columns.items():
-        numbers = [i for i, value in enumerate(column.types) if value == _NONE]
-        count = sum(int((column.ids == i).sum()) for i in numbers)
-        if count == len(column.ids):
-            yield (
-                f'the gold column {name} is "_" throughout: {METRICS[name]} and AllTags are not '
-                "meaningful for it"
-            )
-        elif count:
-            yield _unlabeled(count, len(column.ids), name)
-
-
-def _size(model: Model) -> tuple[object, object]:
-    return model.training.get("sentences"), model.training.get("tokens")
-
-
 def _is_trained_on(model: Model, gold: str, reading: InputOptions) -> bool:
-    """Return whether a model was trained on exactly these sentences, by their digest."""
+    """Return whether a model was trained on these sentences, by their digest, read once more."""
     from seqtag.training.data import open_corpus
 
-    with ExitStack() as files:
+    if is_read_once(gold):
+        return False
+    with suppress(SeqtagError, OSError), ExitStack() as files:
         corpus = open_corpus(gold, files, reading)
-        if not {*model.compiled.columns, *model.column.columns} <= {*corpus.columns}:
-            return False
-        examples = corpus.gather(model.compiled.columns, model.column)
-        return examples.digest() == str(model.training["corpus_sha256"])
+        if {*model.compiled.columns, *model.column.columns} <= {*corpus.columns}:
+            examples = corpus.gather(model.compiled.columns, model.column)
+            return examples.digest() == str(model.training["corpus_sha256"])
+    return False

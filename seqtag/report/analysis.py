@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import zip_longest
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.errors import SeqtagError
@@ -166,3 +167,8 @@ def analyze(
         Reliability.of(margins, right),
         report.reliability,
     )
+
+
+def finite(value: float) -> float | None:
+    """Return a number that JSON can represent, or None."""
+    return value if isfinite(value) else None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqtag.evaluation.aligned import METRICS
 from seqtag.evaluation.counts import most_frequent
 from seqtag.evaluation.significance import NAMES
+from seqtag.report.analysis import finite
 from seqtag.report.segmentation import PIECES
 from seqtag.version import __version__
 
@@ -91,7 +91,7 @@ def _digest(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:g}" if isfinite(value) else "∞"
+    return "∞" if finite(value) is None else f"{value:g}"
 
 
 def _percent(value: float | None, sign: str = "") -> str:

@@ -83,24 +83,12 @@ def test_gold_that_is_not_annotated(folder, call):
         "which is scored like any label; leave such sentences out to score only the others"
     )
     assert said(call, "eval", "-m", "upos.seqtag", "part.conllu") == [expected]
-    assert said(call, "eval", "part.conllu", "other.conllu", "--raw") == [expected]
 
 
 def test_columns_in_which_none_is_a_value(folder, call):
     gold = conllu(SENTENCES[:3]).replace("\tNN\t_", "\tNN\tNumber=Sing")
     (folder / "gold.conllu").write_text(gold)
     assert said(call, "eval", "gold.conllu", "gold.conllu", "--label", "feats") == []
-
-
-def test_a_gold_column_without_any_tag(folder, call):
-    gold = conllu(SENTENCES[:3])
-    for tag in ("DT", "NN", "VBZ", "JJ"):
-        gold = gold.replace(f"\t{tag}\t", "\t_\t")
-    (folder / "gold.conllu").write_text(gold.replace("PUNCT\t.\t", "PUNCT\t_\t"))
-    assert said(call, "eval", "gold.conllu", "gold.conllu", "--raw") == [
-        'seqtag: note: the gold column xpos is "_" throughout: XPOS and AllTags are '
-        "not meaningful for it"
-    ]
 
 
 def test_no_right_label_in_a_column(folder, call):
