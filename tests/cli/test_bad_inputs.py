@@ -1,207 +1,288 @@
-"""Bad inputs, by the rows of a catalogue: 1 to 36, what lines and fields can hold.
+"""What tag, eval and train make of bad and odd inputs: the message, the exit code, the bytes.
 
-The others are in test_bad_inputs_files.py. Every test reads the whole message, or all that is
-written; ``--lenient`` and ``--strict`` too where they make a difference.
+That a reader refuses an input, and where, is tested in tests/corpus; here it is one line for each of
+the three commands, and with ``--lenient`` and ``--strict`` what these say.
 """
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import os
+import re
+import threading
+from pathlib import Path
 
 import pytest
 
 import seqtag
-from seqtag.errors import SeqtagError
-from tests.bad_inputs import COLUMNS, GOOD, NAME, bench, row, span
-from tests.command_line import call, home
+from tests.command_line import SENTENCES, Caller, Result, call, conllu, home, linux, posix, run
+
+NAME = "in"
+"""The file that the data are in."""
+
+COLUMNS = ("--columns", "form,upos")
 
 
-# ------------------------------------------------------------------------------ lines and ends
-@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf"])
-def test_01_empty_file(bench, data):
+def row(number: object, form: str = "dog", upos: str = "NOUN") -> str:
+    """A row of CoNLL-U."""
+    return f"{number}\t{form}\t_\t{upos}\t_\t_\t_\t_\t_\t_\n"
+
+
+def span(number: str, form: str) -> str:
+    """A row that is no word."""
+    return f"{number}\t{form}" + "\t_" * 8 + "\n"
+
+
+GOOD = row(1, "the", "DET") + row(2) + "\n"
+"""A sentence of two words, which the model tags as they are tagged here."""
+
+LENIENT_END = f"seqtag: {NAME}: 1 sentence that cannot be read was skipped\n"
+
+
+def masked(data: bytes) -> bytes:
+    """CoNLL-U without the tags of its words."""
+    return re.sub(rb"(?m)^(\d+\t[^\t\n]*\t[^\t\n]*\t)[^\t\n]+", rb"\1?", data)
+
+
+class Bench:
+    """Data in a file, and the commands run on it; paths are short, as the folder is ours."""
+
+    def __init__(self, call: Caller):
+        self.call = call
+
+    def write(self, data: str | bytes, name: str = NAME) -> bytes:
+        """The data, in the file."""
+        raw = data if isinstance(data, bytes) else data.encode("utf-8")
+        Path(name).write_bytes(raw)
+        return raw
+
+    def tag(self, *options: object, model: str = "upos") -> Result:
+        return self.call("tag", "-m", f"{model}.seqtag", NAME, *options)
+
+    def eval(self, *options: object, model: str = "upos") -> Result:
+        return self.call("eval", "-m", f"{model}.seqtag", NAME, *options)
+
+    def train(self, *options: object) -> Result:
+        return self.call("train", NAME, "-o", "new", "--force", "--epochs", 1, *options)
+
+    def passes(
+        self,
+        data: str | bytes,
+        words: int,
+        *options: object,
+        notes: str = "",
+        model: str = "upos",
+        exact: bool = True,
+    ) -> None:
+        """All commands take the data; not a byte changes but (unless `exact`) the tags.
+
+        `notes` is all that they say of it; `words` are scored and learned from.
+        """
+        raw = self.write(data)
+        tagged = self.tag(*options, model=model)
+        assert (tagged.code, tagged.err) == (0, notes)
+        assert tagged.out == raw if exact else masked(tagged.out) == masked(raw)
+        scored = self.eval(*options, "--json", model=model)
+        assert (scored.code, scored.err) == (0, notes)
+        assert json.loads(scored.out)["tokens"] == words
+        learned = self.train(*options, "--json")
+        assert learned.code == 0 and learned.err.startswith(notes), learned.err
+        assert json.loads(learned.out)["training"]["tokens"] == words
+
+    def refused(self, data: str | bytes, message: str, *options: object) -> None:
+        """All commands give one and the same line, and nothing but what was tagged before."""
+        raw = self.write(data)
+        Path("new").unlink(missing_ok=True)
+        tagged = self.tag(*options)
+        assert (tagged.code, tagged.err) == (1, f"seqtag: {NAME}{message}\n")
+        assert raw.startswith(tagged.out) and len(tagged.out) <= len(GOOD) + 2
+        for done in (self.eval(*options), self.train(*options)):
+            assert (done.code, done.out, done.err) == (1, b"", f"seqtag: {NAME}{message}\n")
+        assert not Path("new").exists()
+
+
+@pytest.fixture
+def bench(call, home, tmp_path, monkeypatch) -> Bench:
+    """A folder of its own, with models; the current one."""
+    for name in ("upos.seqtag", "chunk.seqtag", "train.conllu"):
+        (tmp_path / name).write_bytes((home / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return Bench(call)
+
+
+# ------------------------------------------------------------------------------------- refused
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"\n", b"# a\n\n# b\n", b"# a"])
+def test_files_without_words(bench, data):
     bench.write(data)
     tagged = bench.tag()
-    assert (tagged.code, tagged.out, tagged.err) == (0, data, "")
-    for done, what in ((bench.train(), "learn from"), (bench.eval(), "score")):
+    assert (tagged.code, tagged.out) == (0, data)
+    refused = [(bench.train(), "learn from"), (bench.eval(), "score")]
+    if not data.strip():  # it has no columns, which is not what is wrong with it
+        refused += [
+            (bench.call("compare", NAME, NAME, "train.conllu"), "score"),
+            (bench.call("train", "train.conllu", NAME, "-o", "new"), "learn from"),
+            (bench.call("train", NAME, "train.conllu", "-o", "new"), "learn from"),
+        ]
+    for done, what in refused:
         assert (done.code, done.out) == (1, b"")
-        assert done.err == f"seqtag: {NAME}: expected sentences to {what}, found none\n"
-    for done, what in (
-        (bench.call("eval", NAME, NAME), "score"),
-        (bench.call("compare", NAME, NAME, "train.conllu"), "score"),
-        (bench.call("train", "train.conllu", NAME, "-o", "new"), "learn from"),
-        (bench.call("train", NAME, "train.conllu", "-o", "new"), "learn from"),
-    ):  # an empty file has no columns, which is not what is wrong with it
-        assert (done.code, done.out) == (1, b"")
-        assert done.err == f"seqtag: {NAME}: expected sentences to {what}, found none\n"
-
-
-@pytest.mark.parametrize("data", ["\n", "# a\n\n# b\n", "# a"])
-def test_02_only_blank_lines_or_comments(bench, data):
-    raw = bench.write(data)
-    tagged = bench.tag()
-    assert (tagged.code, tagged.out) == (0, raw)
-    assert ("blank line" in tagged.err) is (data == "\n")
-    for done, what in ((bench.train(), "learn from"), (bench.eval(), "score")):
-        assert done.code == 1
         assert done.err.endswith(f"seqtag: {NAME}: expected sentences to {what}, found none\n")
 
 
-def test_03_byte_order_mark(bench):
-    bench.passes("\ufeff" + GOOD, 2)
-    inside = GOOD + row(1, "\ufeffdog") + "\n"  # only the head of a file has one
-    bench.passes(inside, 3, exact=False)
-
-
-def test_04_carriage_return_and_line_feed(bench):
-    bench.passes(GOOD.replace("\n", "\r\n"), 2)
-    bench.passes(GOOD + GOOD.replace("\n", "\r\n"), 4)
-
-
-def test_05_lone_carriage_return(bench):
-    message = (
-        ": expected lines that end with \\n or \\r\\n, found a carriage return (\\r) without \\n; "
-        "convert the line ends of the file, for example with tr '\\r' '\\n'"
-    )
-    bench.refused(GOOD.replace("\n", "\r"), f":1{message}")
-    bench.refused_but_leniently(GOOD + GOOD.replace("\tdog", "\td\rog"), f":5{message}")
-
-
-def test_06_no_final_line_end(bench):
-    bench.passes("the DET\ndog NOUN\n", 2, *COLUMNS)
-    bench.passes("the DET\ndog NOUN", 2, *COLUMNS)
-    bench.passes("the DET\n\ndog NOUN", 2, *COLUMNS, "--strict")
-
-
-def test_07_several_blank_lines(bench):
-    bench.noted(
-        GOOD + "\n\n" + GOOD,
-        4,
-        ":4",
-        "2 blank lines that end no sentence, the first here; kept",
-        "expected one blank line after a sentence and none before the first, found one more; "
-        "remove it",
-    )
-    bench.noted(
-        GOOD[:-1] + " \t\n" + GOOD,
-        4,
-        ":3",
-        "a blank line that holds spaces or tabs; treated as blank",
-        "expected an empty line, found spaces or tabs; remove them",
-    )
-
-
-NO_TABS = (
-    "expected 10 tab-separated columns, found 1 ({}); separate the columns with tabs; if this is "
-    "not CoNLL-U, it looks like 10 columns: use --format columns"
-)
-
-
-def test_08_single_spaces_for_tabs(bench):
-    spaced = GOOD.replace("\t", " ")
-    bench.refused(spaced, f":1: {NO_TABS.format(chr(34) + '1 the _ DET _ _ _ _ _ _' + chr(34))}")
-    bench.passes("the DET\ndog NOUN\n\n", 2, *COLUMNS)  # the separator of a column file
-
-
-def test_09_two_spaces_for_tabs_and_mixed_separators(bench):
-    message = NO_TABS.format('"1  the  _  DET  _  _  _  _  _  _"')
-    bench.refused_but_leniently(GOOD + GOOD.replace("\t", "  "), f":4: {message}")
-    bench.refused_but_leniently(
-        "the DET\ndog NOUN\n\na\tDET\n\n",
-        ":4: expected spaces between the columns as in the first token line, found a tab in "
-        '"a\tDET"; use one separator in the file',
-        *COLUMNS,
-    )
-    bench.noted(
-        "the DET\ndog  NOUN\n\n",
-        2,
-        ":2",
-        "a sentence with several spaces between columns, or some around them; treated as one space "
-        "each",
-        "expected one space between columns and none around them, found more; leave one",
-        *COLUMNS,
-    )
-
-
-# ------------------------------------------------------------------------------------- columns
-@pytest.mark.parametrize(
-    ("line", "count"),
-    [(row(1)[:-3] + "\n", 9), (row(1)[:-1] + "\t_\n", 11), (row(1)[:-1] + "\t\n", 11)],
-)
-def test_10_missing_or_extra_column_or_trailing_tab(bench, line, count):
-    bench.refused_but_leniently(
-        f"{GOOD}{line}\n",
-        f':4: expected 10 tab-separated columns, found {count} ("{line[:-1]}"); complete the line',
-    )
-
-
-def test_11_column_count_changes_in_mid_file(bench):
-    bench.refused_but_leniently(
+SKIPPED = {
+    "carriage return": (
+        GOOD + GOOD.replace("\tdog", "\td\rog"),
+        ":5: expected lines that end with \\n or \\r\\n, found a carriage return (\\r) without \\n; "
+        "convert the line ends of the file, for example with tr '\\r' '\\n'",
+        (),
+    ),
+    "columns": (
+        GOOD + row(1)[:-3] + "\n\n",
+        f':4: expected 10 tab-separated columns, found 9 ("{row(1)[:-3]}"); complete the line',
+        (),
+    ),
+    "columns of another number": (
         "the DET\ndog NOUN\n\na DET x\ncat NOUN x\n\n",
         ':4: expected 2 columns, found 3 ("a"); complete the line, or name the columns with '
         "--columns",
-        *COLUMNS,
-    )
-    bench.write("the DET\ndog NOUN\n\na DET x\ncat NOUN x\n\n")
-    found_out = bench.train("--label", "label")
-    assert found_out.err.startswith(f"seqtag: {NAME}:4: expected 2 columns, found 3")
+        COLUMNS,
+    ),
+    "id": (
+        f"{GOOD}{row(1)}{row(2)}{row(1)}{row(2)}\n",
+        ":6: expected the id 3, found 1 again: sentence boundary missing? Put a blank line before a "
+        "new sentence",
+        (),
+    ),
+}
+"""Data with one bad sentence after a good one, the message, and options."""
 
 
-def test_12_two_columns_given_as_conllu(bench):
-    bench.refused(
+@pytest.mark.parametrize("what", SKIPPED)
+def test_a_bad_sentence_is_refused_or_skipped(bench, what):
+    data, message, options = SKIPPED[what]
+    bench.refused(data, message, *options)
+    bench.refused(data, message, *options, "--strict")
+    said = f"seqtag: skipped: {NAME}{message}\n{LENIENT_END}"
+    bench.passes(data, 2, *options, "--lenient", notes=said)
+    quiet = bench.tag(*options, "--lenient", "--quiet")
+    assert (quiet.code, quiet.err) == (0, said)
+
+
+LATIN = (GOOD + row(1, "caf\u00e9") + "\n").encode("latin-1")
+REFUSED = {
+    "two columns": (
         "the\tDET\ndog\tNOUN\n\n",
         ':1: expected 10 tab-separated columns, found 2 ("the"); looks like 2 columns; use '
         "--format columns",
-        "--format",
-        "conllu",
-    )
+        ("--format", "conllu"),
+    ),
+    "not UTF-8": (
+        LATIN,
+        ":4: expected UTF-8, found the byte 0xe9 at byte offset "
+        f"{LATIN.index(0xE9)} (invalid continuation byte); convert the file to UTF-8, for example "
+        "with iconv -f WINDOWS-1252 -t UTF-8 (if it is Western)",
+        ("--lenient",),
+    ),
+    "UTF-16": (
+        GOOD.encode("utf-16"),
+        ":1: expected UTF-8, found the byte order mark of UTF-16; convert the file, for example "
+        "with iconv -f UTF-16 -t UTF-8",
+        (),
+    ),
+    "cut gzip": (
+        gzip.compress(500 * GOOD.encode())[:-30],
+        ": expected the end of the gzip data, found the end of the file: it is truncated; fetch or "
+        "compress it again",
+        ("--lenient",),
+    ),
+    "compressed twice": (
+        bz2.compress(gzip.compress(GOOD.encode())),
+        ": expected text in bzip2 data, found gzip data; it is compressed twice, decompress it once",
+        (),
+    ),
+    "binary": (
+        b"\x7fELF\x02\x01\x01\0\0\0\0\n\0\0\0\0\0\x03\0>\0\n",
+        ":1: expected text, found a null byte at byte offset 7, as in binary files and UTF-16; give "
+        "a text file in UTF-8, or name its format with --format",
+        (),
+    ),
+    "columns of CoNLL-U Plus": (
+        "# global.columns = ID UPOS\n1\tDET\n\n",
+        ":1: expected different column names with FORM among them, found id, upos; correct "
+        "# global.columns",
+        (),
+    ),
+    "another header": (
+        "# global.columns = FORM UPOS\nthe\tDET\n\n# global.columns = FORM LEMMA\ndog\tNOUN\n\n",
+        ":4: expected the columns form, upos in all of the file, found # global.columns with form, "
+        "lemma; split the file before this line",
+        ("--lenient",),
+    ),
+}
+"""Data that no command reads, the message, and options."""
 
 
-@pytest.mark.parametrize("column", ["form", "upos"])
-def test_13_empty_form_or_tag(bench, column):
-    line = row(1, **{column: ""})
-    bench.refused_but_leniently(
-        f"{GOOD}{line}\n",
-        f":4: expected a value in the column '{column}', found an empty field in "
-        f'"{line[:-1]}"; fill it in',
-    )
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_read_is_refused(bench, what):
+    data, message, options = REFUSED[what]
+    bench.refused(data, message, *options)
 
 
-def test_14_unannotated_tag(bench):
-    raw = bench.write(GOOD + row(1, "the", "_") + row(2) + "\n")
-    tagged = bench.tag()
-    assert (tagged.code, tagged.out, tagged.err) == (0, 2 * GOOD.encode(), "")
-    learned = bench.train()
-    assert (learned.code, learned.err) == (
-        1,
-        f'seqtag: {NAME}:4: expected a label in the column upos, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag train "
-        "learn from their other words with --unlabeled learn-around\n",
-    )
-    skipped = bench.train("--unlabeled", "skip")
-    assert skipped.err.startswith("seqtag: note: 1 sentences with unannotated words were skipped")
-    scored = bench.eval("--json")
-    assert json.loads(scored.out)["tokens"] == 4
-    assert scored.err == (
-        'seqtag: note: 1 of 4 gold labels in the column upos are "_" (not annotated), which is '
-        "scored like any label; leave such sentences out to score only the others\n"
-    )
-    assert b"_" in raw
+@pytest.mark.parametrize(
+    ("data", "words", "place", "note", "error", "options"),
+    [
+        (
+            GOOD[:-1] + " \t\n" + GOOD,
+            4,
+            ":3",
+            "a blank line that holds spaces or tabs; treated as blank",
+            "expected an empty line, found spaces or tabs; remove them",
+            (),
+        ),
+        (
+            "the DET\ndog  NOUN\n\n",
+            2,
+            ":2",
+            "a sentence with several spaces between columns, or some around them; treated as one "
+            "space each",
+            "expected one space between columns and none around them, found more; leave one",
+            COLUMNS,
+        ),
+        (
+            GOOD + row(1, "the", "DET").rstrip("\n"),
+            3,
+            ":4",
+            "a sentence without a blank line after it, at the end of the file; is the file "
+            "complete? The sentence is used as it is",
+            "expected a blank line after the last sentence, found the end of the file; check that "
+            "the file is complete, and add the blank line",
+            (),
+        ),
+    ],
+)
+def test_what_is_noted_is_refused_if_asked_to(bench, data, words, place, note, error, options):
+    bench.passes(data, words, *options, notes=f"seqtag: note: {NAME}{place}: {note}\n")
+    bench.refused(data, f"{place}: {error}", *options, "--strict")
+    assert bench.tag(*options, "--quiet").err == ""
 
 
 # -------------------------------------------------------------------------------------- values
 @pytest.mark.parametrize(
     "form",
     [
-        pytest.param("_", id="15 underscore"),
-        pytest.param("10 000\u00a0km", id="16 spaces"),
-        pytest.param("a\u2028b\u2029c\u0085d\ve\ff\x1cg", id="17 line ends of other standards"),
-        pytest.param("\U0001f469\u200d\U0001f469\u200d\U0001f467", id="21 joiners"),
-        pytest.param("\u202eabc\u202c", id="21 directions"),
-        pytest.param("\u05d0\u05d1", id="21 right to left"),
-        pytest.param("\u200b", id="21 invisible"),
-        pytest.param("e" + "\u0301" * 1000, id="23 a thousand marks on one letter"),
-        pytest.param("x" * 10**6, id="24 a million characters"),
+        pytest.param("_", id="underscore"),
+        pytest.param("\ufeffdog", id="byte order mark that begins no file"),
+        pytest.param("10 000\u00a0km", id="spaces"),
+        pytest.param("a\u2028b\u2029c\u0085d\ve\ff\x1cg", id="line ends of other standards"),
+        pytest.param("a\0b", id="null byte"),
+        pytest.param("\U0001f469\u200d\U0001f469\u200d\U0001f467", id="joiners"),
+        pytest.param("\u202eabc\u202c", id="directions"),
+        pytest.param("\u200b", id="invisible"),
+        pytest.param("e" + "\u0301" * 1000, id="a thousand marks on one letter"),
+        pytest.param("x" * 10**6, id="a million characters"),
+        pytest.param('"', id="unpaired quote"),
     ],
 )
 def test_any_form_is_a_word(bench, form):
@@ -211,16 +292,19 @@ def test_any_form_is_a_word(bench, form):
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(span("1-2", "thedog") + GOOD, id="26 multiword token"),
+        pytest.param("\ufeff" + GOOD, id="byte order mark"),
+        pytest.param(GOOD.replace("\n", "\r\n"), id="carriage return and line feed"),
+        pytest.param(span("1-2", "thedog") + GOOD, id="multiword token"),
         pytest.param(
             span("0.1", "x") + row(1, "the", "DET") + span("1.1", "x") + row(2) + "\n",
-            id="28 empty nodes",
+            id="empty nodes",
         ),
-        pytest.param(GOOD.replace("\t_\t_\t_\n", "\tnan\t_\t_\n"), id="32 head that is no number"),
-        pytest.param(GOOD.replace("\t_\t_\t_\n", "\t1\t_\t_\n"), id="32 heads that are no tree"),
-        pytest.param("# a = 1\n# a = 2\n" + GOOD, id="34 key of comments twice"),
+        pytest.param(GOOD.replace("\t_\t_\t_\n", "\tnan\t_\t_\n"), id="head that is no number"),
+        pytest.param(GOOD.replace("\t_\t_\t_\n", "\t1\t_\t_\n"), id="heads that are no tree"),
+        pytest.param("# a = 1\n# a = 2\n" + GOOD, id="key of comments twice"),
+        pytest.param(GOOD.replace("\t_\t_\t_\t_\t_\n", "\tA=b|A=c\t_\t_\t_\t_\n"), id="FEATS"),
         pytest.param(
-            GOOD.replace("\t_\t_\t_\t_\t_\n", "\tA=b|A=c\t_\t_\t_\t_\n"), id="35 feature twice"
+            "# global.columns = ID FORM UPOS\n1\tthe\tDET\n2\tdog\tNOUN\n\n", id="CoNLL-U Plus"
         ),
     ],
 )
@@ -228,53 +312,13 @@ def test_what_is_passed_through(bench, text):
     bench.passes(text, 2)
 
 
-def test_18_null_byte(bench):
-    bench.passes(GOOD + row(1, "a\0b") + "\n", 3, exact=False)
-    tagger = seqtag.load("upos.seqtag")
-    assert "the\0" not in tagger.known_words and "the" in tagger.known_words  # not cut short
+def test_document_marks(bench):
+    text = "-DOCSTART- -X- -X- O\n\nthe DT B-NP O\ndog NN I-NP O\n\n"
+    bench.passes(text, 2, model="chunk")
+    bench.passes(text + text, 4, "--format", "conll2003", model="chunk")
 
 
-def test_19_no_utf8(bench):
-    convert = (
-        "convert the file to UTF-8, for example with iconv -f WINDOWS-1252 -t UTF-8 (if it is "
-        "Western)"
-    )
-    latin = (GOOD + row(1, "caf\u00e9") + "\n").encode("latin-1")
-    for options in ((), ("--lenient",)):
-        bench.refused(
-            latin,
-            ":4: expected UTF-8, found the byte 0xe9 at byte offset "
-            f"{latin.index(0xE9)} (invalid continuation byte); {convert}",
-            *options,
-        )
-    for name, found in (
-        ("utf-16", "byte order mark"),
-        ("utf-16-le", "alternating null bytes"),
-        ("utf-16-be", "alternating null bytes"),
-    ):
-        shown = name.upper().replace("-L", "L").replace("-B", "B")
-        bench.refused(
-            GOOD.encode(name),
-            f":1: expected UTF-8, found the {found} of UTF-16; convert the file, for example with "
-            f"iconv -f {shown} -t UTF-8",
-        )
-
-
-def test_20_lone_surrogate(tmp_path):
-    """Files cannot hold one: this is for who calls the library."""
-    tagger = seqtag.train([["a\ud800", "b"]], [["X", "Y"]], epochs=1, min_count=1)
-    assert tagger.tag(["a\ud800", "b"]) == ["X", "Y"]
-    odd = seqtag.train([["a"]], [["X\ud800"]], epochs=1, min_count=1)
-    with pytest.raises(SeqtagError) as caught:
-        odd.save(tmp_path / "odd.seqtag")
-    assert str(caught.value) == (
-        "expected strings that UTF-8 can express, found 'X\\ud800' at index 0; remove the lone "
-        "surrogate"
-    )
-    assert not (tmp_path / "odd.seqtag").exists()
-
-
-def test_22_composed_and_decomposed_letters(bench):
+def test_composed_and_decomposed_letters(bench):
     """Words count as their composed forms; labels and the words of two files must be the same."""
     composed, decomposed = "caf\u00e9", "cafe\u0301"
     both = row(1, composed) + "\n" + row(1, decomposed) + "\n"
@@ -285,14 +329,13 @@ def test_22_composed_and_decomposed_letters(bench):
     )
     assert bench.train().err.startswith(f"seqtag: note: {found}")
     assert bench.train("--label", "tokens,upos").err.count(found) == 1
-    assert bench.tag().err == ""
+    tagged = bench.tag()
+    first, second = (line.split(b"\t") for line in tagged.out.splitlines()[3:] if line)
+    assert (first[1], second[1]) == (composed.encode(), decomposed.encode())
+    assert (first[3], tagged.err) == (second[3], "")
     for one in (composed, decomposed):  # where all are spelt alike there is nothing to say
         bench.write(GOOD + row(1, one) + "\n")
         assert "NFC" not in bench.train().err + bench.eval().err
-    bench.write(GOOD + both)
-    first, second = (line.split(b"\t") for line in bench.tag().out.splitlines()[3:] if line)
-    assert (first[1], second[1]) == (composed.encode(), decomposed.encode())
-    assert first[3] == second[3]
     bench.write(f"x {composed}\n", "gold")
     bench.write(f"x {decomposed}\n", "found")
     done = bench.call("eval", "gold", "found", *COLUMNS)
@@ -322,74 +365,105 @@ def test_22_composed_and_decomposed_letters(bench):
     assert (done.code, done.err.count("convert both to NFC")) == (1, 1)
 
 
-# --------------------------------------------------------------------------------- ids, ranges
-def wrong_id(done: int, found: str) -> str:
-    return (
-        f"expected the id {done + 1}, a range from {done + 1} on (after the last range) or the "
-        f'next empty node {done}.x, found "{found}"; number words 1, 2, 3, ... in each sentence'
+# ------------------------------------------------------------------------------- circumstances
+@posix
+def test_a_folder_a_device_or_nothing_as_input(bench):
+    for name, message in (
+        (".", "Is a directory; name a file"),
+        ("nowhere", "No such file or directory; check the path"),
+        ("train.conllu/x", "Not a directory; check the path"),
+    ):
+        for args in (
+            ("tag", "-m", "upos.seqtag", name),
+            ("eval", "-m", "upos.seqtag", name),
+            ("train", name, "-o", "new"),
+            ("train", "train.conllu", "--dev", name, "-o", "new"),
+        ):
+            done = bench.call(*args)
+            assert (done.code, done.out, done.err) == (1, b"", f"seqtag: {name}: {message}\n")
+    done = bench.call("tag", "-m", "upos.seqtag", os.devnull)
+    assert (done.code, done.out, done.err) == (0, b"", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
+def test_no_permission(bench):
+    bench.write(GOOD)
+    Path(NAME).chmod(0)
+    done = bench.tag()
+    assert (done.code, done.err) == (
+        1,
+        f"seqtag: {NAME}: Permission denied; check its permissions\n",
     )
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (span("2-1", "x") + row(1), f":4: {wrong_id(0, '2-1')}"),
-        (
-            span("1-9", "x") + row(1),
-            ":4: expected a range within the 1 words of the sentence, found '1-9'; correct the "
-            "range, or complete the sentence",
-        ),
-        (
-            span("1-2", "x") + row(1) + span("2-3", "y") + row(2) + row(3),
-            f":6: {wrong_id(1, '2-3')}",
-        ),
-    ],
-)
-def test_27_ranges_reversed_past_the_end_or_overlapping(bench, rows, message):
-    bench.refused_but_leniently(f"{GOOD}{rows}\n", message)
+@posix
+def test_fifo_where_data_are_looked_at_twice(bench, tmp_path):
+    """Who opens a pipe again waits for ever, or finds nothing in it: what it held is kept."""
+    data = conllu().encode()
+    text = ("train", "train.conllu", "-o", "text", "--label", "tokens,upos", "--epochs", 1)
+    assert bench.call(*text).code == 0
+    os.mkfifo("fifo")
+    model = ("-m", "text")
+    for args in (
+        ("eval", "FILE", *model),
+        ("eval", "FILE", *model, "--raw"),
+        ("eval", "FILE", "train.conllu", "--raw"),
+        ("compare", "FILE", "text", "text", "--resamples", 5),
+        ("compare", "FILE", "upos.seqtag", "train.conllu", "--resamples", 5),
+        ("train", "FILE", "-o", "new", "--force", "--label", "tokens,upos", "--epochs", 1),
+    ):
+        named = bench.call(*("train.conllu" if arg == "FILE" else arg for arg in args))
+        models = Path("new").read_bytes() if args[0] == "train" else b""
+        writer = threading.Thread(target=lambda: Path("fifo").write_bytes(data), daemon=True)
+        writer.start()
+        piped = bench.call(*("fifo" if arg == "FILE" else arg for arg in args))
+        writer.join()
+        stdin = run(*("-" if arg == "FILE" else arg for arg in args), cwd=tmp_path, stdin=data)
+        for done in (piped, stdin):
+            assert (done.code, done.out) == (named.code, named.out), (args, done.err)
+        if models:
+            assert Path("new").read_bytes() == models
 
 
-AGAIN = "found 1 again: sentence boundary missing? Put a blank line before a new sentence"
+@linux
+def test_no_home(bench, tmp_path):
+    bench.write(GOOD)
+    for env in (
+        {"HOME": None, "XDG_CACHE_HOME": None, "SEQTAG_CACHE": None},
+        {"HOME": "/proc", "XDG_CACHE_HOME": "/proc"},
+    ):
+        done = run("tag", "-m", "upos.seqtag", NAME, cwd=tmp_path, env=env)
+        assert (done.code, done.out, done.err) == (0, GOOD.encode(), "")
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        ((0, 1), f":4: {wrong_id(0, '0')}"),
-        ((1, 3), f":5: {wrong_id(1, '3')}"),
-        ((1, 2, 2), f":6: {wrong_id(2, '2')}"),
-        ((1, 1), f":5: expected the id 2, {AGAIN}"),
-        ((1, 2, 1, 2), f":6: expected the id 3, {AGAIN}"),
-    ],
-)
-def test_29_ids_with_gaps_or_that_begin_again(bench, ids, message):
-    bench.refused_but_leniently(f"{GOOD}{''.join(map(row, ids))}\n", message)
-
-
-@pytest.mark.parametrize("found", ["a", "\u0661", "1-2-3", "+1", "1.", "01", "-1"])
-def test_30_ids_that_are_no_numbers(bench, found):
-    bench.refused_but_leniently(f"{GOOD}{row(found)}\n", f":4: {wrong_id(0, found)}")
-
-
-def test_31_id_of_five_thousand_digits(bench):
-    bench.refused_but_leniently(
-        f"{GOOD}{row('9' * 5000)}\n", f":4: {wrong_id(0, '9' * 37 + '...')}"
+def test_training_data_that_are_scored(bench):
+    bench.write(conllu())
+    done = bench.train("--dev", "train.conllu")
+    assert done.err.startswith(
+        "seqtag: note: the dev set is the training data: its scores show how well the training "
+        "data were learned, and are no basis for early stopping; give other sentences\n"
     )
+    bench.write(conllu([*SENTENCES[:2], "the cat sees the big dog ."]), "dev")
+    for label in ("upos", "upos,xpos"):
+        done = bench.train("--dev", "dev", "--label", label)
+        assert (
+            done.err.count(
+                "seqtag: note: 2 of the 3 sentences of the dev set are in the training data, too "
+                "(58.8% of its words): its scores are too high; remove them from one of the two\n"
+            )
+            == 1
+        )
+    bench.write(conllu(["the cat sees the big dog ."]), "dev")
+    assert "the dev set" not in bench.train("--dev", "dev").err
 
 
-# ----------------------------------------------------------------------- what is passed through
-def test_33_comment_in_mid_sentence(bench):
-    bench.refused_but_leniently(
-        f"{GOOD}{row(1)}# mid\n{row(2)}\n",
-        ':5: expected comments only before the first token of a sentence, found "# mid"; move it '
-        "up, or put a blank line before it",
-    )
-
-
-def test_36_number_sign_as_a_word(bench):
-    raw = bench.write("# X\nthe DET\n\n")
-    tagged = bench.tag(*COLUMNS)
-    assert (tagged.code, tagged.err) == (0, "")
-    assert [line.split()[0] for line in tagged.out.splitlines()[:2]] == [b"#", b"the"]
-    assert json.loads(bench.eval(*COLUMNS, "--json").out)["tokens"] == 2
-    assert raw.startswith(b"#")
+def test_poor_locale(bench, tmp_path):
+    bench.write(GOOD + row(1, "caf\u00e9", "PUNCT") + "\n")
+    poor = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run("tag", "-m", "upos.seqtag", NAME, cwd=tmp_path, env=poor)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == bench.tag().out
+    assert "caf\u00e9".encode() in done.out
+    done = run("train", NAME, "-o", "poor", "--epochs", "1", cwd=tmp_path, env=poor)
+    assert (done.code, bench.train().code) == (0, 0)
+    assert Path("poor").read_bytes() == Path("new").read_bytes()

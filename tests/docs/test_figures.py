@@ -105,10 +105,6 @@ def test_counts_of_the_reliability_page_are_those_of_the_tests():
     from tests.fuzzing.targets import TARGETS
 
     page = " ".join((ROOT / "docs" / "reliability.md").read_text("utf-8").split())
-    folder = ROOT / "tests" / "cli"
-    bad = "".join(path.read_text("utf-8") for path in folder.glob("test_bad_inputs*.py"))
-    inputs = {*re.findall(r"(?:^def test_|id=\")(\d\d)[_ ]", bad, re.M)}
-    assert f"A catalog of {len(inputs)} bad inputs" in page
     assert len(TARGETS) == 13
     assert "There are thirteen fuzz targets" in page
     rows = page.split("| kernel, under sanitizers |")[1].split("Fuzzing and manual")[0]
