@@ -12,7 +12,7 @@ import logging
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
@@ -800,7 +800,7 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
     ----------
     examples, held_out
         The training data and the dev set. Sentences are compared by the column form, if there is
-        one; a dev set equal to the training data is always detected.
+        one.
     """
     alike: dict[str, list[str]] = {}
     for label in examples.labels.types:
@@ -821,68 +821,44 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
         counts = np.bincount(forms.ids, minlength=len(forms.types)).tolist()
         if note := note_of_spellings(zip(forms.types, counts, strict=True)):
             _log.info("%s", note)
-    if held_out is None:
+    if held_out is None or "form" not in examples.columns:
         return
-    compared = ["form"] if "form" in examples.columns else list(examples.columns)
-    pairs = [(examples.labels, held_out.labels)]
-    pairs += [(examples.columns[name], held_out.columns[name]) for name in compared]
-    if np.array_equal(examples.lengths, held_out.lengths) and all(
-        ours.types == theirs.types and np.array_equal(ours.ids, theirs.ids)
-        for ours, theirs in pairs
-    ):
+    shared = shared_sentences(held_out, examples)
+    words, count = int(held_out.lengths[shared].sum()), int(shared.sum())
+    if words >= _NOTED_SHARE * held_out.lengths.sum():
         _log.warning(
-            "the dev set is the training data: its scores show how well the training data were "
-            "learned, and are no basis for early stopping; give other sentences"
+            "%d of the %d sentences of the dev set %s in the training data, too (%.1f%% of "
+            "its words): its scores are too high; remove them from one of the two",
+            count,
+            len(shared),
+            "is" if count == 1 else "are",
+            100 * words / held_out.lengths.sum(),
         )
-    elif "form" in examples.columns:
-        ours, theirs = pairs[1]
-        shared = shared_sentences(theirs, held_out.lengths, ours, examples.lengths)
-        words, count = int(held_out.lengths[shared].sum()), int(shared.sum())
-        if words >= _NOTED_SHARE * held_out.lengths.sum():
-            _log.warning(
-                "%d of the %d sentences of the dev set %s in the training data, too (%.1f%% of "
-                "its words): its scores are too high; remove them from one of the two",
-                count,
-                len(shared),
-                "is" if count == 1 else "are",
-                100 * words / held_out.lengths.sum(),
-            )
 
 
-def shared_sentences(
-    column: Column,
-    lengths: NDArray[np.int64],
-    other: Column,
-    other_lengths: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """Return which sentences are among others: (sentences,) bool.
-
-    Parameters
-    ----------
-    column, lengths
-        Their words, all sentences end to end, and how many each has.
-    other, other_lengths
-        The words of the others.
+def shared_sentences(data: TrainingData, other: TrainingData) -> NDArray[np.bool_]:
+    """Return which sentences have the forms of a sentence of other data: (sentences,) bool.
 
     Examples
     --------
-    >>> from seqtag.features.encoder import Column
-    >>> ours, theirs = Column.of(["to", "be", "to"]), Column.of(["be", "to", "be"])
-    >>> shared_sentences(ours, np.array([2, 1]), theirs, np.array([1, 2])).tolist()
+    >>> def words(text, lengths):
+    ...     forms = Column.of(text.split())
+    ...     return TrainingData({"form": forms}, forms, np.array(lengths))
+    >>> shared_sentences(words("to be to", [2, 1]), words("be to be", [1, 2])).tolist()
     [True, False]
     """
-    number = {form: i for i, form in enumerate(column.types)}
-    ours = np.fromiter((number.get(form, -1) for form in other.types), np.int32, len(other.types))
-    rows = list(_sentences(column.ids, lengths))
+    forms, theirs = data.columns["form"], other.columns["form"]
+    number = {form: i for i, form in enumerate(forms.types)}
+    ours = np.array([number.get(form, -1) for form in theirs.types], np.int32)
+    rows = list(_rows_of(forms.ids, data.lengths))
     wanted = set(rows)
-    found = {row for row in _sentences(ours[other.ids], other_lengths) if row in wanted}
+    found = {row for row in _rows_of(ours[theirs.ids], other.lengths) if row in wanted}
     return np.array([row in found for row in rows], bool)
 
 
-def _sentences(ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> Iterator[bytes]:
+def _rows_of(ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> Iterator[bytes]:
     """Yield the numbers of each sentence's words, as bytes."""
     data = ids.astype(np.int32).tobytes()
-    end = 0
-    for length in lengths.tolist():
-        start, end = end, end + 4 * length
-        yield data[start:end]
+    ends = 4 * pointers(lengths)
+    for begin, end in pairwise(ends.tolist()):
+        yield data[begin:end]

@@ -7,7 +7,6 @@ import logging
 import numpy as np
 import pytest
 
-import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import TemplateError
 from seqtag.features.encoder import Column
@@ -90,26 +89,24 @@ def test_columns_without_a_form_are_named():
         (["upos", "pos"], ["pos"], ""),
     ],
 )
-def test_chunks_are_learned_with_any_tags(caplog, tmp_path, templates, others, used, note):
+def test_chunks_are_learned_with_any_tags(caplog, templates, others, used, note):
     caplog.set_level(logging.INFO, "seqtag")
-    rows = "".join(
-        "\n".join(
-            "\t".join([w, *"T" * len(others), c])
-            for w, c in zip(s.words, s.column("tag"), strict=True)
+    data = [
+        sentence_of(
+            {
+                "form": s.words,
+                **{name: ["T"] * len(s) for name in others},
+                "chunk": s.column("tag"),
+            }
         )
-        + "\n\n"
         for s in CHUNKS
-    )
-    (tmp_path / "a.txt").write_text(rows)
-    columns = ["form", *others, "chunk"]
-    options = {"columns": columns, "label": "chunk", "templates": templates}
-    tagger = train(tmp_path / "a.txt", epochs=2, **options)
+    ]
+    tagger = train(data, epochs=2, label="chunk", templates=templates)
     assert [*tagger.columns] == ["form", *used]
     assert [each for each in caplog.messages if " pos" in each and "templates" in each] == (
         [note] * bool(note)
     )
-    [found, *_] = seqtag.read(tmp_path / "a.txt", columns=columns)
-    assert tagger.tag(found) == ["B-NP", "I-NP", "O"]
+    assert tagger.tag(data[0]) == ["B-NP", "I-NP", "O"]
 
 
 # ----------------------------------------------------------------- plans

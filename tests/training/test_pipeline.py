@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import seqtag
-from seqtag import settings
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError, OptionError
 from seqtag.features.encoder import Column
@@ -142,21 +141,6 @@ def test_columns_that_are_missing_are_named():
     )
     with pytest.raises(CorpusError, match="of the columns upos, w, found 'form'"):
         components([sentence_of({"upos": ["a"], "w": ["b"]})], ["upos"])
-
-
-def test_settings_hang_on_the_corpus(monkeypatch):
-    """Small corpora hide rare features; words keep to their features if these are many."""
-    small = components(treebank())
-    assert [model.training["dropout"] for model in small[:2]] == ["rare", "rare"]
-    assert small[2].training["tag_dictionary"] == 0
-    monkeypatch.setattr(settings, "_MANY_TOKENS", 5)
-    monkeypatch.setattr(plan, "MANY_LABELS", 2)
-    monkeypatch.setattr(settings, "MANY_LABELS", 2)
-    large = components(treebank())
-    assert [model.training["dropout"] for model in large[:2]] == [0.0, 0.0]
-    assert large[2].training["tag_dictionary"] == 1
-    asked = components(treebank(), ["upos"], min_count=3)
-    assert asked[0].training["min_count"] == 3
 
 
 def test_lemmas_without_tags():

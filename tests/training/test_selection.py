@@ -82,13 +82,6 @@ def test_grids():
     everything = random_settings(space, 99)
     assert sorted(map(str, everything)) == sorted(map(str, grid(space)))
     assert random_settings(space, 2, 1) == random_settings(space, 2, 1) != random_settings(space, 2)
-    for bad in ([], "ab"):
-        with pytest.raises(
-            SeqtagError, match="expected a list of values for the setting 'a', found"
-        ):
-            grid({"a": bad})
-    with pytest.raises(SeqtagError, match="expected at least one trial, found 0"):
-        random_settings(space, 0)
 
 
 def test_a_search_by_hand():
@@ -104,10 +97,6 @@ def test_a_search_by_hand():
     best, *_ = search(fit_with, grid({"bonus": [1, 3]}), [0] * 4, k=2)
     assert best.folds == Folds((5.2, 5.2))
     assert best.score == best.folds.mean
-    with pytest.raises(
-        SeqtagError, match="expected at least one combination of settings to try, found none"
-    ):
-        search(fit_with, [], [0])
 
 
 def test_taggers_are_cross_validated(sample_dir):
