@@ -17,7 +17,6 @@ from seqtag.engine.arrays import (
     Cells,
     Instances,
     KeyPlan,
-    LabelComponents,
     LabelsByTags,
     TagDictionary,
     numbered_pairs,
@@ -67,83 +66,50 @@ class Problem:
 
     Attributes
     ----------
+    task
+        The task, with definite settings, its coding, and templates that its labels allow.
+    compiled
+        Its templates.
     corpus
         The sentences as rows of features.
     y
         Label id of each token, (N,) int32; ``-1 - c`` where it may be any of ``choices[c]``.
+    choices
+        Sets of labels for tokens that have not exactly one, (C, K) bool; None if there are no
+        such tokens.
     labels
         The labels as they are learned, sorted; the index of a label is its id.
-    settings
-        The settings of training.
-    column, coding, templates, columns, compiled, known_words, parts, tag_dictionary
-        As in `seqtag.model.model.Model`.
-    by_tags, attested
+    known_words, tag_dictionary, by_tags, attested
         As in `seqtag.model.model.Model`.
     origin
         Size and digest of the corpus, and the digest of the model to continue from.
     start
         The initial weights, if they are not zeros.
-    choices
-        Sets of labels for tokens that have not exactly one, (C, K) bool; None if there are no
-        such tokens.
     """
 
+    task: Task
+    compiled: CompiledTemplates
     corpus: IndexedCorpus
     y: NDArray[np.int32]
+    choices: NDArray[np.bool_] | None
     labels: Sequence[str]
-    settings: Settings
-    column: LabelColumn
-    coding: LabelCoding
-    templates: TemplateSet
-    columns: Sequence[str]
-    compiled: CompiledTemplates
     known_words: KnownWords
-    parts: LabelComponents | None
     tag_dictionary: TagDictionary
+    by_tags: LabelsByTags | None
+    attested: AttestedLemmas | None
     origin: Mapping[str, Any]
-    start: Cells | None = None
-    choices: NDArray[np.bool_] | None = None
-    by_tags: LabelsByTags | None = None
-    attested: AttestedLemmas | None = None
+    start: Cells | None
 
-    @classmethod
-    def of(
-        cls,
-        task: Task,
-        compiled: CompiledTemplates,
-        corpus: IndexedCorpus,
-        y: NDArray[np.int32],
-        labels: Sequence[str],
-        **more: Any,
-    ) -> Problem:
-        """Return the problem of a task whose labels and features have been numbered.
+    @property
+    def settings(self) -> Settings:
+        """The settings of training."""
+        return self.task.settings
 
-        Parameters
-        ----------
-        task
-            The task, with its coding; its templates are possible with the labels.
-        compiled
-            Its templates.
-        corpus, y, labels
-            As the attributes.
-        **more
-            The attributes that are not in the task.
-        """
-        coding = task.coding or LabelCoding()
-        last = max((task.available.index(name) for name in compiled.columns), default=-1)
-        return cls(
-            corpus=corpus,
-            y=y,
-            labels=labels,
-            settings=task.settings,
-            column=task.column,
-            coding=replace(coding, constrained=coding.constrained and compiled.order > 0),
-            templates=TemplateSet(task.templates.templates, tables=compiled.tables),
-            columns=list(task.available[: last + 1]),
-            compiled=compiled,
-            parts=corpus.layout.parts,
-            **more,
-        )
+    @property
+    def coding(self) -> LabelCoding:
+        """How labels are learned; transitions that are not learned are not constrained."""
+        coding = self.task.coding or LabelCoding()
+        return replace(coding, constrained=coding.constrained and self.compiled.order > 0)
 
     def model(self, cells: Cells, provenance: Mapping[str, Any] | None = None) -> Model:
         """Return the model of these weights, with facts about its training."""
@@ -151,16 +117,18 @@ class Problem:
         keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
         weights = freeze(cells, keys, edge_keys, len(self.labels))
         training = {**self.settings.to_dict(), **self.origin, **(provenance or {})}
+        task, compiled = self.task, self.compiled
+        last = max((task.available.index(name) for name in compiled.columns), default=-1)
         return Model(
-            self.column,
+            task.column,
             self.coding,
             self.labels,
-            self.templates,
-            self.columns,
-            self.compiled,
+            TemplateSet(task.templates.templates, tables=compiled.tables),
+            list(task.available[: last + 1]),
+            compiled,
             weights,
             self.known_words,
-            self.parts,
+            self.corpus.layout.parts,
             self.tag_dictionary,
             self.by_tags,
             training | {"unit": weights.unit},
@@ -189,6 +157,9 @@ def settled(task: Task, examples: TrainingData) -> tuple[Task, LearnedLabels, li
 
 def build_problem(task: Task, examples: TrainingData) -> Problem:
     """Number the labels and features of a task.
+
+    Each step needs those before it: settings and coding, labels, templates that these allow,
+    features, the labels that tags allow, and what models hold of words.
 
     Parameters
     ----------
@@ -220,19 +191,19 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
     corpus, by_tags = restricted(task, compiled, corpus, examples, gold_tags, y, labels)
     init, form = task.init, examples.columns.get("form")
     known_words = init.known_words if init else KnownWords.of(())
-    return Problem.of(
+    return Problem(
         task,
         compiled,
         corpus,
         y,
+        choices,
         labels,
-        known_words=known_words.with_words(form.types if form else ()),
-        tag_dictionary=tag_dictionary_of(task, compiled, examples, (y, choices), labels),
-        origin=origin_of_data(task, examples),
+        known_words.with_words(form.types if form else ()),
+        tag_dictionary_of(task, compiled, examples, (y, choices), labels),
+        by_tags,
+        attested_lemmas(task, compiled, examples.pairs()),
+        origin_of_data(task, examples),
         start=weights_of(init, corpus, labels) if init else None,
-        choices=choices,
-        by_tags=by_tags,
-        attested=attested_lemmas(task, compiled, examples.pairs()),
     )
 
 
@@ -391,7 +362,7 @@ class DevJudge:
         complete = np.logical_and.reduceat(self._known, self._ptr[:-1]).tolist()
         self._spans = [*compress(pairwise(self._ptr.tolist()), complete)]
         names = examples.labels.values() if problem.coding.scheme else []
-        gold = GoldLabels(problem.column, problem.coding.scheme)
+        gold = GoldLabels(problem.task.column, problem.coding.scheme)
         self._chunks = gold.converted(names[begin:end] for begin, end in self._spans)
 
     def __call__(self, cells: Cells) -> Report:

@@ -200,7 +200,7 @@ def test_an_interruption_before_the_first_epoch_of_a_part(where, left, monkeypat
     fit = loop.fit
 
     def stop(problem, *arguments):
-        if problem.column.name == where:
+        if problem.task.column.name == where:
             raise KeyboardInterrupt
         return fit(problem, *arguments)
 
