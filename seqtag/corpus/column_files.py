@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
 from seqtag.corpus.layout import NO_ROWS, Layout, LayoutOptions, Learned, Misfit
-from seqtag.corpus.rows import JOINTS, NO_WORD, field_value, is_empty, split_row
-from seqtag.corpus.table import DOCSTART, is_comment
+from seqtag.corpus.lines import (
+    DOCSTART,
+    JOINTS,
+    NO_WORD,
+    field_value,
+    is_comment,
+    is_empty,
+    split_row,
+)
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
 from seqtag.labels.spelling import (
     Spelling,

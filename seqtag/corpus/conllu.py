@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.table import ColumnReader, TableSentence, shorten
+from seqtag.corpus.layout import Layout
+from seqtag.corpus.lines import shorten
+from seqtag.corpus.stream import LIMITS
+from seqtag.corpus.table import ColumnReader, TableSentence
 from seqtag.corpus.write import write_rows
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from seqtag.corpus.sentence import Sentence
-    from seqtag.corpus.stream import Block
+    from seqtag.corpus.stream import ReadLimits
     from seqtag.corpus.warnings import FormatWarnings
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -82,8 +84,8 @@ class ConlluReader(ColumnReader):
     ----------
     source
         Name for messages.
-    columns, separator, warnings
-        As for `ColumnReader`.
+    layout, warnings, limits
+        As for `ColumnReader`; ten columns unless a layout is given.
 
     Examples
     --------
@@ -101,21 +103,11 @@ class ConlluReader(ColumnReader):
     def __init__(
         self,
         source: str,
-        columns: Sequence[str] = COLUMNS,
-        separator: str = "\t",
+        layout: Layout | None = None,
         warnings: FormatWarnings | None = None,
+        limits: ReadLimits = LIMITS,
     ):
-        super().__init__(source, columns, separator, warnings)
-
-    def read(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
-        """Yield the sentences of blocks (see `ColumnReader.read`)."""
-
-        def checked() -> Iterator[Block]:
-            for block in blocks:
-                check_columns(block.text, block.line, self.columns, self.source)
-                yield block
-
-        return super().read(checked(), line)
+        super().__init__(source, layout or Layout("conllu", COLUMNS, "\t"), warnings, limits)
 
     def _is_head(self, raw: str, start: int) -> bool:
         return raw.startswith("#", start)
@@ -165,7 +157,7 @@ class ConlluReader(ColumnReader):
             raise CorpusError(msg, source=self.source, line=line + covering)
         return rows
 
-    def _check_line(self, text: str, fields: list[str], line: int) -> None:
+    def _check_row(self, text: str, fields: list[str], line: int) -> None:
         """Refuse a comment among the rows, and lines that `ColumnReader` refuses."""
         if text.startswith("#"):
             msg = (
@@ -173,7 +165,7 @@ class ConlluReader(ColumnReader):
                 f"{shorten(text)}; move it up, or put a blank line before it"
             )
             raise CorpusError(msg, source=self.source, line=line)
-        super()._check_line(text, fields, line)
+        super()._check_row(text, fields, line)
 
     def _wrong_count(self, text: str, fields: list[str]) -> str:
         """Return the message for a line with too few or too many fields."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from seqtag.corpus.lines import lines_of, shorten, start_of
 from seqtag.corpus.sentence import Sentence
-from seqtag.corpus.table import shorten
-from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
 from seqtag.storage import strict_json
 

@@ -15,7 +15,7 @@ from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.layout import LAYOUT_OPTIONS, Layout, LayoutOptions, Learned
-from seqtag.corpus.rows import read_rows
+from seqtag.corpus.lines import find_separator
 from seqtag.corpus.sniff import complete_lines, detect_format
 from seqtag.corpus.stream import (
     HEAD,
@@ -28,7 +28,7 @@ from seqtag.corpus.stream import (
     after_last_character,
     after_last_line,
 )
-from seqtag.corpus.table import find_separator
+from seqtag.corpus.table import ColumnReader
 from seqtag.corpus.text import read_tagged
 from seqtag.errors import CorpusError
 
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from seqtag.corpus.formats import Reader
     from seqtag.corpus.sentence import Sentence
+    from seqtag.corpus.warnings import FormatWarnings
 
 _log = logging.getLogger("seqtag")
 
@@ -70,13 +72,10 @@ class SentenceStream:
     def _read(self) -> Iterator[Sentence]:
         """Yield the sentences, then close the file."""
         with self:
-            if not self.layout.is_plain:
-                yield from read_rows(self._stream, self.source, self.layout)
-                return
-            if self._format.read is None:
+            if self._format.rows is not None:
                 yield from self.parse(self._table_blocks())
                 return
-            read = self._format.read
+            read = cast("Reader", self._format.read)
             if self.layout.separator:  # between word and tag
                 read = partial(read_tagged, joint=self.layout.separator)
             yield from self._checked(read(self._stream, self.source))
@@ -90,7 +89,9 @@ class SentenceStream:
             yield sentence
 
     def _table_blocks(self) -> Iterator[Block]:
-        """Yield blocks of complete sentences, none of them too long."""
+        """Yield blocks of complete sentences, none of them too long; of lines if it is no table."""
+        if not self.is_table:
+            return self._stream.blocks(after_last_line)
         heads = self._format.rows.heads if self._format.rows else None
         return self._stream.blocks(after_last_blank_line, heads)
 
@@ -156,9 +157,21 @@ class SentenceStream:
         if self._format.rows is None:
             msg = f"expected a file of one word a line to parse in blocks, found {self.format}"
             raise CorpusError(msg, source=self.source)
-        warnings = self._stream.warnings
-        reader = self._format.rows(self.source, self.columns, self.separator, warnings)
-        return reader.read(blocks, line)
+        if self.format in ("conllu", "conllu-plus"):
+            blocks = self._of_same_columns(blocks)
+        return self.reader(self._stream.warnings, self.limits).read(blocks, line)
+
+    def reader(self, warnings: FormatWarnings, limits: ReadLimits) -> ColumnReader:
+        """Return a reader of the layout."""
+        rows = self._format.rows if self.is_table and self._format.rows else ColumnReader
+        layout = replace(self.layout, separator=self.separator)
+        return rows(self.source, layout, warnings, limits)
+
+    def _of_same_columns(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield blocks of CoNLL-U Plus, none of which names other columns."""
+        for block in blocks:
+            conllu.check_columns(block.text, block.line, self.columns, self.source)
+            yield block
 
     def report(self) -> None:
         """Log the warnings and skipped sentences; call this after all blocks are parsed."""

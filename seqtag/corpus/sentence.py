@@ -212,16 +212,17 @@ class SpanSentence(Sentence):
                 raise CorpusError(msg, source=self.source, line=self.line)
             self._check(name, new, " \t\r\n/()[]")
             edits.extend(zip(self._editable[name], new, strict=True))
-        return self._edited(edits)
+        return edited(self.raw, edits)
 
-    def _edited(self, edits: Iterable[tuple[Span, str]]) -> str:
-        """Return `raw` with other text in some spans; at one place, in order."""
-        parts: list[str] = []
-        done = 0
-        for (start, end), value in sorted(edits, key=itemgetter(0)):
-            parts += (self.raw[done:start], value)
-            done = end
-        return "".join([*parts, self.raw[done:]])
+
+def edited(raw: str, edits: Iterable[tuple[Span, str]]) -> str:
+    """Return a text with other text in some spans; at one place, in order."""
+    parts: list[str] = []
+    done = 0
+    for (start, end), value in sorted(edits, key=itemgetter(0)):
+        parts += (raw[done:start], value)
+        done = end
+    return "".join([*parts, raw[done:]])
 
 
 ALIASES = {"pos": ("xpos", "upos"), "xpos": ("pos",), "upos": ("pos",)}

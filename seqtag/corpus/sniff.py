@@ -21,8 +21,8 @@ from seqtag.corpus.column_files import (
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import columns_of, parsed
 from seqtag.corpus.layout import Layout, LayoutOptions
+from seqtag.corpus.lines import DOCSTART
 from seqtag.corpus.stream import HEAD
-from seqtag.corpus.table import DOCSTART
 from seqtag.corpus.warnings import LONE_RETURN
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import CHUNK_LABEL, OUTSIDE

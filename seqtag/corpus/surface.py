@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from seqtag.corpus.table import DOCSTART, TableSentence
+from seqtag.corpus.conllu import ConlluSentence
+from seqtag.corpus.lines import DOCSTART
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def surface_of(sentence: Sentence) -> Surface:
         return Surface([], "")
     marks: set[str] = set()
     texts: list[str] = []
-    if isinstance(sentence, TableSentence) and "id" in sentence.columns:
+    if isinstance(sentence, ConlluSentence) and "id" in sentence.columns:
         marks = {found[1] for line in sentence.comments if (found := _MARK.match(line))}
         texts = [found[1] for line in sentence.comments if (found := _TEXT.match(line))]
         ids, forms = sentence.lines("id"), sentence.lines("form")

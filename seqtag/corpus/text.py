@@ -10,15 +10,14 @@ from functools import cache, partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
+from seqtag.corpus.lines import MARK, lines_of, shorten, start_of
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
 from seqtag.corpus.stream import (
     ByteStream,
     ReadLimits,
-    after_last_line,
     after_last_rule,
     before_last_tree,
 )
-from seqtag.corpus.table import MARK, shorten
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import write_spans
 
@@ -35,19 +34,6 @@ p.m a.m u.s u.k u.n d.c inc ltd co corp bros jan feb mar apr jun jul aug sep sep
 _LONG_LINE = 20_000  # characters; no sentence of this length is intended
 _QUOTES = ('"', "``", "''")
 _TOKEN = re.compile(r"[^ \t\r\n\ufeff]+")
-
-
-def lines_of(stream: ByteStream, *, returns: bool = True) -> Iterator[tuple[str, int]]:
-    r"""Yield each line with its line end, and its number; the byte order mark stays in line 1.
-
-    `returns` says whether carriage returns may be without a line feed.
-    """
-    for block in stream.blocks(after_last_line, returns=returns):
-        lines = block.text.split("\n")
-        for number, line in enumerate(lines[:-1], block.line):
-            yield line + "\n", number
-        if lines[-1]:
-            yield lines[-1], block.line + len(lines) - 1
 
 
 def read_tokens(stream: ByteStream, source: str) -> Iterator[Sentence]:
@@ -168,11 +154,6 @@ def word_spans(text: str, tokenizer: Any) -> list[Span]:
         if not text[at:].strip():
             return spans
     return [m.span() for m in re.finditer(r"\S+", text)]
-
-
-def start_of(raw: str) -> int:
-    """Return where a text begins after byte order marks, as files joined by ``cat`` have them."""
-    return len(raw) - len(raw.lstrip(MARK))
 
 
 @cache

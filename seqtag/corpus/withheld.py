@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.formats import FORMATS
-from seqtag.corpus.rows import split_row
-from seqtag.corpus.table import find_separator
+from seqtag.corpus.stream import UNLIMITED, Block
+from seqtag.corpus.warnings import FormatWarnings
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -33,14 +33,9 @@ def check_words(stream: SentenceStream) -> None:
     """
     if not FORMATS[stream.format].is_table:
         return
-    layout, head, found = stream.layout, stream.head(), []
-    separator, width = layout.separator or find_separator(head) or " ", len(layout.columns)
-    form = layout.columns.index("form")
-    for number, line in enumerate(head.split("\n")[layout.header :], 1 + layout.header):
-        spans = split_row(line, separator, width)
-        if len(spans) == width and not line.startswith("#"):
-            if line[slice(*spans[form])] != "_":
-                return
-            found.append(number)
-    if len(found) > 1:
-        raise withheld(stream.source, found[0])
+    head, warnings = stream.head(), FormatWarnings(stream.source, "lenient")
+    lines = head[: head.rfind("\n") + 1] or head  # the last one may be cut
+    found = [*filter(None, stream.reader(warnings, UNLIMITED).read([Block(lines, 1)]))]
+    words = [word for sentence in found for word in sentence.words]
+    if len(words) > 1 and {*words} == {"_"}:
+        raise withheld(stream.source, found[0].line_of(0))

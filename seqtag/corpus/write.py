@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus.table import DOCSTART
+from seqtag.corpus.lines import DOCSTART
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:

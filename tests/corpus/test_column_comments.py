@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.corpus import read
+from seqtag.corpus.lines import is_comment
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sniff import detect_format
 from seqtag.corpus.stream import Block
-from seqtag.corpus.table import is_comment
 from seqtag.labels.column import LabelColumn
 from tests.command_line import Caller, call
 

@@ -10,8 +10,8 @@ import pytest
 import seqtag
 from seqtag.corpus import formats, read
 from seqtag.corpus.formats import Format
+from seqtag.corpus.lines import lines_of
 from seqtag.corpus.sentence import SpanSentence
-from seqtag.corpus.text import lines_of
 from seqtag.tagging.pipeline import Chain
 from seqtag.tagging.streams import TagOptions
 

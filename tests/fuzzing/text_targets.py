@@ -25,9 +25,9 @@ from seqtag.corpus import (
     render,
     stream,
 )
+from seqtag.corpus.lines import DOCSTART, is_comment
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import surface_of
-from seqtag.corpus.table import DOCSTART, is_comment
 from seqtag.errors import CorpusError, LabelError, SeqtagError, TemplateError
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse

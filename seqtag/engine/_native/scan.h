@@ -56,7 +56,7 @@ class Scanner {
  public:
   // read: columns to intern, as `types` lists them. write: columns to note the place of; -1 is a
   // new one after the last. id_column: -1 if words are not numbered. comments: whether all lines with
-  // # before the first word are (CoNLL-U); else those of `is_comment` in seqtag.corpus.table are, and
+  // # before the first word are (CoNLL-U); else those of `is_comment` in seqtag.corpus.lines are, and
   // -DOCSTART- lines.
   Scanner(int columns, char separator, int id_column, bool comments, std::vector<int> read, std::vector<int> write)
       : columns_(columns), separator_(separator), id_column_(id_column), comments_(comments), read_(std::move(read)),
@@ -138,7 +138,7 @@ class Scanner {
     return begins(line, "-DOCSTART-") || (*first == '#' && is_comment(line));
   }
   static bool begins(std::string_view line, std::string_view start) { return line.substr(0, start.size()) == start; }
-  // As in seqtag.corpus.table.
+  // As in seqtag.corpus.lines.
   static bool is_comment(std::string_view line) {
     if (line == "# newdoc" || line == "# newpar" || begins(line, "#begin document") || begins(line, "#end document"))
       return true;
