@@ -74,26 +74,24 @@ class _Row(NamedTuple):
     cells: list[str]
 
 
-def sniff_rows(
-    lines: Sequence[tuple[int, str]], given: LayoutOptions
-) -> tuple[Layout, list[list[str]]]:
+def sniff_rows(lines: Sequence[str], given: LayoutOptions) -> tuple[Layout, list[list[str]]]:
     """Return the layout of a column file, and the fields of all lines of words.
 
     Parameters
     ----------
     lines
-        Lines of the sample with their numbers, blank ones among them.
+        Lines of the sample, blank ones among them.
     given
         What is known.
     """
-    kinds = [_kind_of(line) for _, line in lines]
-    known = [(line, kind) for (_, line), kind in zip(lines, kinds, strict=True) if kind != "blank"]
+    kinds = [_kind_of(line) for line in lines]
+    known = [(line, kind) for line, kind in zip(lines, kinds, strict=True) if kind != "blank"]
     likely = [line for line, kind in known if not kind]
     if len(likely) < MANY:  # of few lines, each counts
         likely = [line for line, kind in known if kind != "head"] or [line for line, _ in known]
     separator, width = _separator(likely, given)
     ragged: tuple[str, ...] = ()  # names of columns that others follow, not as many in each row
-    if width >= len(_CONLL2012) and any(line.startswith(_DOCUMENT) for _, line in lines):
+    if width >= len(_CONLL2012) and any(line.startswith(_DOCUMENT) for line in lines):
         ragged = _CONLL2012
     elif width >= len(_CONLL2009) and separator == "\t":
         cells = [line.split("\t") for line in likely]
@@ -102,7 +100,7 @@ def sniff_rows(
     width = len(ragged) or width
     every = [
         _Row(number, line, "blank" if is_empty(line, separator) else kind, cells)
-        for (number, line), kind in zip(lines, kinds, strict=True)
+        for number, (line, kind) in enumerate(zip(lines, kinds, strict=True), 1)
         for cells in [row_cells(line, separator, width)]
     ]
     comment, labels, misfits = _comment(every, width, given.comment)

@@ -333,7 +333,7 @@ class ReadOptions(LayoutOptions):
         else:
             # Column files by another name: what is read is a column file.
             head = stream.head()
-            lines = list(enumerate(complete_lines(head), 1))
+            lines = complete_lines(head)
             if known is not None and known.fixed is not None:
                 given = replace(given, columns=known.fixed)
             found, _ = sniff_rows(lines, given)

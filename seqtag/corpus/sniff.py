@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
 from seqtag.corpus.column_files import (
@@ -29,7 +29,7 @@ from seqtag.labels.schemes import CHUNK_LABEL, OUTSIDE
 from seqtag.labels.spelling import detect_spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _BIO = re.compile(rf"{OUTSIDE}|{CHUNK_LABEL}\S+")
 _TYPED = re.compile(rf"{CHUNK_LABEL}[A-Z]{{2,}}")
@@ -47,29 +47,29 @@ _LONG = 15  # characters; most words are shorter, in any language
 _NARROW = 4  # columns; most lines of prose have more words
 
 
+class Sample(NamedTuple):
+    """The beginning of a file, as the guesses look at it.
+
+    Attributes
+    ----------
+    head
+        The first bytes.
+    every
+        Its lines, blank ones among them, without the last one if that is cut.
+    lines
+        Its lines that are not blank.
+    given
+        What is known of the layout.
+    """
+
+    head: bytes
+    every: list[str]
+    lines: list[str]
+    given: LayoutOptions
+
+
 def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
-    r"""Detect the format of a file from its beginning.
-
-    The rules, in order; each applies to the majority of lines:
-
-    * ``# global.columns`` is CoNLL-U Plus.
-    * An object of JSON with tokens in the first line is ``jsonl``.
-    * XML, HTML and others that are not read are refused.
-    * Ten tab-separated fields with ids, or with features and heads in their places, are CoNLL-U;
-      comments alone, too.
-    * Bracketed trees are ``mrg``.
-    * ``word/TAG`` items are ``pos`` if there are base-NP brackets, else ``tagged``; a file with one
-      on each line is a column file.
-    * Comments and ``-DOCSTART-`` lines are not rows.
-    * ``-DOCSTART-``, or single words between tabs, as many on most lines, are ``columns``. So are
-      fields between spaces, as many on most lines, if the last looks like a label and the first
-      does not; three or more on a few lines only if it is a chunk label or follows another one.
-    * One word a line and blank lines between sentences are ``columns``, too.
-    * Lines that differ in the number of words, and a single line, are ``text``; so are lines of a
-      few words if most pieces between blank lines end with a word and the end of a sentence, as
-      ``barks.``; ``tokens`` must be asked for.
-
-    `seqtag.corpus.column_files` finds the separator, comments, header and names of columns.
+    r"""Detect the format of a file from its beginning, by the first of `GUESSES` that fits.
 
     Parameters
     ----------
@@ -96,44 +96,32 @@ def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
     >>> detect_format(b"The dog barks.\n").format
     'text'
     """
-    content = head.decode("utf-8-sig", errors="replace")
-    named = conllu.plus_columns(content)
-    if named is not None:
-        comment = "" if "id" in named else "#"  # words may begin with it
-        return Layout("conllu-plus", named, "\t", "named by # global.columns", comment=comment)
-    if b"\r" in head and b"\n" not in head:
-        with_newlines = head.replace(b"\r", b"\n")
-        if detect_format(with_newlines, given).format != "text":
-            raise CorpusError(LONE_RETURN, line=1)
     every = complete_lines(head)
     lines = [line for line in every if line.strip(" \t")]
-    if not lines:
-        return Layout("columns", ("form",))
-    # Blank lines that split the text into pieces, one of them longer than a line. One piece of
-    # three lines suffices if a blank line ends it: column files end so, few texts do.
-    joined = "\n".join(line.strip(" \t") for line in every)
-    pieces = joined.strip("\n").split("\n\n")
-    longest = max(piece.count("\n") for piece in pieces)
-    ends = longest > 1 and joined.endswith("\n\n")
-    ended = sum(_ENDED.search(piece[-_LONG:]) is not None for piece in pieces)
-    in_blocks = longest > 0 and (len(pieces) > 1 or ends)
-    numbered = list(enumerate(every, 1))
-    given = given or LayoutOptions()
-    if given.of_rows:
-        return sniff_rows(numbered, given)[0]
-    if (found := _find_json(lines)) is not None:
-        return found
-    _refuse_foreign(lines)
-    found = (
-        _find_conllu(lines)
-        or _find_trees(lines)
-        or _find_tagged(lines)
-        or _find_columns(numbered, given, in_blocks=in_blocks, in_sentences=2 * ended > len(pieces))
-    )
-    if found is not None:
-        return found
-    words = _span([line.split() for line in lines])
-    return _fixed("text", f"{counted(len(lines), 'line')} of {counted(words, 'word')}")
+    sample = Sample(head, every, lines, given or LayoutOptions())
+    return next(found for guess in GUESSES if (found := guess(sample)) is not None)
+
+
+def _with_named_columns(sample: Sample) -> Layout | None:
+    """CoNLL-U Plus: ``# global.columns = ID FORM UPOS``."""
+    named = conllu.plus_columns(sample.head.decode("utf-8-sig", errors="replace"))
+    if named is None:
+        return None
+    comment = "" if "id" in named else "#"  # words may begin with it
+    return Layout("conllu-plus", named, "\t", "named by # global.columns", comment=comment)
+
+
+def _without_line_feeds(sample: Sample) -> None:
+    r"""Refuse a column file of old Macs: ``Ada\tB-PER\rran\tO\r``."""
+    if b"\r" in sample.head and b"\n" not in sample.head:
+        with_newlines = sample.head.replace(b"\r", b"\n")
+        if detect_format(with_newlines, sample.given).format != "text":
+            raise CorpusError(LONE_RETURN, line=1)
+
+
+def _empty(sample: Sample) -> Layout | None:
+    """Return a column of words for a file without any."""
+    return None if sample.lines else Layout("columns", ("form",))
 
 
 def complete_lines(head: bytes) -> list[str]:
@@ -164,8 +152,9 @@ _FOREIGN = {
 }
 
 
-def _refuse_foreign(lines: Sequence[str]) -> None:
-    """Refuse formats that are recognized but not read."""
+def _foreign(sample: Sample) -> None:
+    """Refuse formats that are recognized but not read: ``<?xml version="1.0"?>``."""
+    lines = sample.lines
     for name, (pattern, converter) in _FOREIGN.items():
         if pattern.match("\n".join(lines[:2])) and not (
             "\t" in lines[0] and name in ("XML", "JSON")
@@ -191,8 +180,9 @@ def _span(rows: Sequence[Sequence[str]]) -> str:
 # ---- CoNLL-U
 
 
-def _find_conllu(lines: Sequence[str]) -> Layout | None:
-    """Return CoNLL-U if at least half of the lines can only be CoNLL-U."""
+def _conllu(sample: Sample) -> Layout | None:
+    """Return CoNLL-U if half of the lines can be nothing else: ``1 It it PRON PRP _ 2 ...``."""
+    lines = sample.lines
     rows = [line for line in lines if line[0] != "#" or not _COMMENT.match(line)]
     alike = sum(map(_is_conllu, rows))
     if 2 * alike < len(rows) or (not rows and any("\t" in line for line in lines)):
@@ -221,8 +211,9 @@ def _is_conllu(line: str) -> bool:
 # ---- treebanks
 
 
-def _find_trees(lines: Sequence[str]) -> Layout | None:
-    """Return the format of bracketed trees if most lines open a bracket."""
+def _trees(sample: Sample) -> Layout | None:
+    """Return the format of trees if most lines open a bracket: ``(S (NP (DT a)) (VP (V b)))``."""
+    lines = sample.lines
     opening = sum(line.lstrip(" \t").startswith("(") for line in lines)
     if 2 * opening < len(lines):
         return None
@@ -234,8 +225,13 @@ def _find_trees(lines: Sequence[str]) -> Layout | None:
     return None
 
 
-def _find_tagged(lines: Sequence[str]) -> Layout | None:
-    """Return a format of word/TAG items if most items are."""
+def _tagged(sample: Sample) -> Layout | None:
+    """Return a format of words with tags if most items are: ``The/DT dog/NN barks/VBZ``.
+
+    Several items are on a line; one on each is a column file. It is ``pos`` if there are brackets
+    of base noun phrases, else ``tagged``.
+    """
+    lines = sample.lines
     joint = max("/_|", key=lambda char: sum(char in line for line in lines))  # in ties a slash
     if 4 * sum(joint in line for line in lines) < len(lines):
         return None  # as in most files
@@ -258,9 +254,10 @@ def _find_tagged(lines: Sequence[str]) -> Layout | None:
     return replace(_fixed("tagged", evidence), separator=joint)
 
 
-def _find_json(lines: Sequence[str]) -> Layout | None:
-    """Return JSON Lines if the first line is an object with tokens."""
-    record = parsed(lines[0]) if lines[0].startswith("{") else None
+def _json_lines(sample: Sample) -> Layout | None:
+    """Return JSON Lines if the first line is an object with tokens: ``{"tokens": ["It"]}``."""
+    first = sample.lines[0]
+    record = parsed(first) if first.startswith("{") else None
     if record is None:
         return None
     return Layout("jsonl", columns_of(record), evidence="an object with tokens on each line")
@@ -269,25 +266,29 @@ def _find_json(lines: Sequence[str]) -> Layout | None:
 # ---- columns
 
 
-def _find_columns(
-    numbered: Sequence[tuple[int, str]],
-    given: LayoutOptions,
-    *,
-    in_blocks: bool,
-    in_sentences: bool,
-) -> Layout | None:
+def _columns(sample: Sample) -> Layout | None:
     """Return the layout of columns if most rows have as many fields, and look like columns.
 
-    None without evidence for columns.
+    With spaces between them, the last looks like a label, and the first does not: ``dog NN I-NP``.
+    Single words are columns if blank lines separate sentences. None without any evidence.
 
     Raises
     ------
     CorpusError
         If the evidence is not sufficient.
     """
-    layout, rows = sniff_rows(numbered, given)
+    given = sample.given
+    layout, rows = sniff_rows(sample.every, given)
     if layout.ragged or not rows:
         return layout if rows else replace(layout, evidence=DOCSTART)
+    # Blank lines that split the text into pieces, one of them longer than a line. One piece of
+    # three lines suffices if a blank line ends it: column files end so, few texts do.
+    joined = "\n".join(line.strip(" \t") for line in sample.every)
+    pieces = joined.strip("\n").split("\n\n")
+    longest = max(piece.count("\n") for piece in pieces)
+    ends = longest > 1 and joined.endswith("\n\n")
+    in_blocks = longest > 0 and (len(pieces) > 1 or ends)
+    ended = sum(_ENDED.search(piece[-_LONG:]) is not None for piece in pieces)
     width = len(layout.columns)
     typical = [[cell or "_" for cell in row] for row in rows if len(row) == width]
     is_known = given.like is not None and {*layout.columns} <= {*given.like.columns}
@@ -295,7 +296,7 @@ def _find_columns(
     most = 2 * len(typical) >= len(rows)
     certain = layout.header or layout.sentences not in ("blank", layout.comment)
     chunked = bool(typical) and detect_spelling(Counter(row[-1] for row in typical)) is not None
-    if (is_known and most) or any(line.startswith(DOCSTART) for _, line in numbered):
+    if (is_known and most) or any(line.startswith(DOCSTART) for line in sample.every):
         found, possible = True, True
     elif not typical:
         found, possible = False, False
@@ -316,7 +317,7 @@ def _find_columns(
         if "form" in layout.columns:
             _refuse_no_words([row[layout.columns.index("form")] for row in typical])
         return layout
-    if not possible or (in_sentences and "\t" not in layout.separator and width > 1):
+    if not possible or (2 * ended > len(pieces) and "\t" not in layout.separator and width > 1):
         return None
     msg = (
         f"expected a recognizable format, found {counted(len(rows), 'line')} of "
@@ -405,3 +406,25 @@ def _mostly_labels(values: Counter[str]) -> bool:
 def _mostly_words(values: Counter[str]) -> bool:
     """Return whether half of the values or more begin with a letter."""
     return 2 * sum(n for value, n in values.items() if value[0].isalpha()) >= values.total()
+
+
+def _text(sample: Sample) -> Layout:
+    """Return raw text for all else: ``The dog barks. It is old.``; ``tokens`` is asked for."""
+    lines = sample.lines
+    words = _span([line.split() for line in lines])
+    return _fixed("text", f"{counted(len(lines), 'line')} of {counted(words, 'word')}")
+
+
+GUESSES: tuple[Callable[[Sample], Layout | None], ...] = (
+    _with_named_columns,
+    _without_line_feeds,
+    _empty,
+    _json_lines,
+    _foreign,
+    _conllu,
+    _trees,
+    _tagged,
+    _columns,
+    _text,
+)
+"""What a file may be, in this order: each returns the layout, None if it is another, or refuses."""

@@ -390,7 +390,7 @@ class ColumnReader:
     def _wrong_count(self, text: str, fields: list[str]) -> str:
         """Return the message for a line with too few or too many fields."""
         advice = "name the columns with --columns"
-        if text.startswith(("#", ";", "%", "//")):
+        if text.startswith(("#", ";", "%", "//", "<")):
             advice = "name its mark with --comment if it is a comment"
         return (
             f"expected {len(self.columns)} columns, found {len(fields)} "
@@ -455,8 +455,9 @@ class ColumnReader:
         """Return the sentence of the rows that were read."""
         if self._error is not None:
             raise self._error
-        self._check_returns(raw, self._line)
         spans = self._spans
+        if spans:
+            self._check_returns(raw, self._line)
         start = raw.rfind("\n", 0, spans[0][0][0]) + 1 if spans else len(raw)
         fields, end = self._fields_of(raw, spans), len(raw)
         return self.sentence_type(

@@ -21,16 +21,6 @@ def folder(home, tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_csv_is_read_and_a_comma_may_be_a_word(folder, call):
-    rows = [",".join(row) for row in (("word", "pos"), ("The", "DET"), ("dog", "NOUN"))]
-    (folder / "a.csv").write_text("\n".join(rows) + "\n")
-    done = call("info", "a.csv", "--json")
-    assert json.loads(done.out)["layout"]["columns"] == ["form", "pos"]
-    assert call("train", "a.csv", "-o", "new.seqtag").code == 0
-    (folder / "a.csv").write_text("The\ndog\n,\n")
-    assert "CSV" not in call("train", "a.csv", "-o", "new.seqtag").err
-
-
 def test_the_text_to_explain_may_be_the_name_of_a_file(folder, call):
     done = call("explain", "test.conllu", "--only", "upos")
     assert done.code == 0 and b"upos, sentence 1" in done.out

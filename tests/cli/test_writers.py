@@ -6,20 +6,14 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
-import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import click
 import pytest
 
-import seqtag
 from seqtag.cli import cli
-from tests.command_line import SEQTAG, call, home, linux, posix, run
+from tests.command_line import call, home, linux, posix, run
 from tests.faults import each_fault
 
 QUICK = ("--epochs", 1, "-q")
@@ -323,40 +317,6 @@ def test_streams_that_are_closed_full_or_gone(command, folder):
     assert (first.code, first.err, first.out.count(b"\n")) == (0, "0\n", 1)
 
 
-@posix
-@pytest.mark.parametrize("command", READING)
-def test_streams_that_are_nonblocking(command, folder):
-    """As parents with event loops hand them over: an empty or full pipe is no end and no error."""
-    text = (folder / "train.conllu").read_bytes() * 400  # more than a pipe holds, also as output
-    expected = run(*READING[command], stdin=text, cwd=folder)
-    assert expected.code == 0
-    (folder / "m.seqtag").unlink(missing_ok=True)
-    pipes = [os.pipe() for _ in range(3)]
-    inner = [pipes[0][0], pipes[1][1], pipes[2][1]]
-    for end in inner:
-        os.set_blocking(end, False)
-    arguments = [*SEQTAG, *map(str, READING[command])]
-    ends = dict(zip(("stdin", "stdout", "stderr"), inner, strict=True))
-    with subprocess.Popen(arguments, cwd=folder, **ends) as process:
-        for end in inner:
-            os.close(end)
-
-        def feed():
-            with os.fdopen(pipes[0][1], "wb", buffering=0) as file:
-                for piece in (text[:100_000], text[100_000:]):
-                    time.sleep(1)  # for which the command finds nothing to read
-                    file.write(piece)
-
-        feeder = threading.Thread(target=feed)
-        feeder.start()
-        time.sleep(3)  # for which nobody reads
-        with os.fdopen(pipes[1][0], "rb") as file, os.fdopen(pipes[2][0], "rb") as errors:
-            out, err = file.read(), errors.read()
-        feeder.join()
-    assert (process.returncode, out) == (0, expected.out), err.decode()
-    assert len(out) > 1 << 17 or command != "tag"
-
-
 def test_an_error_when_standard_output_is_closed_is_not_lost(folder, call, monkeypatch):
     """Some network file systems tell only then that the disk is full."""
     real = os.close
@@ -372,46 +332,3 @@ def test_an_error_when_standard_output_is_closed_is_not_lost(folder, call, monke
         1,
         f"seqtag: <stdout>: {os.strerror(errno.EDQUOT)}; free some space and try again\n",
     )
-
-
-# ----------------------------------------------------------------------------- a full disk
-FULL = """
-mount -t tmpfs -o size=256k none "$1" || exit 99
-cd "$1" || exit 99
-shift
-cp "$OLDPWD/upos.seqtag" old && cp old out && ls -A > "$OLDPWD/before"
-head -c 1000000 /dev/zero > filler 2>/dev/null
-"$@"
-code=$?
-rm filler
-cmp old out && ls -A > "$OLDPWD/after"
-exit $code
-"""
-
-
-def own_mounts(folder):
-    """What runs a command with mounts of its own, on the new folder ``disk``."""
-    unshare = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
-    (folder / "disk").mkdir()
-    probe = [*unshare, "mount", "-t", "tmpfs", "none", "disk"]
-    if not shutil.which("unshare") or subprocess.run(probe, cwd=folder, check=False).returncode:
-        pytest.skip("no file system may be mounted here")
-    return unshare
-
-
-@linux
-@pytest.mark.parametrize("writer", ["model", "tagged", "gzip", "page"])
-def test_a_full_disk_leaves_the_old_file(writer, folder):
-    unshare = own_mounts(folder)
-    args, _ = WRITERS[writer]
-    args = [folder / arg if (folder / str(arg)).exists() else arg for arg in args]
-    command = [*unshare, "sh", "-c", FULL, "sh", "disk", *SEQTAG, *map(str, args), "out", "--force"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
-    assert done.stdout == ""  # cmp found no difference
-    assert re.match(r"seqtag: out: No space left on device", done.stderr)
-    if writer == "model":
-        needs = r"could not save the model of \d+ bytes; an older file is unchanged"
-        assert re.search(needs, done.stderr)
-    listed = (folder / "before").read_text()
-    assert (folder / "after").read_text() == listed

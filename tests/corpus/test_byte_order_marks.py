@@ -90,20 +90,3 @@ def test_white_space_in_text_that_a_model_segments(pieces):
     assert raw_text_of(rows).replace(MARK, "").split() == text.replace(MARK, "").split() or (
         MARK in text
     )
-
-
-def test_commands(tmp_path, call):  # noqa: F811
-    path = tmp_path / "a.txt"
-    path.write_text("\ufeffThe mill turns.\n\ufeffNora sees the mill.\n")
-    done = call("tag", "-m", "en", path, "--to", "tokens")
-    assert done.out.decode() == "The mill turns .\nNora sees the mill .\n"
-    rows = "mira B-PER\nlikes O\nit O\n\n"
-    (tmp_path / "one.txt").write_text(rows * 4)
-    (tmp_path / "two.txt").write_text((MARK + rows) * 4)
-    for name in ("one", "two"):
-        done = call("train", tmp_path / f"{name}.txt", "--label", "ner", "-o", tmp_path / name)
-        assert done.code == 0
-    assert (
-        seqtag.load(tmp_path / "one").info["training"]["corpus_sha256"]
-        == (seqtag.load(tmp_path / "two").info["training"]["corpus_sha256"])
-    )

@@ -86,20 +86,3 @@ def test_data_and_templates_are_used_as_they_come(case, templates, call: Caller,
     assert f"{label} from " in done.err
     found = json.loads(call("eval", "-m", model, data, "--json").out)
     assert (found["scheme"], found["chunks"]["gold"]) == (scheme, chunks)
-
-
-@pytest.mark.parametrize("encoding", ["euc-jp", "shift-jis"])
-def test_another_encoding_is_named_with_the_remedy(encoding, call, tmp_path):
-    (tmp_path / "data").write_bytes(("a\tk\tB\n" + SEGMENTS).encode(encoding))
-    (tmp_path / "template").write_bytes(f"# 犬\n{CRFPP}".encode(encoding))
-    (tmp_path / "good").write_text(SEGMENTS, encoding="utf-8")
-    remedy = "convert the file to UTF-8, for example with iconv -f ENCODING -t UTF-8"
-    for line, offset, args in [
-        (2, 6, [tmp_path / "data"]),
-        (1, 2, [tmp_path / "good", "--templates", tmp_path / "template"]),
-    ]:
-        done = call("train", *args, "-o", tmp_path / "m.seqtag")
-        assert done.code == 1
-        assert f"{args[-1]}:{line}: expected UTF-8, found the byte 0x" in done.err
-        assert f"at byte offset {offset}" in done.err
-        assert remedy in done.err

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
-import subprocess
-import sys
 
 import pytest
 
@@ -168,37 +163,6 @@ def test_detection_does_not_wait_for_the_end_of_a_line_that_is_too_long(monkeypa
     file = io.BytesIO(b"x" * 1_000_000)
     read(file, limits=ReadLimits(line=5000))
     assert file.tell() < 10_000
-
-
-BOMB = """
-import resource, sys
-from seqtag.corpus import ReadLimits, read
-from seqtag.errors import CorpusError
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for format in ("auto", "conllu", "tokens"):
-    try:
-        list(read(sys.argv[1], format, limits=ReadLimits(line=1 << 20)))
-    except CorpusError as err:
-        print(err)
-unit = 1 if sys.platform == "darwin" else 1 << 10
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit >> 20)
-"""
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_a_compressed_line_without_end_is_refused_in_little_memory(pack, tmp_path):
-    pytest.importorskip("resource")
-    path = tmp_path / "bomb"
-    path.write_bytes(pack(b"a X\n" + b"x" * (32 << 20)))
-    assert path.stat().st_size < 1 << 20
-    done = subprocess.run(
-        [sys.executable, "-c", BOMB, path], capture_output=True, text=True, check=True
-    )
-    *messages, megabytes = done.stdout.splitlines()
-    assert len(messages) == 3
-    for message in messages:
-        assert message.startswith(f"{path}:2: expected lines of at most 1,048,576 bytes, found a")
-    assert int(megabytes) < 24  # the line has 32
 
 
 def test_a_tree_that_nests_too_deep_is_refused():

@@ -13,7 +13,7 @@ import types
 import pytest
 
 from seqtag.corpus import read
-from seqtag.corpus.stream import ByteStream, after_last_line
+from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError, install_hint
 from seqtag.storage.compression import compression_for
 from seqtag.storage.output import atomic
@@ -183,11 +183,3 @@ def test_given_files_stay_open_and_own_files_are_closed(tmp_path):
     with read(path, "columns") as found:
         next(iter(found))
     assert found._stream._file.closed
-
-
-@pytest.mark.parametrize("name", ["UTF-16LE", "UTF-16BE"])
-def test_utf_16_without_a_mark_is_refused(name):
-    stream = ByteStream(io.BytesIO("dog N\n".encode(name)))
-    message = rf"<stream>:1: .* alternating null bytes of UTF-16; .* iconv -f {name} -t UTF-8"
-    with pytest.raises(CorpusError, match=message):
-        list(stream.blocks(after_last_line))
