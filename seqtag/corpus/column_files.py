@@ -249,6 +249,8 @@ def _has_tabs(lines: Sequence[str]) -> bool:
 
 
 def _likely(lines: Sequence[str]) -> str:
+    if not lines:
+        return " "
     if _has_tabs(lines):
         return "\t"
     blanks = _usual([len(row_cells(line, " ")) for line in lines])

@@ -58,17 +58,6 @@ def start_of(raw: str) -> int:
     return len(raw) - len(raw.lstrip(MARK))
 
 
-def find_separator(text: str) -> str:
-    """Return the separator of the columns: a tab if the first token line has one, else a space.
-
-    "" if there is no token line.
-    """
-    for line in text.split("\n"):
-        if line.strip(BLANK) and not line.startswith(DOCSTART) and not is_comment(line):
-            return "\t" if "\t" in line else " "
-    return ""
-
-
 def is_comment(line: str) -> bool:
     r"""Return whether a line before a sentence of a column file is a comment.
 

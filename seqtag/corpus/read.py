@@ -15,7 +15,6 @@ from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.layout import LAYOUT_OPTIONS, Layout, LayoutOptions, Learned
-from seqtag.corpus.lines import find_separator
 from seqtag.corpus.sniff import complete_lines, detect_format
 from seqtag.corpus.stream import (
     HEAD,
@@ -57,7 +56,7 @@ class SentenceStream:
     source : str
         Name of the file, ``<stdin>`` or ``<stream>``.
     separator : str
-        Separator of the columns: a tab or a space; empty while it is not known.
+        Separator of the columns (see `Layout`).
     """
 
     def __init__(self, stream: ByteStream, layout: Layout):
@@ -121,17 +120,14 @@ class SentenceStream:
     def blocks(self) -> Iterator[Block]:
         """Yield the text of a table, or of tokens, in pieces of complete sentences.
 
-        `separator` is known when the first block is. The caller of `parse` calls `report`.
+        The caller of `parse` calls `report`.
         """
         if self.is_bare:
             with self:
                 yield from self._stream.blocks(after_last_line, returns=False)
             return
         with closing(self._stream):
-            for block in self._table_blocks():
-                if not self.separator:
-                    self.separator = find_separator(block.text.removeprefix("\ufeff"))
-                yield block
+            yield from self._table_blocks()
 
     def block_tasks(self) -> Iterator[Callable[[], Block]]:
         """Yield functions that return the blocks; any thread may call them."""
@@ -164,8 +160,7 @@ class SentenceStream:
     def reader(self, warnings: FormatWarnings, limits: ReadLimits) -> ColumnReader:
         """Return a reader of the layout."""
         rows = self._format.rows if self.is_table and self._format.rows else ColumnReader
-        layout = replace(self.layout, separator=self.separator)
-        return rows(self.source, layout, warnings, limits)
+        return rows(self.source, self.layout, warnings, limits)
 
     def _of_same_columns(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield blocks of CoNLL-U Plus, none of which names other columns."""

@@ -121,7 +121,7 @@ def _without_line_feeds(sample: Sample) -> None:
 
 def _empty(sample: Sample) -> Layout | None:
     """Return a column of words for a file without any."""
-    return None if sample.lines else Layout("columns", ("form",))
+    return None if sample.lines else Layout("columns", ("form",), " ")
 
 
 def complete_lines(head: bytes) -> list[str]:

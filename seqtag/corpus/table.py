@@ -8,7 +8,6 @@ so do sentences of plain files with a line that is not like the others.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ from seqtag.corpus.lines import (
     SPACE,
     field_spans,
     field_value,
-    find_separator,
     is_comment,
     is_empty,
     lines_in,
@@ -189,8 +187,7 @@ class ColumnReader:
     source
         Name for messages.
     layout
-        The layout. If its separator is not known, it is a tab if the first token line has one,
-        else runs of spaces.
+        The layout, with its separator.
     warnings
         Where to record warnings and skipped sentences.
     limits
@@ -199,7 +196,7 @@ class ColumnReader:
     Examples
     --------
     >>> from seqtag.corpus import Block, Layout
-    >>> reader = ColumnReader("x.txt", Layout("columns", ("form", "pos")))
+    >>> reader = ColumnReader("x.txt", Layout("columns", ("form", "pos"), "\t"))
     >>> [sentence.words for sentence in reader.read([Block("#\tNN\n\n", 1)])]
     [['#']]
     """
@@ -234,7 +231,6 @@ class ColumnReader:
         lead, rest = "", ""
         for block in blocks:
             text = block.text
-            self._know_separator(text)
             start = 0
             for match in _SENTENCE_END.finditer(text):
                 raw, body_end = text[start : match.end()], match.start() - start
@@ -257,11 +253,6 @@ class ColumnReader:
             yield sentence
             if self.needs_end and len(sentence) and end == len(raw) - raw.endswith("\n"):
                 self.warnings.note("cut", line + raw.rstrip("\r\n").count("\n"))
-
-    def _know_separator(self, text: str) -> None:
-        if not self.layout.separator:
-            found = find_separator(text.removeprefix(MARK))
-            self.layout = replace(self.layout, separator=found)
 
     def _is_head(self, raw: str, start: int) -> bool:
         """Return whether a line before the first word is a comment or begins a document."""

@@ -193,15 +193,6 @@ class WordBigrams:
         if kernel is None or not (stream.is_bare or stream.is_table):
             yield from self.numbered(stream)
             return
-        blocks = stream.blocks()
-        first = next(blocks, None)  # after it, the separator of columns is known
-        if first is None:
-            return
-        blocks = chain([first], blocks)
-        if stream.is_table and not stream.separator:  # blank lines
-            yield from self.numbered(stream.parse(blocks, first.line))
-            stream.report()
-            return
         free: SimpleQueue[_BlockNumbering] = SimpleQueue()
         for _ in range(threads):
             free.put(_BlockNumbering(self, stream))
@@ -213,7 +204,7 @@ class WordBigrams:
             finally:
                 free.put(numbering)
 
-        yield from in_order(work, blocks, threads)
+        yield from in_order(work, stream.blocks(), threads)
         stream.report()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
@@ -442,16 +441,11 @@ def tag_text(
     ready = stream.ready if flush is None else (lambda: not flush)
     counted = counts or TagCounts()
     plan = None
-    sentences: Iterable[Sentence] = stream
     has_blocks = stream.is_table or stream.is_bare
     if backend.Scanner is not None and has_blocks and not (options.keep or options.has_columns):
-        tasks = stream.block_tasks()
-        if stream.is_table and not stream.separator:  # it is known after the first block
-            tasks = chain([*islice(tasks, 1)], tasks)
-            sentences = stream.parse(task() for task in tasks)
         plan = tables.plan(stream, to)
     if plan is None or not plan.possible or flush:
-        for batch in _tagged_batches(taggers, sentences, threads, options, ready):
+        for batch in _tagged_batches(taggers, stream, threads, options, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
             counted.add(*_size(batch))
         stream.report()
@@ -471,7 +465,7 @@ def tag_text(
             done = TaggedBlock(write, *_size([each for each, _ in batch]))
         return done
 
-    for write, *size in in_order(tag, tasks, threads, ready):
+    for write, *size in in_order(tag, stream.block_tasks(), threads, ready):
         yield write(stream.count(size[0]))
         counted.add(*size)
     stream.report()

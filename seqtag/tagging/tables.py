@@ -234,7 +234,7 @@ class TablePlan:
         keeps_forms = "form" in stream.columns and "form" not in filled
         if keeps_forms and self._is_bare:
             self._words_to = to or (stream.format if stream.is_table else "")
-        elif keeps_forms and stream.is_table and stream.separator and to in ("tokens", "tagged"):
+        elif keeps_forms and stream.is_table and to in ("tokens", "tagged"):
             self._words_to = to
             self.read += {"form"} - {*self.read}
         self._shown = shown
@@ -256,7 +256,6 @@ class TablePlan:
             has_room = (to is None or (to == "conllu" and stream.columns == CONLLU)) and (
                 stream.extensible or all(target.column >= 0 for target in self.targets)
             )
-            has_room = has_room and bool(stream.separator)
             self.read += {"misc"} - {*self.read} if any(keys.values()) else ()
         self.possible = has_room and bool(self.read or not needed) and self._is_possible(filled)
 

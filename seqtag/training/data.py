@@ -670,12 +670,10 @@ class _Gathering:
         """Take all sentences of a column file, natively where its lines are plain."""
         self._source = stream.source
         is_plain = all(name in stream.columns for name in self._names)  # no keys of MISC
-        scanner: BlockScanner | None = None
+        scanner = BlockScanner(stream, self._names) if is_plain else None
         ours = [np.zeros(0, np.int32) for _ in self._names]  # our id of each of its; -1: none yet
         with_controls = False
         for block in stream.blocks():
-            if is_plain and scanner is None and stream.separator:
-                scanner = BlockScanner(stream, self._names)
             found = scanner.scan(block) if scanner else None
             if scanner and found:
                 ours = [ids[:count] for ids, count in zip(ours, found.known, strict=True)]
