@@ -21,25 +21,28 @@ def sentences(data, format="conllu", **more):
     return list(read(io.BytesIO(data), format, **more))
 
 
-def test_newdoc():
-    data = conllu(["newdoc id = x"], ["text = a"], [], ["sent_id = 1", "newdoc"], ["newdocument"])
-    assert documents_of(sentences(data)) == [0, 0, 0, 1, 1]
-    assert documents_of(sentences(data.replace(b"\n", b"\r\n"))) == [0, 0, 0, 1, 1]
+NEWDOC = conllu(["newdoc id = x"], ["text = a"], [], ["sent_id = 1", "newdoc"], ["newdocument"])
+DOCS = conllu([], ["doc = x"], [], ["doc = y"], ["doc=x"], ["docs = z"])
+DOCSTART = b"-DOCSTART- -X-\n\na X\n\nb X\n\n-DOCSTART- -X-\n\nc X\n\nd X\n"
 
 
-def test_a_newdoc_in_the_middle_begins_a_second_document():
-    assert documents_of(sentences(conllu([], ["newdoc"], []))) == [0, 1, 1]
-
-
-def test_one_document_is_none():
-    assert documents_of(sentences(conllu(["newdoc id = x"], []))) is None
-    assert documents_of([]) is None
-
-
-def test_docstart():
-    data = b"-DOCSTART- -X-\n\na X\n\nb X\n\n-DOCSTART- -X-\n\nc X\n\nd X\n"
-    found = sentences(data, "columns", columns=["form", "upos"])
-    assert documents_of(found) == [0, 0, 1, 1]
+@pytest.mark.parametrize(
+    ("data", "columns", "field", "expected"),
+    [
+        (NEWDOC, (), None, [0, 0, 0, 1, 1]),
+        (NEWDOC.replace(b"\n", b"\r\n"), (), None, [0, 0, 0, 1, 1]),
+        (conllu([], ["newdoc"], []), (), None, [0, 1, 1]),  # a second document
+        (conllu(["newdoc id = x"], []), (), None, None),
+        (b"", (), None, None),
+        (DOCSTART, ("form", "upos"), None, [0, 0, 1, 1]),
+        (b"a X\n#newdoc X\n\nb X\n", ("form", "upos"), None, None),  # a row
+        (DOCS, (), "doc", [0, 1, 1, 2, 1, 1]),
+        (b"a one\nb one\n\nc two\n\nd one\n", ("form", "source"), "source", [0, 1, 0]),
+    ],
+)
+def test_documents_begin_with_marks_or_have_a_field(data, columns, field, expected):
+    found = sentences(data, "columns" if columns else "conllu", columns=columns or None)
+    assert documents_of(found, field) == expected
 
 
 def test_files_are_documents(tmp_path):
@@ -49,17 +52,6 @@ def test_files_are_documents(tmp_path):
     assert documents_of(both) == [0, 0, 1, 1]
 
 
-def test_a_comment_by_name():
-    data = conllu([], ["doc = x"], [], ["doc = y"], ["doc=x"], ["docs = z"])
-    assert documents_of(sentences(data), "doc") == [0, 1, 1, 2, 1, 1]
-
-
-def test_a_column_by_name():
-    data = b"a X one\nb X one\n\nc X two\n\nd X one\n"
-    found = sentences(data, "columns", columns=["form", "upos", "source"])
-    assert documents_of(found, "source") == [0, 1, 0]
-
-
 def test_a_field_that_is_not_there():
     with pytest.raises(CorpusError) as error:
         documents_of(sentences(conllu([], ["doc = x"])), "genre")
@@ -67,8 +59,3 @@ def test_a_field_that_is_not_there():
         "expected documents marked by a comment '# genre = ...' or a column 'genre', found "
         "neither; name another, or leave it out"
     )
-
-
-def test_a_row_that_looks_like_a_mark_is_none():
-    data = b"a X\n#newdoc X\n\nb X\n"
-    assert documents_of(sentences(data, "columns", columns=["form", "upos"])) is None

@@ -350,13 +350,6 @@ def test_a_byte_order_mark_before_a_blank_line_hides_no_tab():
         assert found == data.replace(b"DT", b"DET")
 
 
-def test_a_first_block_without_words_leaves_the_separator_open():
-    data = b"-DOCSTART-\n\n\n-DOCSTART-\n\na b\n"
-    for columns in (["form"], ["form", "pos"]):
-        assert_same(data, ["upos"], 12, columns=columns)
-        assert_same(data.replace(b" ", b"\t"), ["upos"], 12, columns=columns)
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 def test_what_comes_before_an_error_comes_out(monkeypatch, threads):
     monkeypatch.setattr(stream, "CHUNK", 30)
