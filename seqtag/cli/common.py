@@ -95,14 +95,14 @@ class Notes(logging.Handler):
         shared
             Whether the items go to standard output; on a terminal they must not mix with a bar.
         """
-        sizes = [stream.size for stream in streams]
+        sizes = [stream.file.size for stream in streams]
         known = [size for size in sizes if size is not None]
         total = sum(known) if len(known) == len(sizes) else None
         seen = 0
         with self.bar("B", total, shown=not (shared and _is_terminal(sys.stdout))) as bar:
             for item in items:
                 yield item
-                position = sum(stream.position for stream in streams)
+                position = sum(stream.file.position for stream in streams)
                 bar(position - seen)
                 seen = position
 

@@ -206,10 +206,7 @@ def _separator(lines: Sequence[str], given: LayoutOptions) -> tuple[str, int]:
     separator = given.separator or _fitting(lines, given.columns) or _likely(lines)
     if given.columns:
         return separator, len(given.columns)
-    widths = [
-        line.count("\t") + 1 if separator == "\t" else len(row_cells(line, separator))
-        for line in lines
-    ]
+    widths = [len(row_cells(line, separator)) for line in lines]
     if separator == "\t" and any("\t\t" in f"{line}\t" for line in lines):
         # Runs of tabs are one if that makes all rows alike, and they are not empty fields.
         runs = {len(row_cells(line, "\t+")) for line in lines}

@@ -55,6 +55,8 @@ class SentenceStream:
         Names of the columns.
     source : str
         Name of the file, ``<stdin>`` or ``<stream>``.
+    file : ByteStream
+        The open file: its size, the bytes read so far, its beginning.
     separator : str
         Separator of the columns (see `Layout`).
     """
@@ -64,7 +66,7 @@ class SentenceStream:
         self.format, self.columns, self.separator = layout.format, layout.columns, layout.separator
         self.source = stream.name
         self._format = FORMATS[self.format]
-        self._stream = stream
+        self.file = stream
         self._sentences = self._read()
         self._counted = 0
 
@@ -77,11 +79,11 @@ class SentenceStream:
             read = cast("Reader", self._format.read)
             if self.layout.separator:  # between word and tag
                 read = partial(read_tagged, joint=self.layout.separator)
-            yield from self._checked(read(self._stream, self.source))
+            yield from self._checked(read(self.file, self.source))
 
     def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Yield sentences, none of them too long."""
-        limits = self._stream.limits
+        limits = self.file.limits
         for sentence in sentences:
             if len(sentence) > limits.sentence and not self.is_raw:
                 raise limits.too_long(self.source, sentence.line)
@@ -90,9 +92,9 @@ class SentenceStream:
     def _table_blocks(self) -> Iterator[Block]:
         """Yield blocks of complete sentences, none of them too long; of lines if it is no table."""
         if not self.is_table:
-            return self._stream.blocks(after_last_line)
+            return self.file.blocks(after_last_line)
         heads = self._format.rows.heads if self._format.rows else None
-        return self._stream.blocks(after_last_blank_line, heads)
+        return self.file.blocks(after_last_blank_line, heads)
 
     def __iter__(self) -> Iterator[Sentence]:
         return self._sentences
@@ -124,9 +126,9 @@ class SentenceStream:
         """
         if self.is_bare:
             with self:
-                yield from self._stream.blocks(after_last_line, returns=False)
+                yield from self.file.blocks(after_last_line, returns=False)
             return
-        with closing(self._stream):
+        with closing(self.file):
             yield from self._table_blocks()
 
     def block_tasks(self) -> Iterator[Callable[[], Block]]:
@@ -148,14 +150,14 @@ class SentenceStream:
             If the file has no blocks.
         """
         if self.is_bare and self._format.read is not None:
-            source = cast("ByteStream", BlockSource(blocks, self._stream.limits))
+            source = cast("ByteStream", BlockSource(blocks, self.file.limits))
             return self._checked(self._format.read(source, self.source))
         if self._format.rows is None:
             msg = f"expected a file of one word a line to parse in blocks, found {self.format}"
             raise CorpusError(msg, source=self.source)
         if self.format in ("conllu", "conllu-plus"):
             blocks = self._of_same_columns(blocks)
-        return self.reader(self._stream.warnings, self.limits).read(blocks, line)
+        return self.reader(self.file.warnings, self.limits).read(blocks, line)
 
     def reader(self, warnings: FormatWarnings, limits: ReadLimits) -> ColumnReader:
         """Return a reader of the layout."""
@@ -170,40 +172,22 @@ class SentenceStream:
 
     def report(self) -> None:
         """Log the warnings and skipped sentences; call this after all blocks are parsed."""
-        self._stream.warnings.report()
+        self.file.warnings.report()
 
     def pieces(self) -> Iterator[str]:
         """Yield the text as it arrives, in pieces of any size, instead of its sentences."""
         with self:
-            for block in self._stream.blocks(after_last_character):
+            for block in self.file.blocks(after_last_character):
                 yield block.text
 
     @property
     def limits(self) -> ReadLimits:
         """Input limits and strictness."""
-        return self._stream.limits
-
-    def head(self) -> str:
-        """Return the beginning of the text, 64 kB or less, without consuming it."""
-        return self._stream.head().decode("utf-8", errors="ignore")
-
-    @property
-    def position(self) -> int:
-        """Number of bytes of the file on disk that were read so far."""
-        return self._stream.position
-
-    @property
-    def size(self) -> int | None:
-        """Size of the file in bytes; None if it is not known, as for a pipe."""
-        return self._stream.size
-
-    def ready(self) -> bool:
-        """Return whether more input is available; False for a pipe or terminal that is silent."""
-        return self._stream.ready()
+        return self.file.limits
 
     def close(self) -> None:
         """Close the file, if it was opened here, and log the warnings."""
-        self._stream.close()
+        self.file.close()
         self.report()
 
     def __enter__(self) -> SentenceStream:

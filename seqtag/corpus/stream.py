@@ -275,6 +275,10 @@ class ByteStream:
         head = b"".join(self._seen)
         return head[: max(HEAD, head.find(b"\n") + 1)]
 
+    def text_head(self) -> str:
+        """Return the start of the stream, decoded; the last character may be cut."""
+        return self.head().decode("utf-8", errors="ignore")
+
     def check_text(self, head: bytes) -> None:
         """Refuse a stream that begins like a binary file.
 

@@ -232,7 +232,7 @@ class SegmentedText(_Conllu):
         threads: int = 1,
         presegmented: bool = False,
     ):
-        super().__init__(stream._stream)
+        super().__init__(stream.file)
         self._opening = _OPENING
         self._segmenter, self._splitter = segmenter, splitter
         self._mode, self._threads = "line" if presegmented else check_mode(paragraphs), threads
@@ -240,7 +240,9 @@ class SegmentedText(_Conllu):
         self._writer = writer or ConlluWriter()
         # Two threads take turns, so that the segmenter sums the weights of a word once for both.
         self._turns = Semaphore((threads + 1) // 2)
-        self._ready: Callable[[], bool] = stream.ready if flush is None else (lambda: not flush)
+        self._ready: Callable[[], bool] = (
+            stream.file.ready if flush is None else (lambda: not flush)
+        )
 
     def blocks(self) -> Iterator[Block]:
         """Yield the sentences as text, in blocks."""
@@ -262,7 +264,7 @@ class SegmentedText(_Conllu):
         """
         mode = self._mode
         if mode == "auto":
-            mode, evidence = find_mode(self.head().replace(_MARK, " "))
+            mode, evidence = find_mode(self.file.text_head().replace(_MARK, " "))
             if evidence:
                 _log.info(_NOTES[mode], self.source, evidence)
         for piece in self._pieces(mode):

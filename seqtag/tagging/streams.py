@@ -438,7 +438,7 @@ def tag_text(
     if tables is None:
         _note_places([each for each in taggers if not each.hidden], stream, to)
         tables = TableTaggers(taggers, threads)
-    ready = stream.ready if flush is None else (lambda: not flush)
+    ready = stream.file.ready if flush is None else (lambda: not flush)
     counted = counts or TagCounts()
     plan = None
     has_blocks = stream.is_table or stream.is_bare

@@ -182,4 +182,4 @@ def test_given_files_stay_open_and_own_files_are_closed(tmp_path):
     path.write_bytes(TEXT)
     with read(path, "columns") as found:
         next(iter(found))
-    assert found._stream._file.closed
+    assert found.file._file.closed
