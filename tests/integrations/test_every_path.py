@@ -1,4 +1,4 @@
-"""Equal answers on every path: command, Python, spaCy, scikit-learn, NLTK, REST, and Arrow.
+"""Equal answers on every path of raw text: command, Python, spaCy, and REST.
 
 The text is the test part of EWT where the corpora are present, else that of the sample.
 """
@@ -40,12 +40,6 @@ def text(gold):
 
 
 @pytest.fixture(scope="module")
-def words(gold):
-    """The words of each sentence of the treebank."""
-    return [sentence.words for sentence in read(gold, "conllu")]
-
-
-@pytest.fixture(scope="module")
 def en():
     """The embedded model."""
     return seqtag.load("en")
@@ -63,12 +57,6 @@ def expected(document):
     return [[(w.text, w.lemma, w.upos, w.xpos, w.feats) for w in each] for each in document]
 
 
-@pytest.fixture(scope="module")
-def upos(en, words):
-    """The UPOS of the treebank's words, in Python."""
-    return en.tagger("upos").tag_many(words)
-
-
 def rows_of(conllu):
     """The sentences of CoNLL-U, in the same way."""
     columns = ("form", *LABELS)
@@ -76,7 +64,6 @@ def rows_of(conllu):
     return [[*zip(*map(each.column, columns), strict=True)] for each in sentences]
 
 
-# ----------------------------------------------------------------- raw text
 def test_python(en, text, document, expected):
     assert rows_of(str(document)) == expected
     (again,) = en.pipe([text])
@@ -111,7 +98,7 @@ def test_spacy(text, expected):
     ]
 
 
-def test_rest(text, words, document, expected, upos):
+def test_rest(text, document, expected):
     httpx = pytest.importorskip("httpx", reason="httpx is not installed")
     pytest.importorskip("uvicorn", reason="uvicorn is not installed")
     pytest.importorskip("starlette", reason="starlette is not installed")
@@ -129,33 +116,3 @@ def test_rest(text, words, document, expected, upos):
             for sentence in answer["sentences"]
         ]
         assert shown == expected
-        lines = "".join(" ".join(sentence) + "\n" for sentence in words)
-        fields = {"data": lines, "input": "horizontal", "tagger": ""}
-        found = client.post("process", data=fields).json()["result"]
-        assert [[row[2] for row in sentence] for sentence in rows_of(found)] == upos
-
-
-# ----------------------------------------------------------------- words of the treebank
-def test_command_on_words(call, gold, upos):  # noqa: F811
-    found = call("tag", "-m", "en", gold, "--only", "upos", "-q").out.decode()
-    assert [[row[2] for row in sentence] for sentence in rows_of(found)] == upos
-
-
-def test_nltk_on_words(en, words, upos):
-    from seqtag.integrations.nltk import SeqtagTagger
-
-    pairs = SeqtagTagger(en.tagger("upos")).tag_sents(words)
-    assert [[label for _, label in sentence] for sentence in pairs] == upos
-
-
-def test_scikit_learn_on_words(words):
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    from seqtag.integrations.sklearn import SequencePerceptron
-
-    train = SAMPLE / "en-sample-train.conllu"
-    sentences = [*read(train, "conllu")]
-    model = SequencePerceptron(templates="pos", random_state=1).fit(
-        [each.words for each in sentences], [each.column("upos") for each in sentences]
-    )
-    expected = seqtag.train(train, label="upos", seed=1).tag_many(words)
-    assert model.predict(words).tolist() == expected

@@ -242,16 +242,6 @@ def test_nltk_scores_chunks(parser, chunked):
     assert (score.accuracy(), score.precision(), score.recall()) == (1.0, 1.0, 1.0)
 
 
-def test_chunk_parser_saved_loaded_pickled(parser, chunked, tmp_path):
-    parser.save(tmp_path / "chunk.seqtag")
-    for same in (
-        SeqtagChunkParser.load(tmp_path / "chunk.seqtag"),
-        pickle.loads(pickle.dumps(parser)),
-    ):
-        assert type(same) is SeqtagChunkParser
-        assert same.parse(chunked[0].leaves()) == chunked[0]
-
-
 @pytest.mark.parametrize("scheme", ["iob1", "iob2", "iobes", "bilou"])
 def test_any_scheme_becomes_trees(chunked, scheme):
     sentences = []

@@ -92,11 +92,12 @@ def facts(doc):
 
 # ----------------------------------------------------------------- what is set
 def test_it_sets_the_attributes_of_an_english_pipeline():
-    doc = pipe_of("en", lang="en")("The cats slept.")
-    assert [token.pos_ for token in doc] == ["DET", "NOUN", "VERB", "PUNCT"]
-    assert [token.tag_ for token in doc] == ["DT", "NNS", "VBD", "."]
-    assert [token.lemma_ for token in doc] == ["the", "cat", "sleep", "."]
-    assert [str(token.morph) for token in doc][1::2] == ["Number=Plur", ""]
+    doc = pipe_of("en", lang="en")("The cats slept in Paris.")
+    assert [token.pos_ for token in doc] == ["DET", "NOUN", "VERB", "ADP", "PROPN", "PUNCT"]
+    assert [token.tag_ for token in doc] == ["DT", "NNS", "VBD", "IN", "NNP", "."]
+    assert [token.lemma_ for token in doc] == ["the", "cat", "sleep", "in", "Paris", "."]
+    assert [str(token.morph) for token in doc][1::2] == ["Number=Plur", "", ""]
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [("Paris", "LOC")]  # of misc.NER
     for attribute in ("POS", "TAG", "LEMMA", "MORPH"):
         assert doc.has_annotation(attribute, require_complete=True)
 
@@ -157,38 +158,6 @@ def test_names_become_entities_and_others_stay(home):
         ("Berg lives", "MINE"),
         ("Rome", "LOC"),
     ]
-
-
-def test_names_of_a_treebank_and_of_universal_ner_become_entities(tmp_path):
-    """From MISC, and from an .iob2 file, as a component of a pipeline of raw text."""
-    rows, named_rows = [], []
-    for number, (words, _, labels) in enumerate(NAMED * 4):
-        forms = words.split()
-        head = f"# sent_id = {number}\n# text = {' '.join(forms[:-1])}{forms[-1]}"
-        rows.append(head)
-        named_rows.append(head)
-        for i, (form, label) in enumerate(zip(forms, labels.split(), strict=True), 1):
-            glued = "|SpaceAfter=No" if i == len(forms) - 1 else ""
-            kind = "PROPN" if label != "O" else "X"
-            rows.append(f"{i}\t{form}\t_\t{kind}\t_\t_\t_\t_\t_\tNER={label}{glued}")
-            named_rows.append(f"{i}\t{form}\t{label}\t-\t-")
-        rows.append("")
-        named_rows.append("")
-    (tmp_path / "t.conllu").write_text("\n".join([*rows, ""]))
-    (tmp_path / "t.iob2").write_text("\n".join([*named_rows, ""]))
-    every = ["tokens", "upos", "misc.NER"]
-    treebank = seqtag.train(tmp_path / "t.conllu", label=every, **SMALL)
-    names = seqtag.train(tmp_path / "t.iob2", **SMALL)
-    assert names.label == "ner"
-    text = "Anna Berg lives in New York. Paris is near."
-    expected = [("Anna Berg", "PER"), ("New York", "LOC"), ("Paris", "LOC")]
-    for models in (treebank.models, [*treebank.only("upos").models, names.model]):
-        bundle.save(tmp_path / "m.seqtag", list(models))
-        doc = pipe_of(tmp_path / "m.seqtag")(text)
-        assert [(each.text, each.label_) for each in doc.ents] == expected
-        assert len(sentences(doc)) == 2 and not doc.spans
-        found = seqtag.load(tmp_path / "m.seqtag")(text).ents
-        assert [(each.text, each.label) for each in found] == expected
 
 
 def test_chunks_become_spans_by_the_name_of_the_column(home):
