@@ -104,20 +104,14 @@ def test_the_picture_is_what_the_script_draws(script):
     assert "(architecture.svg)" in section("Data flow")
 
 
-def test_stages_are_in_the_code(script):
-    for lane in script.LANES:
-        for stage in lane.stages:
-            for function in (stage.function, stage.caller):
-                module, name = split(function)
-                assert definition(source_of(module), name), function
-
-
 def test_stages_are_called_by_their_callers_in_the_order_drawn(script):
     for lane in script.LANES:
         last: dict[str, int] = {}
         for stage in lane.stages:
-            name = split(stage.function)[1].split(".")[-1]
+            module, function = split(stage.function)
+            assert definition(source_of(module), function), stage.function
             module, caller = split(stage.caller)
+            name = function.split(".")[-1]
             lines = uses(definition(source_of(module), caller), name)
             lines = [line for line in lines if line >= last.get(stage.caller, 0)]
             assert lines, f"{stage.caller} does not use {name} where the picture has it"

@@ -7,15 +7,14 @@ import doctest
 import re
 import runpy
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from seqtag.engine.arrays import Potentials
 from seqtag.engine.reference import path_score, viterbi
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 QUESTIONS = (DOCS / "exercises.md").read_text(encoding="utf-8")
 LECTURE = (DOCS / "from-rosenblatt-to-viterbi.md").read_text(encoding="utf-8")

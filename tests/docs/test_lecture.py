@@ -18,8 +18,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.command_line import posix
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 TOUR = (DOCS / "from-rosenblatt-to-viterbi.md").read_text(encoding="utf-8")
 TEXT = (DOCS / "slides.md").read_text(encoding="utf-8")

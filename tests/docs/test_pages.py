@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
@@ -21,8 +20,8 @@ from benchmarks import options
 from seqtag.cli import COMMANDS
 from seqtag.corpus import FORMATS
 from seqtag.features.attributes import TABLE_ATTRIBUTES
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
     "README.md": (),
     "docs/index.md": ("nltk",),

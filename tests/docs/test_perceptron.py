@@ -42,38 +42,27 @@ def blind(decode):
     return lambda w, x, gold: decode(w, x)
 
 
-def mistakes_of(model):
-    decoded = model.classes_[model.mistakes_.decoded]
-    return [*zip(model.mistakes_.seen.tolist(), decoded.tolist(), strict=True)]
-
-
 @pytest.mark.parametrize("ties", [True, False])
 @pytest.mark.parametrize("seed", range(20))
-def test_two_labels_make_the_updates_of_the_binary_perceptron(seed, ties):
+@pytest.mark.parametrize(
+    ("kind", "labels", "phi"),
+    [(BinaryPerceptron, [-1, 1], half), (MulticlassPerceptron, [0, 1, 2, 3], block)],
+)
+def test_vectors_make_the_updates_of_the_classifiers(kind, labels, phi, seed, ties):
     random = np.random.RandomState(seed)
-    X, y = random.randint(-4, 5, (12, 3)), random.choice([-1, 1], 12)
-    decode = search([-1, 1], half)
-    w, mean, mistakes = learn(examples_of(X, y), half, decode if ties else blind(decode))
+    X, y = random.randint(-4, 5, (12, 3)), random.choice(labels, 12)
+    decode = search(labels, phi)
+    w, mean, mistakes = learn(examples_of(X, y), phi, decode if ties else blind(decode))
     for average, found in ((False, w), (True, mean)):
-        model = BinaryPerceptron(**CLASSIC, average=average, ties_are_mistakes=ties)
-        model.fit(X, y, classes=[-1, 1])
-        assert mistakes == mistakes_of(model)
-        assert model.coef_[0].tolist() == pytest.approx([found[i] for i in range(3)], abs=1e-12)
-
-
-@pytest.mark.parametrize("ties", [True, False])
-@pytest.mark.parametrize("seed", range(20))
-def test_many_labels_make_the_updates_of_the_multiclass_perceptron(seed, ties):
-    random = np.random.RandomState(seed)
-    X, y = random.randint(-4, 5, (12, 3)), random.randint(0, 4, 12)
-    decode = search(range(4), block)
-    w, mean, mistakes = learn(examples_of(X, y), block, decode if ties else blind(decode))
-    for average, found in ((False, w), (True, mean)):
-        model = MulticlassPerceptron(**CLASSIC, average=average, ties_are_mistakes=ties)
-        model.fit(X, y, classes=range(4))
-        assert mistakes == mistakes_of(model)
-        rows = [[found[i, label] for i in range(3)] for label in range(4)]
-        assert np.allclose(model.coef_, rows, atol=1e-12)
+        model = kind(**CLASSIC, average=average, ties_are_mistakes=ties)
+        model.fit(X, y, classes=labels)
+        decoded = model.classes_[model.mistakes_.decoded]
+        assert mistakes == [*zip(model.mistakes_.seen.tolist(), decoded.tolist(), strict=True)]
+        rows = [
+            found if phi is half else {i: found[i, label] for i in range(3)} for label in labels
+        ]
+        expected = [[row[i] for i in range(3)] for row in rows[-len(model.coef_) :]]
+        assert np.allclose(model.coef_, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(50))

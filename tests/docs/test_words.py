@@ -10,9 +10,6 @@ from tests.conftest import ROOT
 
 PAGES = ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 
-PENDING: set[str] = set()
-"""Pages that are not rewritten yet."""
-
 BANNED = re.compile(
     r"\b(?:learnt|mend(?:s|ed|ing)?|told|whole|odd(?!\s+number)|oddit(?:y|ies)|dear|beside|behind|nobody|whoever"
     r"|loudest|ritual|courtesy|foretells?|hangs? on|has no say|of use|by hand|found out|as ever"
@@ -27,7 +24,7 @@ def prose_of(text: str) -> str:
     return re.sub(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->", " ", text, flags=re.S)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in PENDING])
+@pytest.mark.parametrize("page", PAGES)
 def test_pages_are_in_plain_technical_english(page):
     prose = prose_of((ROOT / page).read_text("utf-8"))
     found = [prose[max(m.start() - 30, 0) : m.end() + 20] for m in BANNED.finditer(prose)]
