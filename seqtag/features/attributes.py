@@ -20,7 +20,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -115,17 +115,6 @@ def is_attribute(name: str) -> bool:
     (True, True, False)
     """
     return name in _REGISTRY or name in TABLE_ATTRIBUTES
-
-
-def registered() -> dict[str, AttributeFunction]:
-    """Return a copy of the registered functions, by name."""
-    return dict(_REGISTRY)
-
-
-def unregister(names: Iterable[str]) -> None:
-    """Remove attributes; compiled templates keep them."""
-    for name in names:
-        _REGISTRY.pop(name, None)
 
 
 class BoundAttribute(NamedTuple):
@@ -225,12 +214,7 @@ def described(error: BaseException) -> str:
     >>> described(KeyError("a"))
     "KeyError: 'a'"
     """
-    name = type(error).__name__
-    try:
-        text = " ".join(f"{name}: {error}".split())
-    except Exception:  # its __str__ may fail, too
-        text = name
-    return f"{text:.500}"
+    return " ".join(f"{type(error).__name__}: {error}".split())[:500]
 
 
 def line_in(error: BaseException, file: str) -> int | None:
@@ -323,8 +307,10 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
     """
     file, source = Path(path), str(path)
     text = file.read_bytes()
-    unregister(of_file(source))
-    before = registered()
+    for name, function in [*_REGISTRY.items()]:
+        if getattr(function, "__globals__", {}).get("__file__") == source:
+            del _REGISTRY[name]
+    before = dict(_REGISTRY)
     module = ModuleType(f"seqtag_attributes_{file.stem}")
     module.__file__ = source
     sys.modules[module.__name__] = module  # dataclasses look it up there
@@ -336,8 +322,7 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
         what = described(error)
         msg = f"expected Python that registers attributes, found an error: {what}; correct it"
         raise TemplateError(msg, source=source, line=line_in(error, source)) from error
-    after = registered()
-    names = sorted(name for name, function in after.items() if before.get(name) is not function)
+    names = sorted(name for name, each in _REGISTRY.items() if before.get(name) is not each)
     if not names:
         msg = (
             "expected functions decorated with seqtag.features.attribute, found none; register "
@@ -345,12 +330,3 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
         )
         raise TemplateError(msg, source=source)
     return names
-
-
-def of_file(source: str) -> list[str]:
-    """Return the names of the attributes whose functions are defined in a file."""
-    return [
-        name
-        for name, function in _REGISTRY.items()
-        if getattr(function, "__globals__", {}).get("__file__") == source
-    ]

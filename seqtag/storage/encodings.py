@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import re
 
-_FROM_CESU = (
-    "import sys; t = sys.stdin.buffer.read().decode('utf-8', 'surrogatepass'); t = t.encode("
-    "'utf-16', 'surrogatepass').decode('utf-16', 'replace'); sys.stdout.buffer.write(t.encode())"
-)
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _VALID = re.compile(
     rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}"
 )
@@ -27,11 +22,6 @@ def conversion(data: bytes | bytearray, at: int) -> str:
     'convert the file to UTF-8, for example with iconv -f WINDOWS-1252 -t UTF-8 (if it is Western)'
     """
     near = bytes(data[max(at - 1, 0) : at + 4096])
-    if _SURROGATE.match(data, at):
-        return (
-            "this is CESU-8, with pairs of surrogates: convert the file to UTF-8 with python3 -c "
-            f'"{_FROM_CESU}" < FILE > NEW'
-        )
     if _VALID.search(data, 0, at):
         return (
             "other characters are UTF-8: correct this place, or leave out such bytes with iconv "
@@ -67,10 +57,10 @@ def binary_format(start: bytes) -> tuple[str, str] | None:
 
 
 def wide_encoding(start: bytes) -> str:
-    r"""Return the name of UTF-16 or UTF-32, of which a file begins with a mark or null bytes.
+    r"""Return the name of UTF-16 or UTF-32, if a file begins with a mark or with null bytes.
 
-    >>> wide_encoding(b"\xff\xfea\0"), wide_encoding("dog".encode("utf-32-be"))
-    ('UTF-16', 'UTF-32BE')
+    >>> wide_encoding(b"\xff\xfea\0"), wide_encoding("dogs".encode("utf-16-be"))
+    ('UTF-16', 'UTF-16BE')
     """
     if start.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
         return "UTF-32"
@@ -78,15 +68,9 @@ def wide_encoding(start: bytes) -> str:
         return "UTF-16"
     if len(start) < 4:
         return ""
-    units = start[: len(start) // 4 * 4]
-    for name, high in (("UTF-32LE", units[::-1]), ("UTF-32BE", units)):
-        if any(units) and not any(high[::4]) and max(high[1::4]) <= 0x10:  # the last plane
-            return name
     counts = [start[i::4].count(0) / len(start[i::4]) for i in range(4)]
     if any(0 < share < _NULL_SHARE for share in counts):
         return ""
-    names: dict[tuple[bool, ...], str] = {
-        (False, True, False, True): "UTF-16LE",
-        (True, False, True, False): "UTF-16BE",
-    }
-    return names.get(tuple(share > 0 for share in counts), "")
+    has_nulls = [share > 0 for share in counts]
+    endings = {"LE": [False, True, False, True], "BE": [True, False, True, False]}
+    return next((f"UTF-16{end}" for end, nulls in endings.items() if nulls == has_nulls), "")

@@ -9,7 +9,8 @@ import pytest
 
 import seqtag
 from seqtag.errors import TemplateError
-from seqtag.features.attributes import attribute_names, load_attributes, registered, unregister
+from seqtag.features import attributes
+from seqtag.features.attributes import attribute_names, load_attributes
 from tests.command_line import call, conllu
 
 MINE = """
@@ -40,7 +41,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "mine.txt").write_text("form[0]\nmy_ending(2)[0]\n")
     monkeypatch.chdir(tmp_path)
     yield tmp_path
-    unregister(["my_ending"])
+    attributes._REGISTRY.pop("my_ending", None)
 
 
 # ----------------------------------------------------------------- tables
@@ -208,7 +209,7 @@ def test_attributes_of_ones_own(folder, call):
         ("bundle", "m.seqtag", "-o", "b.seqtag", "--force"),
         ("compare", "train.conllu", "m.seqtag", "m.seqtag", "--resamples", 10),
     ):
-        unregister(["my_ending"])
+        attributes._REGISTRY.pop("my_ending", None)
         done = call(*command)
         assert done.code == 1, command
         assert (
@@ -223,7 +224,7 @@ def test_attributes_of_ones_own(folder, call):
         ("cv", *options, "--folds", 2, "--by", "sentence"),
         ("tune", *options, "--try", "step=.1", "--dev", "train.conllu"),
     ):
-        unregister(["my_ending"])
+        attributes._REGISTRY.pop("my_ending", None)
         assert call(*command, "-q").code == 1
         assert call(*command, "-q", *mine).code == 0
 
@@ -249,7 +250,7 @@ def test_files_that_register_nothing(folder, call, text, message):
 @pytest.fixture
 def registry(monkeypatch):
     """Attributes that a test registers are gone after it."""
-    monkeypatch.setattr("seqtag.features.attributes._REGISTRY", registered())
+    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
 
 
 HEAD = "from seqtag.features import attribute\n@attribute('failing')\n"

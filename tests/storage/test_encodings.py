@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
-from tests.command_line import call  # noqa: F401  (a fixture)
 
 iconv = pytest.mark.skipif(shutil.which("iconv") is None, reason="iconv is not installed")
 TEXT = "mira B-PER\nlikes O\n“Café” O\nünder O\nnaïve O\n\n"
@@ -26,11 +25,10 @@ def refusal(path) -> str:
 
 def converted(path, advice: str) -> bytes:
     """The output of the command in a message."""
-    command = re.search(r"(?:iconv|python3) .*?(?:UTF-8|NEW)(?= |$)", advice)
+    command = re.search(r"iconv .*?UTF-8(?= |$)", advice)
     assert command, advice
-    line = command[0].removesuffix(" > NEW").removesuffix(" < FILE")
     return subprocess.run(
-        f"{line} < {path}", shell=True, capture_output=True, check="-c -f UTF-8" not in line
+        f"{command[0]} < {path}", shell=True, capture_output=True, check="-c -f" not in command[0]
     ).stdout
 
 
@@ -38,8 +36,7 @@ def converted(path, advice: str) -> bytes:
 @pytest.mark.parametrize(
     "encoding",
     [
-        *("cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"),
-        "latin-1",
+        *("cp1252", "latin-1", "utf-16", "utf-16-le", "utf-16-be", "utf-32"),
     ],
 )
 def test_other_encodings(encoding, tmp_path):
@@ -47,15 +44,6 @@ def test_other_encodings(encoding, tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(text.encode(encoding))
     assert converted(path, refusal(path)).decode() == text
-
-
-@iconv
-@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-le", "utf-32-be"])
-def test_utf_32_of_any_script_is_named(encoding, tmp_path):
-    path = tmp_path / "a.txt"
-    for text in ("Собака бежит.\n", "日本語。", "𝒳𝒴", "a"):
-        path.write_bytes(text.encode(encoding))
-        assert converted(path, refusal(path)).decode() == text
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
@@ -78,20 +66,6 @@ def test_what_is_said_to_be_western_can_be_converted(tmp_path_factory, text):
             assert data.decode("cp1252")
     else:
         assert found
-
-
-def test_surrogates_in_utf_8(tmp_path, call):  # noqa: F811
-    pairs = "\U0001f600 and \U00020000"
-    wrong = pairs.encode("utf-16-be")
-    units = [wrong[i : i + 2] for i in range(0, len(wrong), 2)]
-    cesu = "".join(unit.decode("utf-16-be", "surrogatepass") for unit in units)
-    path = tmp_path / "cesu.txt"
-    path.write_bytes(b"mira O\n" + cesu.encode("utf-8", "surrogatepass") + b" O\n\n")
-    message = refusal(path)
-    assert f"{path}:2: " in message and "CESU-8" in message
-    assert converted(path, message).decode() == f"mira O\n{pairs} O\n\n"
-    done = call("tag", "-m", "en", path, "--format", "text")
-    assert done.code == 1 and "python3 -c" in done.err
 
 
 @iconv
