@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -275,6 +277,7 @@ class Pass(NamedTuple):
     perplexity: float
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class WordClasses:
     """Words and their classes, as returned by `learn_classes`.
 
@@ -301,23 +304,13 @@ class WordClasses:
     <WordClasses: 5 words in 3 classes, from 18 words of text>
     """
 
-    def __init__(
-        self,
-        frequent: Frequent,
-        classes: IntArray,
-        number: int,
-        passes: Sequence[Pass],
-        *,
-        tokens: int,
-        types: int,
-        min_count: int,
-    ):
-        self.words = frequent.words
-        self.classes = classes[: len(self.words)]
-        self.number = number
-        self.passes = list(passes)
-        self.tokens, self.types, self.min_count = tokens, types, min_count
-        self._class_of: dict[str, str] = {}
+    words: list[str]
+    classes: IntArray
+    number: int
+    passes: list[Pass]
+    tokens: int
+    types: int
+    min_count: int
 
     def __repr__(self) -> str:
         return (
@@ -331,10 +324,11 @@ class WordClasses:
 
     def of(self, word: str) -> str:
         """Return the class of a word in any spelling: a number, or ``rare``."""
-        if not self._class_of:
-            numbers = map(str, self.classes.tolist())
-            self._class_of = dict(zip(self.words, numbers, strict=True))
         return self._class_of.get(looked_up([word])[0], RARE)
+
+    @cached_property
+    def _class_of(self) -> dict[str, str]:
+        return dict(zip(self.words, map(str, self.classes.tolist()), strict=True))
 
     def members(self, number: int) -> list[str]:
         """Return the words of a class, the most frequent ones first."""
@@ -470,14 +464,9 @@ def cluster(
         done.append(Pass(number, moved, float(2.0**bits)))
         if on_pass:
             on_pass(done[-1])
+    found = exchange.classes[:words]
     return WordClasses(
-        frequent,
-        exchange.classes,
-        classes,
-        done,
-        tokens=counted.tokens,
-        types=counted.types,
-        min_count=min_count,
+        frequent.words, found, classes, done, counted.tokens, counted.types, min_count
     )
 
 

@@ -1,4 +1,4 @@
-"""Word tables for training: read from files, built from annotated sentences, given to templates."""
+"""Word tables for training: read from files, given to templates, checked against the data."""
 
 from __future__ import annotations
 

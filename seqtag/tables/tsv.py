@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from seqtag.corpus.sentence import bad_value
 from seqtag.corpus.stream import LIMITS, ByteStream, after_last_line
 from seqtag.errors import CorpusError
+from seqtag.features.attributes import MAX_LENGTH
 from seqtag.storage.output import atomic
+from seqtag.tables.table import MOST_FACTS, MOST_WORDS
 
 if TYPE_CHECKING:
     import os
@@ -36,20 +38,11 @@ FIRST_LINE = "# seqtag table 1"
 
 _FIRST_WORDS = FIRST_LINE.rpartition(" ")[0] + " "
 
-MOST_ROWS = 2**24
-"""Most rows of a table."""
-
 MOST_VALUES = 1000
 """Most values of a word on a line."""
 
-LONGEST_VALUE = 1000
-"""Most characters of a value."""
-
 LONGEST_LINE = 1 << 20
 """Most bytes of a line."""
-
-MOST_FACTS = 100
-"""Most keys of a header."""
 
 _LINE = "\t\r\n"
 _CONLLU = 10  # columns
@@ -191,8 +184,8 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                             "lines such as Paris<tab>city"
                         )
                         raise CorpusError(msg)
-                    if len(rows) > MOST_ROWS:
-                        msg = f"expected at most {MOST_ROWS:,} words, found more; leave some out"
+                    if len(rows) > MOST_WORDS:
+                        msg = f"expected at most {MOST_WORDS:,} words, found more; leave some out"
                         raise CorpusError(msg)
                 except CorpusError as error:
                     raise CorpusError(error.message, source=stream.name, line=number) from None
@@ -253,9 +246,9 @@ def _row(line: str) -> tuple[str, list[str]]:
             f"expected a word and its values with a tab between, found an empty one in {line!r:.60}"
         )
         raise CorpusError(msg)
-    if len(values) > MOST_VALUES or max(map(len, values)) > LONGEST_VALUE:
+    if len(values) > MOST_VALUES or max(map(len, values)) > MAX_LENGTH:
         msg = (
-            f"expected at most {MOST_VALUES:,} values of {LONGEST_VALUE:,} characters, found "
+            f"expected at most {MOST_VALUES:,} values of {MAX_LENGTH:,} characters, found "
             f"{len(values):,} of up to {max(map(len, values)):,} for the word {word!r:.60}"
         )
         raise CorpusError(msg)
@@ -273,7 +266,7 @@ def _add_fact(line: str, out_header: dict[str, str]) -> None:
     key, value = key.strip(), value.strip()
     if not colon or not key:
         return
-    if key in out_header or len(out_header) == MOST_FACTS or len(key + value) > LONGEST_VALUE:
+    if key in out_header or len(out_header) == MOST_FACTS or len(key + value) > MAX_LENGTH:
         msg = (
             f"expected a header of at most {MOST_FACTS} different keys, each with a short value, "
             f"found {line!r:.60}"

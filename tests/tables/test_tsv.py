@@ -137,7 +137,7 @@ def test_what_is_refused(file, text, message):
 
 
 def test_too_many_rows(file, monkeypatch):
-    monkeypatch.setattr(word_tables, "MOST_ROWS", 2)
+    monkeypatch.setattr(word_tables, "MOST_WORDS", 2)
     with pytest.raises(CorpusError, match=r"t:3: expected at most 2 words, found more; leave some"):
         read_word_table(file("a\tb\nb\tb\nc\td\n"))
 
