@@ -37,7 +37,7 @@ GROUPS = {
 """Groups of options in the order of the help, and what is said about each."""
 
 _JOIN = "\xa0"  # a blank at which lines are not broken
-_NAMES = 26  # width of the column of names; longer ones have a line of their own
+_NAME_WIDTH = 26  # of the column of names; longer ones have a line of their own
 
 
 class Option(click.Option):
@@ -147,7 +147,7 @@ def write_sections(
     formatter: click.HelpFormatter, sections: Mapping[str, Sequence[tuple[str, str]]]
 ) -> None:
     """Write named lists of terms with their texts, all texts in one column."""
-    names = [name for rows in sections.values() for name, _ in rows if len(name) <= _NAMES]
+    names = [name for rows in sections.values() for name, _ in rows if len(name) <= _NAME_WIDTH]
     width = max(map(len, names))
     for section, rows in sections.items():
         with formatter.section(section):

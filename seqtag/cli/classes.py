@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 @reading_options
 @threads_option
 @quiet_option
-@click.pass_context
 def command(
-    context: click.Context,
     inputs: tuple[str, ...],
     output: str,
     force: bool,
@@ -71,7 +69,7 @@ def command(
         check_options(number, min_count, passes)
     paths = locate(inputs, "train")
     check_target(output, paths, force=force)
-    streams = [context.with_resource(reading.open(name)) for name in paths]
+    streams = reading.streams(paths)
     for stream in streams:
         if stream.is_raw:
             notes(

@@ -83,10 +83,7 @@ FAILED = 3
 @json_option
 @threads_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     files: tuple[str, ...],
     model: str | None,
     label: str | None,
@@ -135,7 +132,7 @@ def command(
                 "expected --label to name which of several scores --fail-under compares, one of "
                 f"{', '.join(names)}; found {label or 'none'}"
             )
-    streams = [context.with_resource(reading.open(name)) for name in paths]
+    streams = reading.streams(paths)
     system = system or streams[-1]
     report = score_system(
         streams[0],

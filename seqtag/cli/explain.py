@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, load_model, print_json, refuse, say, usage
 from seqtag.cli.options import general_options, json_option, reading_options, split_names
@@ -59,9 +58,7 @@ if TYPE_CHECKING:
 @reading_options
 @json_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
     text: str | None,
     model: str,
     source: str | None,
@@ -110,8 +107,7 @@ def command(
         given.name = "the text"
         stream = read(given, "text" if chain.cuts else "tokens")
     else:
-        [path] = locate([source or "-"])
-        stream = context.with_resource(chain.reading(reading).open(path))
+        [stream] = chain.reading(reading).streams([source or "-"])
     [opened] = chain.cut([stream], TagOptions())
     shown: list[dict[str, object]] = []
     explained = False

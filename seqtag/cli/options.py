@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -34,9 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from seqtag.corpus import Sentence
+    from seqtag.corpus.read import SentenceStream
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 if TYPE_CHECKING:
     Parameter = click.ParamType[Any]
@@ -55,40 +58,29 @@ def combined(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return add
 
 
-def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete names of corpora and files."""
-    return _or_files(begun, _corpora(begun))
+def completing(names: Callable[[str], Iterable[str]], *, files: bool = True) -> Completion:
+    """Return a completion of a word.
 
+    Parameters
+    ----------
+    names
+        Returns what a word that is begun may become.
+    files
+        Whether it may be the name of a file as well.
+    """
 
-def complete_corpora(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete names of corpora, and splits where the corpus is known."""
-    return _beginning(begun, _corpora(begun))
+    def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+        found = [CompletionItem(name) for name in names(begun) if name.startswith(begun)]
+        if not files:
+            return found
+        # Names once something is typed: bash shows no files if there are names.
+        return [CompletionItem(begun, type="file"), *(found if begun else [])]
 
-
-def complete_models(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete names of embedded models and files."""
-    from seqtag.model.embedded import embedded_models
-
-    return _or_files(begun, embedded_models())
-
-
-def complete_templates(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete names of presets and files."""
-    from seqtag.features.language import preset_names
-
-    return _or_files(begun, preset_names())
-
-
-def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the usual label columns; after a comma those of a pipeline."""
-    parts = ["tokens", "words", "upos", "xpos", "feats", "lemma"]
-    done, comma, _last = begun.rpartition(",")
-    if comma:
-        return _beginning(begun, [f"{done},{part}" for part in parts if part not in done])
-    return _beginning(begun, [*parts[2:], "upos+feats", "chunk", "ner", *parts[:2], "all"])
+    return complete
 
 
 def _corpora(begun: str) -> list[str]:
+    """Return names of corpora, and those of the splits where the corpus is known."""
     from seqtag.catalogue.entries import entries
 
     name = begun.partition("/")[0]
@@ -97,13 +89,32 @@ def _corpora(begun: str) -> list[str]:
     return [entry.name for entry in fitting] + (parts if len(fitting) == 1 else [])
 
 
-def _beginning(begun: str, names: Iterable[str]) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in names if name.startswith(begun)]
+def _models(_: str) -> list[str]:
+    from seqtag.model.embedded import embedded_models
+
+    return embedded_models()
 
 
-def _or_files(begun: str, names: Iterable[str]) -> list[CompletionItem]:
-    """Complete files, and names once something is typed: bash shows no files if there are names."""
-    return [CompletionItem(begun, type="file"), *(_beginning(begun, names) if begun else [])]
+def _presets(_: str) -> Iterable[str]:
+    from seqtag.features.language import preset_names
+
+    return preset_names()
+
+
+def _labels(begun: str) -> list[str]:
+    """Return the usual label columns; after a comma those of a pipeline."""
+    parts = ["tokens", "words", "upos", "xpos", "feats", "lemma"]
+    done, comma, _last = begun.rpartition(",")
+    if comma:
+        return [f"{done},{part}" for part in parts if part not in done]
+    return [*parts[2:], "upos+feats", "chunk", "ner", *parts[:2], "all"]
+
+
+complete_files = completing(_corpora)
+complete_corpora = completing(_corpora, files=False)
+complete_models = completing(_models)
+complete_templates = completing(_presets)
+complete_labels = completing(_labels, files=False)
 
 
 class SettingValue(Parameter):
@@ -113,6 +124,10 @@ class SettingValue(Parameter):
         self.setting = setting
         kinds = {int: "N", float: "NUMBER", str: "WORD"}
         self.name = "|".join(setting.choices or (kinds[setting.type], *setting.words))
+
+    def words(self, _: str) -> tuple[str, ...]:
+        """Return the words among its values."""
+        return *self.setting.choices, *self.setting.words
 
     def convert(
         self, value: Any, param: click.Parameter | None, context: click.Context | None
@@ -125,16 +140,6 @@ class SettingValue(Parameter):
         except TemplateError as error:
             return self.fail(error.message, param, context)
 
-    def shell_complete(
-        self, _: click.Context, __: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Complete the values of a setting that is a choice."""
-        return [
-            CompletionItem(word)
-            for word in (*self.setting.choices, *self.setting.words)
-            if word.startswith(incomplete)
-        ]
-
 
 def setting_options(command: Command) -> Command:
     """Add an option for each setting of training."""
@@ -146,6 +151,7 @@ def setting_options(command: Command) -> Command:
             setting.attribute,
             type=kind,
             metavar=kind.name,
+            shell_complete=completing(kind.words, files=False),
             shown=f"from the preset, else {default}",
             help=setting.help,
         )(command)
@@ -187,7 +193,7 @@ format_option = in_input(
     type=Choice(READABLE),
     default="auto",
     metavar="FORMAT",
-    help="Format of the input: conllu, conll2000, columns, text, tokens and others.",
+    help=f"Format of the input: {', '.join(READABLE[1:])}.",
     shown="detected",
 )
 columns_option = in_input(
@@ -377,6 +383,19 @@ strictness_option = in_advanced(
 class InputOptions(ReadOptions):
     """Options of the command line for reading files and corpora."""
 
+    def streams(self, names: Iterable[str], part: str | None = None) -> list[SentenceStream]:
+        """Open files or corpora until the command ends.
+
+        Parameters
+        ----------
+        names
+            Paths, or names of corpora.
+        part
+            Split of a corpus that is named without one; None to refuse such names.
+        """
+        context = click.get_current_context()
+        return [context.with_resource(self.open(path)) for path in locate(names, part)]
+
     def gathered(
         self, files: Sequence[str], part: str = "train", *, empty: bool = False
     ) -> list[Sentence]:
@@ -506,8 +525,8 @@ tagging_options = combined(
         "--to",
         type=Choice(WRITABLE),
         metavar="FORMAT",
-        help="Format of the output: conllu, columns, conll2000, conll2003, tagged (word/TAG, with "
-        "UPOS before XPOS), tokens, tsv (with a header line), jsonl (an object per sentence).",
+        help=f"Format of the output: {', '.join(WRITABLE)}. tagged is word/TAG, with UPOS before "
+        "XPOS; tsv has a header line, jsonl an object per sentence.",
         shown="the input with its label columns filled; conllu for raw text",
     ),
     in_output(

@@ -44,10 +44,7 @@ if TYPE_CHECKING:
 @tagging_options
 @threads_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     inputs: tuple[str, ...],
     models: tuple[str, ...],
     output: str,
@@ -91,8 +88,7 @@ def command(
     with usage():
         chain = Chain([load_model(model) for model in models], tagging["only"])
         options = TagOptions(**tagging)
-        known = chain.reading(reading)
-        streams = [context.with_resource(known.open(name)) for name in inputs]
+        streams = chain.reading(reading).streams(inputs)
         counts = TagCounts() if notes.on_terminal else None
         pieces = chain.tagged(streams, options, threads, counts=counts)
     by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.corpus.read import ReadOptions
     from seqtag.model.model import Model
+
+Reading = TypeVar("Reading", bound="ReadOptions")
 
 _log = logging.getLogger("seqtag")
 
@@ -508,7 +510,7 @@ class Chain:
         """The taggers whose labels are written."""
         return [tagger for tagger in self.taggers if not tagger.hidden]
 
-    def reading(self, options: ReadOptions) -> ReadOptions:
+    def reading(self, options: Reading) -> Reading:
         """Return options for reading, with what the models know of files as they learned from."""
         return options.after(each.model.training for each in self.shown)
 
