@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from seqtag.errors import CatalogueError
-from seqtag.storage import locks
 from seqtag.storage.digests import digest_of
 from seqtag.storage.output import atomic
 
@@ -27,9 +26,6 @@ FOLDER = "SEQTAG_CACHE"
 
 MIRROR = "SEQTAG_CORPORA_MIRROR"
 """Environment variable that names another server or a folder, with the paths of the catalogue."""
-
-DIGESTS = "seqtag.lock"
-"""Name of the file in the cache that records digests, in the format of ``sha256sum``."""
 
 MAX_BYTES = 1 << 28
 """Size of the largest file that is fetched, if the catalogue does not know it."""
@@ -78,8 +74,7 @@ def fetch(file: RemoteFile, folder: Path | None = None) -> Path:
     """Return the path of a file in the cache, after downloading it if it is not there.
 
     It gets its name when it is complete and its SHA-256 is that of the catalogue. If the catalogue
-    has none, the file must come by HTTPS or from a mirror and look like a corpus; its digest is
-    recorded in ``seqtag.lock``, logged as a warning, and required from then on.
+    has none, the file must come by HTTPS or from a mirror and look like a corpus.
 
     Parameters
     ----------
@@ -93,18 +88,16 @@ def fetch(file: RemoteFile, folder: Path | None = None) -> Path:
     CatalogueError
         If it cannot be fetched or stored, or has another digest.
     """
-    target, expected = local_path(file), expected_digest(file)
+    target = local_path(file)
     try:
-        if not (target.is_file() and expected in (None, digest_of(target))):
+        if not (target.is_file() and file.digest in (None, digest_of(target))):
             _log.info("fetching %s/%s, release %s", file.corpus, file.part, file.release)
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
-                _download(file, target, expected, folder)
+                _download(file, target, folder)
             except _TransferError:
                 time.sleep(_PAUSE_SECONDS)
-                _download(file, target, expected, folder)
-        if expected is None:
-            _record(file, target)
+                _download(file, target, folder)
     except OSError as error:
         msg = (
             f"cannot keep corpora there ({error.strerror or error}); check space and "
@@ -125,50 +118,11 @@ def cache_folder() -> Path:
 
 def local_path(file: RemoteFile) -> Path:
     """Return the path of a file in the cache, whether it exists or not."""
-    return cache_folder() / _key(file)
-
-
-def _key(file: RemoteFile) -> str:
     folder = f"{file.corpus.replace(':', '-')}-{file.release}"
-    return f"corpora/{folder}/{Path(urlsplit(file.address).path).name}"
+    return cache_folder() / "corpora" / folder / Path(urlsplit(file.address).path).name
 
 
-def expected_digest(file: RemoteFile) -> str | None:
-    """Return the expected SHA-256 of a file: of the catalogue, or of the first download."""
-    return file.digest or _digests().get(_key(file))
-
-
-def _digests() -> dict[str, str]:
-    """Return the recorded digests by path in the cache."""
-    path = cache_folder() / DIGESTS
-    try:
-        lines = path.read_text("utf-8", "replace").splitlines()
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    for number, line in enumerate(lines, 1):
-        if not re.fullmatch("[0-9a-f]{64}  [^ ].*", line):
-            msg = f"expected a SHA-256, two blanks and a path, found {line[:80]!r}; correct it"
-            raise CatalogueError(msg, source=str(path), line=number)
-    return {line[66:]: line[:64] for line in lines}
-
-
-def _record(file: RemoteFile, target: Path) -> None:
-    """Record the digest of a file that has none, for this and other processes."""
-    digest = digest_of(target)
-    with (target.parent.parent / ".lock").open("ab") as lock:
-        locks.acquire(lock.fileno(), wait=True)
-        digests = {_key(file): digest} | _digests()  # another process may have been first
-        with atomic(cache_folder() / DIGESTS) as out:
-            out.write("".join(f"{digests[key]}  {key}\n" for key in sorted(digests)).encode())
-    name = f"{file.corpus}/{file.part}, release {file.release}"
-    _log.warning(
-        "%s: the catalog has no digest to check it against; compare SHA-256 %s with one from its "
-        "authors; it was recorded and is required from now on",
-        *(name, digest),
-    )
-
-
-def _download(file: RemoteFile, target: Path, expected: str | None, folder: Path | None) -> None:
+def _download(file: RemoteFile, target: Path, folder: Path | None) -> None:
     """Write a file to its place in the cache if it is complete and what was expected."""
     mirror, path = os.environ.get(MIRROR, ""), urlsplit(file.address).path
     if folder:
@@ -178,8 +132,8 @@ def _download(file: RemoteFile, target: Path, expected: str | None, folder: Path
     if folder or (mirror and "://" not in mirror):
         chunks = _read(address)
     else:
-        chunks = _request(address, secure=not (expected or mirror))
-    if expected is None:
+        chunks = _request(address, secure=not (file.digest or mirror))
+    if file.digest is None:
         chunks = _checked(chunks, address)
     most, size, sha = file.size or MAX_BYTES, 0, hashlib.sha256()
     advice = "try again, and check whether a proxy changes files"
@@ -195,10 +149,8 @@ def _download(file: RemoteFile, target: Path, expected: str | None, folder: Path
                 raise CatalogueError(msg, source=address)
             sha.update(chunk)
             out.write(chunk)
-        if expected not in (None, sha.hexdigest()):
-            if not file.digest:
-                advice = f"if the change is intended, remove it from {cache_folder() / DIGESTS}"
-            msg = f"expected the SHA-256 {expected}, found {sha.hexdigest()}; nothing was kept; "
+        if file.digest not in (None, sha.hexdigest()):
+            msg = f"expected the SHA-256 {file.digest}, found {sha.hexdigest()}; nothing was kept; "
             raise CatalogueError(msg + advice, source=address)
 
 

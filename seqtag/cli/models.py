@@ -130,8 +130,7 @@ def get(names: tuple[str, ...], folder: Path | None, notes: Notes) -> int:
     """Fetch corpora and print their paths, in the cache.
 
     Files in the cache are not fetched again, so that this also tells other programs where they are.
-    For releases other than that of the catalog no digest is known: that of the first transfer is
-    recorded in $SEQTAG_CACHE/seqtag.lock and checked from then on.
+    For releases other than that of the catalog no digest is known.
 
     \b
     Examples:

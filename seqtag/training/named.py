@@ -7,7 +7,7 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
-from seqtag.catalogue.fetch import MissingPartError, expected_digest, fetch
+from seqtag.catalogue.fetch import MissingPartError, fetch
 from seqtag.corpus.read import ReadOptions
 from seqtag.errors import CatalogueError
 from seqtag.evaluation.systems import score_system
@@ -142,7 +142,7 @@ def _files(entry: Entry, folder: Path | None) -> dict[str, Path]:
                     "the language: seqtag models list"
                 )
                 raise CatalogueError(msg, source=error.source) from error
-            if expected_digest(file) and not folder:
+            if file.digest and not folder:
                 raise
             _log.info("%s, release %s, has no %s part", entry.name, entry.release, part)
     return files

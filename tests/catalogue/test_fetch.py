@@ -167,40 +167,6 @@ def test_a_cache_that_cannot_be_written_to(server, tmp_path, monkeypatch):
 
 
 # ------------------------------------------------------------------ without a known digest
-def test_the_first_time_is_trusted_and_said_and_the_next_is_checked(server, tmp_path, caplog):
-    with caplog.at_level(logging.INFO, "seqtag"):
-        path = fetch(UNPINNED)
-    assert caplog.messages[1:] == [
-        "x/train, release 1: the catalog has no digest to check it against; compare SHA-256 "
-        f"{DIGEST} with one from its authors; it was recorded and is required from now on"
-    ]
-    record = tmp_path / "cache" / "seqtag.lock"
-    assert record.read_text() == f"{DIGEST}  corpora/x-1/x-train.txt\n"
-    path.unlink()
-    server.files[PATH] = CONTENT[15:]
-    assert refusal(UNPINNED) == (
-        f"{server.address}{PATH}: expected the SHA-256 {DIGEST}, found "
-        f"{hashlib.sha256(CONTENT[15:]).hexdigest()}; nothing was kept; if the change is intended, "
-        f"remove it from {record}"
-    )
-    assert left_in(tmp_path) == [".lock", "seqtag.lock"]
-    record.unlink()
-    assert fetch(UNPINNED).read_bytes() == CONTENT[15:]
-    record.write_text("<<<<<<< ours\n")
-    assert refusal(UNPINNED) == (
-        f"{record}:1: expected a SHA-256, two blanks and a path, found '<<<<<<< ours'; correct it"
-    )
-
-
-def test_a_file_put_there_by_hand_is_written_down(server, tmp_path):
-    path = local_path(UNPINNED)
-    path.parent.mkdir(parents=True)
-    path.write_bytes(CONTENT)
-    fetch(UNPINNED)
-    assert (tmp_path / "cache" / "seqtag.lock").read_text().startswith(DIGEST)
-    assert server.requests == []
-
-
 @pytest.mark.parametrize(
     ("content", "fault"),
     [

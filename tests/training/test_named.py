@@ -156,16 +156,6 @@ def test_a_training_part_without_tabs_is_refused_with_its_line(mirror):
     assert not trained_path(treebank_of("abaza")).exists()
 
 
-def test_a_part_that_has_gone_is_not_left_out(mirror):
-    model = train_named(treebank_of("abaza"))
-    model.unlink()
-    shutil.rmtree(model.parents[1] / "corpora")
-    (mirror / TREEBANK.format("dev")).unlink()
-    with pytest.raises(CatalogueError, match=r"-dev.conllu: cannot be read \(No such file"):
-        train_named(treebank_of("abaza"))
-    assert not model.exists()
-
-
 def test_files_of_a_folder_are_taken(mirror, tmp_path, monkeypatch, call):
     first = train_named(treebank_of("abaza"))
     monkeypatch.setenv("SEQTAG_CORPORA_MIRROR", str(tmp_path / "gone"))
