@@ -8,23 +8,7 @@ from functools import partial
 from typing import Any
 
 
-class DuplicateKeyError(ValueError):
-    """An object has two fields of the same name, `key`."""
-
-    def __init__(self, key: str):
-        super().__init__(f"duplicate key {key[:60]!a}")
-        self.key = key
-
-
-class NotFiniteError(ValueError):
-    """A number is NaN, infinite, or too large for a float; `number` is its text."""
-
-    def __init__(self, number: str):
-        super().__init__(f"number {number[:60]!r} is not finite")
-        self.number = number
-
-
-def loads(text: str | bytes, *, max_digits: int = 4300, constants: bool = False) -> Any:
+def loads(text: str | bytes, *, max_digits: int = 4300) -> Any:
     """Parse JSON; refuse duplicate keys, NaN, infinity, very long integers and deep nesting.
 
     Parameters
@@ -33,14 +17,11 @@ def loads(text: str | bytes, *, max_digits: int = 4300, constants: bool = False)
         A JSON document, as text or in UTF-8.
     max_digits
         The most characters of an integer. The time of a conversion is quadratic in them.
-    constants
-        Accept ``NaN`` and ``Infinity``, which are not JSON, but which Python writes.
 
     Raises
     ------
     ValueError
-        If the text is not JSON or has one of these; `DuplicateKeyError` and `NotFiniteError` say
-        which.
+        If the text is not JSON or has one of these.
 
     Examples
     --------
@@ -49,7 +30,7 @@ def loads(text: str | bytes, *, max_digits: int = 4300, constants: bool = False)
     >>> loads('{"a": 1, "a": 2}')
     Traceback (most recent call last):
     ...
-    seqtag.storage.strict_json.DuplicateKeyError: duplicate key 'a'
+    ValueError: duplicate key 'a'
     """
     try:
         return json.loads(
@@ -57,7 +38,7 @@ def loads(text: str | bytes, *, max_digits: int = 4300, constants: bool = False)
             object_pairs_hook=_object,
             parse_int=partial(_integer, max_digits),
             parse_float=_number,
-            parse_constant=float if constants else _number,
+            parse_constant=_number,
         )
     except RecursionError:
         msg = "nested too deeply"
@@ -70,7 +51,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise DuplicateKeyError(key)
+                msg = f"duplicate key {key[:60]!a}"
+                raise ValueError(msg)
             seen.add(key)
     return found
 
@@ -85,5 +67,6 @@ def _integer(max_digits: int, text: str) -> int:
 def _number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise NotFiniteError(text)
+        msg = f"number {text[:60]!r} is not finite"
+        raise ValueError(msg)
     return value

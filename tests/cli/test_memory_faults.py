@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests import memory_faults
 from tests.memory_faults import COMMANDS, FINE, Faults
 from tests.strategies import needs_native
 
@@ -31,8 +30,3 @@ def test_commands_end_with_a_message_and_without_half_a_file(faults, name):
     assert len(outcomes) == 8
     assert [(what, fault, found.err) for what, fault, found in outcomes if what not in FINE] == []
     assert any(what == "refused" for what, *_ in outcomes)
-
-
-def test_faults_are_spread_over_all_allocations():
-    assert memory_faults.spread(10, 4) == [1, 3, 6, 8]
-    assert memory_faults.spread(3, 9) == [1, 2, 3]
