@@ -164,24 +164,6 @@ def test_conversion_keeps_chunks_and_comes_back(chunking, source, target):
     assert convert(there, target, source) == labels
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
-    [
-        ("iob1", "I-X B-X I-X O I-Y I-X O"),
-        ("iob2", "B-X B-X I-X O B-Y B-X O"),
-        ("iobes", "S-X B-X E-X O S-Y S-X O"),
-        ("bilou", "U-X B-X L-X O U-Y U-X O"),
-        ("ioe1", "E-X I-X I-X O I-Y I-X O"),
-        ("ioe2", "E-X I-X E-X O E-Y E-X O"),
-        ("bmes", "S-X B-X E-X O S-Y S-X O"),
-        ("bmewo", "W-X B-X E-X O W-Y W-X O"),
-    ],
-)
-def test_convert_by_hand(target, expected):
-    labels = ["B-X", "B-X", "I-X", "O", "B-Y", "B-X", "O"]
-    assert convert(labels, "iob2", target) == expected.split()
-
-
 @pytest.mark.parametrize("source", SCHEMES)
 @pytest.mark.parametrize("target", SCHEMES)
 def test_labels_that_convert_alone_convert_as_in_their_sentence(source, target):
