@@ -135,7 +135,7 @@ LANES = (
                 "tagging.runtime:ModelRuntime.decode_types",
                 "label ids",
             ),
-            Stage("tagging.tables:TablePlan.write", TABLE, "the same lines, labeled"),
+            Stage("tagging.tables:_Lines.write", TABLE, "the same lines, labeled"),
             Stage("storage.output:atomic", TAG, "a file or standard output"),
         ),
     ),

@@ -274,14 +274,14 @@ def _first(character: str) -> str:
     return normal_form(character)[0]
 
 
-def rows_of(text: str) -> CharacterRows:
+def character_rows(text: str) -> CharacterRows:
     r"""Return the positions of the characters of a text; `SEPARATOR` ends a paragraph.
 
     Text without characters has no rows.
 
     Examples
     --------
-    >>> rows = rows_of("a\u0301 b")
+    >>> rows = character_rows("a\u0301 b")
     >>> rows.starts.tolist(), rows.ends.tolist(), rows.gaps.tolist()
     ([0, 3], [2, 4], [2, 1])
     """
@@ -359,21 +359,23 @@ def candidate_of(word: str) -> str:
     ('trả lời', '0d')
     """
     word, _ = spelled_out(word)
-    starts, ends, gaps = rows_of(word)
+    starts, ends, gaps = character_rows(word)
     parts = zip(starts.tolist(), ends.tolist(), (gaps == 1).tolist(), strict=True)
     return "".join(
         " " * spaced + symbol_of(word[a : min(b, a + MOST_CODES)]) for a, b, spaced in parts
     )
 
 
-def columns_of(text: str, tables: Mapping[str, WordTable] | None = None) -> dict[str, list[str]]:
+def character_columns(
+    text: str, tables: Mapping[str, WordTable] | None = None
+) -> dict[str, list[str]]:
     r"""Return the value of each column for each row of a text: the reference for the kernel.
 
     `tables`: word tables in which candidate words are looked up, by name.
 
     Examples
     --------
-    >>> columns = columns_of("It is (no) 1.")
+    >>> columns = character_columns("It is (no) 1.")
     >>> columns["c3"]
     ['it i', 't is', ' is (', 's (n', ' (no', 'no)', 'o) 0', ') 0.', ' 0. \n', '. \n\n']
     >>> columns["k2"][:3], columns["tail"][4:]
@@ -384,11 +386,12 @@ def columns_of(text: str, tables: Mapping[str, WordTable] | None = None) -> dict
     (['0.', '0.'], ['', '(x)'])
 
     >>> from seqtag.tables.table import WordTable
-    >>> found = columns_of("nowhere", {"en": WordTable.of("en", [("no", [""]), ("where", [""])])})
+    >>> table = WordTable.of("en", [("no", [""]), ("where", [""])])
+    >>> found = character_columns("nowhere", {"en": table})
     >>> "".join(found["ends:en"]), "".join(found["begins:en"]), "".join(found["covers:en"])
     ('0200005', '0500000', '2055550')
     """
-    rows = rows_of(text)
+    rows = character_rows(text)
     tables = tables or {}
     columns: dict[str, list[str]] = {name: [] for view in views_with(tables) for name in view}
     spans = [*zip(rows.starts.tolist(), rows.ends.tolist(), strict=True)]
@@ -586,7 +589,7 @@ class Numbering:
         text, added = spelled_out(text)
         if self._native is not None:
             return self._split(self._native, text).without(added), self._native.number()
-        rows, found = rows_of(text).without(added), columns_of(text, self._tables)
+        rows, found = character_rows(text).without(added), character_columns(text, self._tables)
         types = np.zeros((len(self.views), len(rows.starts)), np.int32)
         for row, view, numbers in zip(types, self.views, self._numbers, strict=True):
             values = zip(*[found[name] for name in view], strict=True)

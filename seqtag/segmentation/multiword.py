@@ -35,7 +35,7 @@ from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column, Encoder
 from seqtag.model.container import show
 from seqtag.model.model import fitting, refuse
-from seqtag.segmentation.word_parts import find_in, part_columns, rows_of
+from seqtag.segmentation.word_parts import find_in, part_columns, part_rows
 from seqtag.tables.table import token_columns
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ COLUMNS = ("char", "start", "end", "token", "form", "before", "after")
 LONGEST = 100
 """Tokens of more characters than this are one word."""
 
-_FARTHEST = 12  # distances from either end are counted up to this
-_ENTRY = 100  # bytes of an entry of a set or dict
+_FARTHEST_PLACE = 12  # up to which distances from either end are counted
+_ENTRY_BYTES = 100  # of a set or dict
 _BATCH_TOKENS = 5_000  # tokens decoded in one call of the kernel
 
 _SCRIPT = re.compile(r"(?:[^\\]|\\[^@])*")  # of a label
@@ -202,7 +202,7 @@ def in_context(tokens: Sequence[str], i: int) -> InContext:
     return InContext(tokens[i], before, tokens[i + 1] if i + 1 < len(tokens) else "")
 
 
-def columns_of(
+def letter_columns(
     tokens: Sequence[InContext],
     ambiguous: Set[str],
     names: Sequence[str],
@@ -227,7 +227,7 @@ def columns_of(
     Examples
     --------
     >>> tokens = [in_context(["Its", "a"], i) for i in range(2)]
-    >>> char, after = columns_of(tokens, {"Its"}, ["char", "after"])
+    >>> char, after = letter_columns(tokens, {"Its"}, ["char", "after"])
     >>> char.values(), after.values()
     (['I', 't', 's', 'a'], ['a', 'a', 'a', ''])
     """
@@ -261,9 +261,8 @@ def columns_of(
 
 def _distances(far: NDArray[np.int64]) -> Column:
     """Return distances in characters, with one value for all long ones."""
-    return Column(
-        [str(i) for i in range(_FARTHEST + 1)], np.minimum(far, _FARTHEST).astype(np.int32)
-    )
+    values = [str(i) for i in range(_FARTHEST_PLACE + 1)]
+    return Column(values, np.minimum(far, _FARTHEST_PLACE).astype(np.int32))
 
 
 def _characters(letters: Sequence[Sequence[str]]) -> Column:
@@ -306,7 +305,7 @@ class _Known:
             for token in tokens:
                 if token not in self._numbers:
                     self._numbers[token] = len(self._numbers)
-                    self._bytes += _ENTRY + getsizeof(token)
+                    self._bytes += _ENTRY_BYTES + getsizeof(token)
             numbers = np.array([self._numbers[token] for token in tokens], np.int32)
         single = self._single
         most = int(numbers.max(initial=0))
@@ -318,7 +317,8 @@ class _Known:
         """Note the words of tokens that are not one word."""
         found = {token: words for token, words in found.items() if len(words) != 1}
         self.words.update(found)
-        self._bytes += sum(map(getsizeof, chain(found, *found.values()))) + _ENTRY * len(found)
+        sizes = map(getsizeof, chain(found, *found.values()))
+        self._bytes += sum(sizes) + _ENTRY_BYTES * len(found)
 
 
 class Splitter:
@@ -450,9 +450,9 @@ class Splitter:
             ambiguous = {each.token for each in given} if is_open else frozenset[str]()
             parts: dict[str, Column] = {}
             for table, find in self._find.items():
-                rows = {t: rows_of(letters_of(t), find) for t in {each.token for each in given}}
+                rows = {t: part_rows(letters_of(t), find) for t in {each.token for each in given}}
                 parts |= part_columns((rows[each.token] for each in given), table)
-            columns = columns_of(given, ambiguous, names, parts)
+            columns = letter_columns(given, ambiguous, names, parts)
             for name, column in zip(names, columns, strict=True):
                 encoder.extend(name, 0, column.types)
             types = np.array([column.ids for column in columns], np.int32)

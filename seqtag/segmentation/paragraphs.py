@@ -25,9 +25,9 @@ _LONGEST_WORD = 24  # characters; a longer first word of a line may have been br
 _WRAPPED = 0.8  # share of the lines that must be as full as they could be
 _CONTINUED = 1 / 3  # share of the lines of running text that must continue in lower case
 _PROSE = 0.1  # share of them among all lines; the others may be lists, tables or code
-_FEW = 3  # spaces in a line of running text
+_FEW_SPACES = 3  # in a line of running text
 _END = re.compile(r"[.!?…:;。．！？：；｡؟؛۔।॥՝։።፧။។]\W*$")
-_TAIL = 8  # characters in which it is searched for
+_TAIL_CHARACTERS = 8  # in which it is searched for
 
 
 class Finding(NamedTuple):
@@ -105,12 +105,12 @@ def _first_word(line: str) -> int:
 def _is_running(line: str) -> bool:
     """Return whether a line is long enough for running text; some scripts have no spaces."""
     spaces = line.count(" ")
-    return spaces >= _FEW or len(line) > (_LONGEST_WORD if spaces else _LONGEST_WORD // 2)
+    return spaces >= _FEW_SPACES or len(line) > (_LONGEST_WORD if spaces else _LONGEST_WORD // 2)
 
 
 def _ends(line: str) -> bool:
     """Return whether a line ends with the end of a sentence, and quotation marks or brackets."""
-    return _END.search(line[-_TAIL:]) is not None
+    return _END.search(line[-_TAIL_CHARACTERS:]) is not None
 
 
 def check_mode(mode: str) -> str:

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
     Positions = NDArray[np.int64]
 
-_BLOCK = 1 << 16  # characters of text segmented at a time
-_LONGEST = 1 << 16  # characters of a sentence; longer ones are cut, to limit memory of taggers
-_MARGIN = 200  # characters that a cut leaves after it
+_BLOCK_CHARACTERS = 1 << 16  # of text that is segmented at a time
+_LONGEST_SENTENCE = 1 << 16  # characters; longer ones are cut, to limit memory of taggers
+_MARGIN_CHARACTERS = 200  # that a cut leaves after it
 
 _MARK = "\ufeff"  # byte order mark: white space, wherever it is
 _PARAGRAPH = "# newpar\n"
@@ -283,11 +283,11 @@ class SegmentedText(_Conllu):
         """
         window = _Window(mode)
         for piece in self.pieces():
-            for at in range(0, len(piece), _BLOCK):
-                part = piece[at : at + _BLOCK]
+            for at in range(0, len(piece), _BLOCK_CHARACTERS):
+                part = piece[at : at + _BLOCK_CHARACTERS]
                 window.add(part)
-                waits = at + _BLOCK >= len(piece) and not self._ready()
-                if not waits and (len(window) < _BLOCK or part.isspace()):
+                waits = at + _BLOCK_CHARACTERS >= len(piece) and not self._ready()
+                if not waits and (len(window) < _BLOCK_CHARACTERS or part.isspace()):
                     continue
                 paragraphs = None if waits else window.take_paragraphs()
                 if paragraphs is not None:
@@ -341,16 +341,17 @@ class SegmentedText(_Conllu):
         white space that follows then precedes the next token.
         """
         text, begin = window.text, window.begin
+        is_endless = len(window) > _LONGEST_SENTENCE + _MARGIN_CHARACTERS
         starts, ends, bounds = self._segmenter.segment(text, begin=begin, final=final)
         if len(bounds):
             bounds = self._shortened(starts, ends, bounds)
-        elif (final or len(window) > _LONGEST + _MARGIN) and text[begin:].strip():
+        elif (final or is_endless) and text[begin:].strip():
             starts, ends, bounds = self._segmenter.segment(text, begin=begin)
             if not len(bounds):  # marks, and the letter that they are on was cut off
                 starts, ends, bounds = self._segmenter.segment(text[begin:])
                 starts, ends = starts + begin, ends + begin
             bounds = self._shortened(starts, ends, bounds)
-            certain = bounds[ends[bounds - 1] <= len(text) - _MARGIN]
+            certain = bounds[ends[bounds - 1] <= len(text) - _MARGIN_CHARACTERS]
             bounds, waits = (certain if len(certain) else bounds), True  # or a token is cut
         if len(bounds) and not (waits or final) and not text[ends[-1] :].strip():
             bounds = bounds[:-1]
@@ -366,19 +367,18 @@ class SegmentedText(_Conllu):
     ) -> NDArray[np.int64]:
         """Return the ends of sentences, with more where one is too long for the taggers."""
         firsts = np.append(0, bounds[:-1])
-        too_long = np.flatnonzero(ends[bounds - 1] - starts[firsts] > _LONGEST)
+        too_long = np.flatnonzero(ends[bounds - 1] - starts[firsts] > _LONGEST_SENTENCE)
         cuts = []
         for sentence in too_long.tolist():
             at, last = int(firsts[sentence]), int(bounds[sentence])
-            while ends[last - 1] - starts[at] > _LONGEST and at + 1 < last:
-                fitting = int(np.searchsorted(ends, starts[at] + _LONGEST, "right"))
+            while ends[last - 1] - starts[at] > _LONGEST_SENTENCE and at + 1 < last:
+                fitting = int(np.searchsorted(ends, starts[at] + _LONGEST_SENTENCE, "right"))
                 at = max(fitting, at + 1)
                 cuts.append(at)
         if not cuts:
             return bounds
-        _log.warning(
-            "%s: a sentence of more than %s characters was cut", self.source, f"{_LONGEST:,}"
-        )
+        most = f"{_LONGEST_SENTENCE:,}"
+        _log.warning("%s: a sentence of more than %s characters was cut", self.source, most)
         return np.union1d(bounds, np.array(cuts, np.int64))
 
 
@@ -546,7 +546,7 @@ class _Window:
 
 _OTHER_SPACE = re.compile(r"[^\S \u00a0\u2000-\u200a\u202f\u205f\u3000]|\s{2}|\ufeff")
 _BLANKS = "\t_" * 7
-_MOST_KNOWN = 1000  # kinds of white space remembered
+_MOST_SPACES = 1000  # kinds of white space remembered
 
 
 class ConlluWriter:
@@ -622,7 +622,7 @@ class ConlluWriter:
             misc = self._misc.get(spaces)
             if misc is None:
                 misc = "_" if self._normalized else f"SpacesAfter={escape_spaces(spaces)}"
-                if len(self._misc) < _MOST_KNOWN:
+                if len(self._misc) < _MOST_SPACES:
                     self._misc[spaces] = misc
             items = [misc]
             if self._has_ranges:

@@ -55,8 +55,8 @@ UNKNOWN, NOTHING = "-", "."
 """Role counts of texts that are no words, and of the empty text."""
 
 _ROLES = "FBML"
-_LONGEST = 16  # characters of a word inside a token
-_SHOWN, _SHOWN_AROUND = 6, 5  # longest lengths that columns tell apart
+_LONGEST_WORD = 16  # characters of a word inside a token
+_SHOWN_LENGTH, _SHOWN_AROUND = 6, 5  # longest lengths that columns tell apart
 _AS_TOKEN = re.compile("^F[123]")
 
 Row = tuple[str, ...]
@@ -139,7 +139,7 @@ def find_in(table: WordTable) -> Find:
     return lambda texts: [values[i] for i in table.slots(backend.hash_strings(texts)).tolist()]
 
 
-def rows_of(letters: Sequence[str], find: Find) -> list[Row]:
+def part_rows(letters: Sequence[str], find: Find) -> list[Row]:
     """Return the columns of each character of a token.
 
     Parameters
@@ -152,7 +152,7 @@ def rows_of(letters: Sequence[str], find: Find) -> list[Row]:
     Examples
     --------
     >>> counts = PartCounts([["im"], ["in", "dem"], ["zu", "dem"], ["dem"]])
-    >>> rows_of("zudem", find_in(counts.table()))[1]
+    >>> part_rows("zudem", find_in(counts.table()))[1]
     ('F1L2', 'B1', '-', '3e', 'F1L2', '2s', 'B1', '0', '')
     """
     count = len(letters)
@@ -162,7 +162,7 @@ def rows_of(letters: Sequence[str], find: Find) -> list[Row]:
     spans = [
         (i, j)
         for i in range(count)
-        for j in (*range(i + 1, min(count, i + 1 + _LONGEST) if i else count), count)
+        for j in (*range(i + 1, min(count, i + 1 + _LONGEST_WORD) if i else count), count)
     ]
     found = find([text[at[i] : at[j]] for i, j in spans])
     roles = dict(zip(spans, found, strict=True))
@@ -171,10 +171,10 @@ def rows_of(letters: Sequence[str], find: Find) -> list[Row]:
 
     ends, begins, covers = ([("0", "")] * count for _ in range(3))
     for i, j in reversed(known):  # of those that end at a place, the longest comes last
-        ends[j - 1] = f"{min(j - i, _SHOWN)}{'s' * (not i)}", roles[i, j]
+        ends[j - 1] = f"{min(j - i, _SHOWN_LENGTH)}{'s' * (not i)}", roles[i, j]
     for i, j in known:  # of those that begin at a place, the longest comes last
         if i:
-            begins[i - 1] = f"{min(j - i, _SHOWN)}{'e' * (j == count)}", roles[i, j]
+            begins[i - 1] = f"{min(j - i, _SHOWN_LENGTH)}{'e' * (j == count)}", roles[i, j]
     known.sort(key=lambda span: span[1] - span[0], reverse=True)
     for i, j in known:  # of those that cover a place, the longest comes first
         for k in range(i, j - 1):
@@ -200,7 +200,7 @@ def part_columns(rows: Iterable[Iterable[Row]], table: str) -> dict[str, Column]
     Parameters
     ----------
     rows
-        The rows of each token, see `rows_of`; there must be at least one.
+        The rows of each token, see `part_rows`; there must be at least one.
     table
         Name of the word table.
     """

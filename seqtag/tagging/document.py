@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -96,13 +97,6 @@ class DocumentSpan(NamedTuple):
     words: tuple[Word, ...]
 
 
-class _Place(NamedTuple):
-    """Position of a word in a text."""
-
-    start: int
-    end: int
-
-
 class DocumentSentence:
     """A sentence: a sequence of words.
 
@@ -126,12 +120,12 @@ class DocumentSentence:
     """
 
     def __init__(self, conllu: str, offset: int):
-        self._conllu = conllu
+        self._conllu, self._offset = conllu, offset
         self._misc: list[str] = []  # of each word
         words: list[Word] = []
         left = 0  # words of the current token that are still to come
         start = end = offset
-        for line in conllu.split("\n"):
+        for line in conllu.split("\n"):  # as `_tokens_of`, but twice as fast
             if not line or line[0] == "#":
                 continue
             number, form, lemma, upos, xpos, feats, _, _, _, misc = line.split("\t")
@@ -154,36 +148,18 @@ class DocumentSentence:
     @cached_property
     def tokens(self) -> tuple[DocumentToken, ...]:
         """Its tokens; made when they are first used."""
-        tokens: list[DocumentToken] = []
-        first = 0
-        for (_, _, token), count in self._written():
-            words = self.words[first : first + count]
-            tokens.append(DocumentToken(token, words[0].start, words[0].end, words))
-            first += count
-        return tuple(tokens)
+        words = iter(self.words)
+        return tuple(
+            DocumentToken(each.text, each.start, each.end, tuple(islice(words, len(each.rows))))
+            for each in _tokens_of(self._conllu, self._offset)
+        )
 
     @cached_property
     def text(self) -> str:
         """As it is written."""
-        pieces = [
-            piece
-            for (after, before, token), _ in self._written()
-            for piece in (before, token, after)
-        ]
+        tokens = _tokens_of(self._conllu, self._offset)
+        pieces = [piece for each in tokens for piece in (each.before, each.text, each.after)]
         return "".join(pieces[1:-1])
-
-    def _written(self) -> Iterator[tuple[tuple[str, str, str], int]]:
-        """Yield the result of `spaces_of` for each token, and the number of its words."""
-        left = 0  # words of the current multiword token
-        for line in self._conllu.split("\n"):
-            if not line or line[0] == "#":
-                continue
-            if left:
-                left -= 1
-                continue
-            number, form, *_, misc = line.split("\t")
-            left = _words_of(number) if "-" in number else 0
-            yield spaces_of(form, misc), left or 1
 
     @cached_property
     def _sentence(self) -> Sentence:
@@ -245,6 +221,39 @@ def _words_of(number: str) -> int:
     """Return the number of words of a multiword token, given its ID."""
     first, _, last = number.partition("-")
     return int(last) - int(first) + 1
+
+
+class _Token(NamedTuple):
+    """A token of CoNLL-U: its text, the white space around it, its place, the rows of its words."""
+
+    text: str
+    before: str
+    after: str
+    start: int
+    end: int
+    rows: list[list[str]]
+
+
+def _tokens_of(conllu: str, offset: int) -> list[_Token]:
+    """Return the tokens of a sentence of CoNLL-U that begins at some place of a text."""
+    tokens: list[_Token] = []
+    left = 0  # words of the current token that are still to come
+    for line in conllu.split("\n"):
+        if not line or line[0] == "#":
+            continue
+        row = line.split("\t")
+        if not left:
+            after, before, text = spaces_of(row[1], row[9])
+            start = offset + len(before)
+            end = start + len(text)
+            offset, left = end + len(after), 1
+            tokens.append(_new(_Token, (text, before, after, start, end, [])))
+            if "-" in row[0]:
+                left = _words_of(row[0])
+                continue
+        tokens[-1].rows.append(row)
+        left -= 1
+    return tokens
 
 
 def sentences_in(conllu: str) -> Iterator[Sentence]:
@@ -434,41 +443,33 @@ class Document:
         units = _units_before(self.text, OFFSETS[offsets])
         offset = 0
         for block in _blocks(self._conllu):
-            rows = [line.split("\t") for line in block.split("\n") if line[0] != "#"]
-            words = [row for row in rows if "-" not in row[0]]
+            tokens = _tokens_of(block, offset)
+            offset = tokens[-1].end + len(tokens[-1].after)
+            rows = [row for token in tokens for row in token.rows]
             labels = {}
             for name, column, key in sources:
-                labels[name] = [row[column] for row in words]
+                labels[name] = [row[column] for row in rows]
                 if key:
                     labels[name] = values_of(labels[name], key)
                 if name in self._schemes:
                     labels[name] = [OUTSIDE if each == "_" else each for each in labels[name]]
             columns = [*labels.items()]
-            tokens: list[dict[str, Any]] = []
-            places: list[_Place] = []  # of the token of each word
-            left = 0  # words of the current token that are still to come
-            for row in rows:
-                if not left:
-                    after, before, text = spaces_of(row[1], row[9])
-                    start = offset + len(before)
-                    end = start + len(text)
-                    offset, left = end + len(after), 1
-                    of_token: list[dict[str, Any]] = []
-                    at = {"text": text, "start": units[start], "end": units[end]}
-                    tokens.append(at | {"words": of_token})
-                    if "-" in row[0]:
-                        left = _words_of(row[0])
-                        continue
-                number = len(places)
-                of_word = {name: values[number] for name, values in columns}
-                of_token.append({"form": row[1], "labels": of_word})
-                places.append(_new(_Place, (start, end)))
-                left -= 1
+            number = 0
+            shown: list[dict[str, Any]] = []
+            for token in tokens:
+                words = []
+                for row in token.rows:
+                    of_word = {name: column[number] for name, column in columns}
+                    words.append({"form": row[1], "labels": of_word})
+                    number += 1
+                at = {"text": token.text, "start": units[token.start], "end": units[token.end]}
+                shown.append(at | {"words": words})
             sentence: dict[str, Any] = {
-                "text": self.text[places[0].start : places[-1].end],
-                "tokens": tokens,
+                "text": self.text[tokens[0].start : tokens[-1].end],
+                "tokens": shown,
             }
             if self._schemes:
+                places = [token for token in tokens for _ in token.rows]
                 sentence["spans"] = {
                     name: [
                         {

@@ -25,7 +25,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.engine.keys import keys
 from seqtag.errors import SeqtagError, did_you_mean
 from seqtag.features.encoder import Encoder
-from seqtag.tagging.encode import allowed_of, columns_of
+from seqtag.tagging.encode import allowed_of, batches, columns_of, rows_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,16 +106,8 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return a dictionary for JSON; an infinite margin is None."""
-        return {
-            "token": self.token,
-            "word": self.word,
-            "label": self.label,
-            "rival": self.rival,
-            "written": self.written,
-            "written_rival": self.written_rival,
-            "margin": self.margin if isfinite(self.margin) else None,
-            "rows": [row._asdict() for row in self.rows],
-        }
+        margin = self.margin if isfinite(self.margin) else None
+        return {**vars(self), "margin": margin, "rows": [row._asdict() for row in self.rows]}
 
     def to_text(self, top: int | None = None) -> str:
         """Format it as a table: a row for each feature, at most `top`, and the sums of all."""
@@ -126,16 +118,11 @@ class Explanation:
             rest = self.rows[len(shown) :]
             cells.append((f"{len(rest)} more", *_sums(rest)))
         cells.append(("sum", *_sums(self.rows)))
-        width = max(len("feature"), *(len(name) for name, _, _ in cells))
-        columns = [max(10, len(self.label) + 2), max(10, len(rival) + 2), 12]
-        heading = "".join(
-            text.rjust(size)
-            for text, size in zip((self.label, rival, "difference"), columns, strict=True)
-        )
-        lines = [f"{'feature':<{width}}{heading}"]
-        for name, a, b in cells:
-            numbers = zip((f"{a:g}", f"{b:g}", f"{a - b:+g}"), columns, strict=True)
-            lines.append(f"{name:<{width}}" + "".join(text.rjust(size) for text, size in numbers))
+        table = [("feature", self.label, rival, "difference")]
+        table += [(name, f"{a:g}", f"{b:g}", f"{a - b:+g}") for name, a, b in cells]
+        width = max(len(row[0]) for row in table)
+        first, second = (max(10, len(name) + 2) for name in (self.label, rival))
+        lines = [f"{a:<{width}}{b:>{first}}{c:>{second}}{d:>12}" for a, b, c, d in table]
         margin = (
             f"{self.margin:g}" if isfinite(self.margin) else "infinite: no other label is allowed"
         )
@@ -360,7 +347,7 @@ def _weight(rows: Rows, key: Any, column: int, parts: LabelComponents | None = N
 
 
 # ------------------------------------------------------------------- names of features
-_BATCH_SENTENCES = 2000  # whose keys are computed at once
+_BATCH_TOKENS = 40_000  # whose keys are computed at once
 
 
 class Weight(NamedTuple):
@@ -399,48 +386,30 @@ def names_of(model: Model, sentences: Iterable[AnySentence]) -> dict[int, str]:
     True
     """
     names: dict[int, str] = {}
-    encoder = Encoder(model.compiled, backend.hash_strings)
-    batch: list[Sequence[Sequence[str]]] = []
-    for sentence in sentences:
-        batch.append(columns_of(sentence, model.compiled.columns))
-        if len(batch) == _BATCH_SENTENCES:
-            _name(model, encoder, batch, names)
-            batch = []
-    if batch:
-        _name(model, encoder, batch, names)
-    return names
-
-
-def _name(
-    model: Model,
-    encoder: Encoder,
-    batch: Sequence[Sequence[Sequence[str]]],
-    out_names: dict[int, str],
-) -> None:
-    """Add the names of the features of sentences, given as columns."""
-    compiled = model.compiled
-    ptr = pointers(len(each[0]) for each in batch)
-    columns = [[each[c] for each in batch] for c in range(len(compiled.columns))]
-    types = encoder.encode(columns, int(ptr[-1]))
-    templates = model.templates.templates
+    compiled, templates = model.compiled, model.templates.templates
+    encoder = Encoder(compiled, backend.hash_strings)
     kinds = (
         (model.weights.emission, compiled.templates, [t for t in templates if not t.label_offsets]),
         (model.weights.edge, compiled.edges, [t for t in templates if t.label_offsets and t.terms]),
     )
-    for (rows, terms, written), plan in zip(kinds, compiled.key_plans(), strict=True):
-        found = keys(plan, types, encoder.hashes, ptr)
-        for number, (template, term) in enumerate(zip(written, terms, strict=True)):
-            distinct, first = np.unique(found[:, number], return_index=True)
-            at = np.searchsorted(
-                rows.keys, distinct
-            )  # not isin: it would sort all keys of the model
-            known = np.append(rows.keys, np.uint64(0))[at] == distinct
-            for key, n in zip(distinct[known].tolist(), first[known].tolist(), strict=True):
-                if key not in out_names:
-                    s = int(np.searchsorted(ptr, n, side="right")) - 1
-                    here = slice(int(ptr[s]), int(ptr[s + 1]))
-                    one = Encoded(batch[s], types[:, here], encoder.hashes)
-                    out_names[key] = feature_text(compiled, template, term, one, n - here.start)
+    for batch in batches(sentences, _BATCH_TOKENS):
+        columns = rows_of_columns(batch, compiled.columns)
+        ptr = pointers(map(len, columns[0]))
+        types = encoder.encode(columns[: len(compiled.columns)], int(ptr[-1]))
+        for (rows, terms, written), plan in zip(kinds, compiled.key_plans(), strict=True):
+            found = keys(plan, types, encoder.hashes, ptr)
+            for number, (template, term) in enumerate(zip(written, terms, strict=True)):
+                distinct, first = np.unique(found[:, number], return_index=True)
+                at = np.searchsorted(rows.keys, distinct)  # isin would sort all keys of the model
+                known = np.append(rows.keys, np.uint64(0))[at] == distinct
+                for key, n in zip(distinct[known].tolist(), first[known].tolist(), strict=True):
+                    if key not in names:
+                        s = int(np.searchsorted(ptr, n, side="right")) - 1
+                        here = slice(int(ptr[s]), int(ptr[s + 1]))
+                        values = [each[s] for each in columns]
+                        one = Encoded(values, types[:, here], encoder.hashes)
+                        names[key] = feature_text(compiled, template, term, one, n - here.start)
+    return names
 
 
 def weights_of(

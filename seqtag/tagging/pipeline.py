@@ -64,6 +64,8 @@ class Pipeline:
 
     Attributes
     ----------
+    source : str
+        Name of the file.
     segmenter : Segmenter or None
         Finds tokens and sentences; without one, texts are cut by the rules of NLTK.
     splitter : Splitter or None
@@ -95,7 +97,7 @@ class Pipeline:
         self, models: Sequence[Model], source: str = "<model>", *, hidden: Container[str] = ()
     ):
         self.models = tuple(models)
-        self._source = source
+        self.source = source
         taken = [name for model in models for name in model.column.columns if name in _TEXT_COLUMNS]
         if taken:
             msg = (
@@ -198,7 +200,7 @@ class Pipeline:
                 f"{did_you_mean(part, named)}"
             )
             raise SeqtagError(msg)
-        return Tagger(named[part].model, self._source)
+        return Tagger(named[part].model, self.source)
 
     # ----------------------------------------------------------------- tagging
     def __call__(self, text: str, *, paragraphs: str = "auto") -> Document:
@@ -624,7 +626,7 @@ def _only(loaded: Sequence[Any], only: Sequence[str]) -> list[Any]:
     for each in loaded:
         kept = [model for model in each.models if model.column.name in needed]
         if kept and isinstance(each, Pipeline):
-            found.append(Pipeline(kept, each._source, hidden=hidden))
+            found.append(Pipeline(kept, each.source, hidden=hidden))
         elif isinstance(each, Tagger) and kept:
             found.append(Tagger(each.model, hidden=True) if each.label in hidden else each)
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from sys import getsizeof
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -53,7 +54,7 @@ _SEPARATORS = {  # between fields and between words, and after a sentence, as th
 }
 _NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows only if there are no others
 _MISC = CONLLU.index("misc")
-_MANY = 3  # taggers, of which none takes most of the time
+_MANY_TAGGERS = 3  # so many that none of them takes most of the time
 
 
 def names_shown(names: Sequence[str], form: Format) -> list[str]:
@@ -121,13 +122,21 @@ class _Filled(NamedTuple):
 class _Target(NamedTuple):
     """A column to write: its place (-1: after the last), its tagger, the bytes of each label.
 
-    `key`: a key of MISC that the labels are the values of, or an empty string.
+    `key`: a key of MISC that the labels are the values of, or an empty string; `lacks_outside`:
+    whether words outside of chunks lack it.
     """
 
     column: int
     tagger: int
     names: list[bytes]
     key: str
+    lacks_outside: bool
+
+    def items(self, labels: Sequence[str], cells: Sequence[str]) -> list[str]:
+        """Return cells of MISC with labels as values of the key."""
+        values = [None if self.lacks_outside and label == OUTSIDE else label for label in labels]
+        pairs = zip(cells, values, strict=True)
+        return [with_value(cell, self.key, value) for cell, value in pairs]
 
 
 class _Written(NamedTuple):
@@ -170,6 +179,100 @@ class _Combined:
         self.nbytes += sum(map(getsizeof, written)) + _ENTRY_BYTES * len(new)
         names = list(map(self._written.__getitem__, numbers))
         return _Written(which.reshape(-1).astype(np.int32), names), written
+
+
+class _Lines:
+    """Output that is the lines of the file with labels spliced into them.
+
+    Attributes
+    ----------
+    reads
+        Columns of the file that it needs.
+    places
+        Columns that are replaced, by number; None if words alone are scanned.
+    excludes
+        Characters that values cannot have.
+    has_room
+        Whether the format has room for all labels.
+    """
+
+    renders_words = False
+
+    def __init__(self, stream: SentenceStream, to: str | None, targets: Sequence[_Target]):
+        self.reads = ["misc"] if any(target.key for target in targets) else []
+        self.places: list[int] | None = [target.column for target in targets]
+        self.excludes = f"{stream.separator}\t\r\n"
+        is_kept = to is None or (to == "conllu" and stream.columns == CONLLU)
+        fits = stream.extensible or min(self.places, default=0) >= 0
+        self.has_room = is_kept and fits and bool(stream.separator)
+
+    def write(
+        self,
+        block: Block,  # noqa: ARG002
+        scanned: Scanned,
+        labels: Sequence[_Written],
+    ) -> Callable[[int], bytes]:
+        """Return the function that returns the block of a `TaggedBlock`."""
+        text = scanned.rows.splice(labels)
+        return lambda _: text
+
+
+class _Words:
+    """Output that is words and labels alone, as the kernel writes them; otherwise as `_Lines`."""
+
+    renders_words = True
+
+    def __init__(
+        self,
+        stream: SentenceStream,
+        to: str,
+        targets: Sequence[_Target],
+        names: Sequence[str],
+        *,
+        is_bare: bool,
+    ):
+        self._to, self._targets, self._names, self._is_bare = to, targets, names, is_bare
+        self._columns = [
+            CONLLU.index(name) if name in CONLLU else _MISC if split_key(name, CONLLU) else -1
+            for name in names
+        ]
+        self.reads = [] if is_bare else ["form"]
+        self.places = None if is_bare else [stream.columns.index("form")]
+        self.excludes = FORMATS[to].excludes
+        self.has_room = {
+            "conllu": all(1 < place <= _MISC for place in self._columns),
+            "tagged": bool(names),
+            "tsv": "sentence" not in names,
+            "jsonl": not {*names} & {*JSON_KEYS},
+        }.get(to, True)
+
+    def write(
+        self, block: Block, scanned: Scanned, labels: Sequence[_Written]
+    ) -> Callable[[int], bytes]:
+        """Return the function that returns the block of a `TaggedBlock`."""
+        rows, to = scanned.rows, self._to
+        if to == "conllu":
+            labels = [self._as_item(*each) for each in zip(self._targets, labels, strict=True)]
+            written = partial(rows.conllu, self._columns, labels)
+            return lambda before: written(*block.comments(before))
+        if to == "jsonl":
+            return partial(rows.json, [name.encode() for name in self._names], labels)
+        if to == "tsv":
+            head = "\t".join(["sentence", "form", *self._names]).encode() + b"\n"
+            lines = partial(rows.lines, labels, *_SEPARATORS[to])
+            return lambda before: (text := lines(before)) and head + text
+        words = rows if self._is_bare else rows.words()
+        text = words.lines(labels, *_SEPARATORS[to], None)
+        return lambda _: text
+
+    @staticmethod
+    def _as_item(target: _Target, written: _Written) -> _Written:
+        """Return the labels of a key as items of MISC."""
+        if not target.key:
+            return written
+        labels = [*map(bytes.decode, written.names)]
+        cells = target.items(labels, ["_"] * len(labels))
+        return written._replace(names=[cell.encode() for cell in cells])
 
 
 class TablePlan:
@@ -221,6 +324,7 @@ class TablePlan:
                 filled[name].tagger,
                 [value.encode() for value in filled[name].names],
                 keys[name],
+                self.taggers[filled[name].tagger].model.training.get("lacks_outside", False),
             )
             for name, base in ((each, "misc" if keys[each] else each) for each in shown)
         ]
@@ -229,35 +333,19 @@ class TablePlan:
             if number in needed:
                 needed |= {source.tagger for source in found if isinstance(source, _Filled)}
         self.needed = sorted(needed)
-        self._words_to = ""  # the format to write words and labels in, if there is nothing else
-        self._is_bare = stream.is_bare and not {*self.read} - {"form"}
-        keeps_forms = "form" in stream.columns and "form" not in filled
-        if keeps_forms and self._is_bare:
-            self._words_to = to or (stream.format if stream.is_table else "")
-        elif keeps_forms and stream.is_table and to in ("tokens", "tagged"):
-            self._words_to = to
-            self.read += {"form"} - {*self.read}
-        self._shown = shown
-        self._columns = [
-            CONLLU.index(name) if name in CONLLU else _MISC if split_key(name, CONLLU) else -1
-            for name in shown
-        ]
-        if self._words_to in ("conllu", "jsonl", *_SEPARATORS):
-            self._excluded = FORMATS[self._words_to].excludes
-            has_room = {
-                "conllu": all(1 < place <= _MISC for place in self._columns),
-                "tagged": bool(shown),
-                "tsv": "sentence" not in shown,
-                "jsonl": not {*shown} & {*JSON_KEYS},
-            }.get(self._words_to, True)
-        else:
-            self._words_to = ""
-            self._excluded = f"{stream.separator}\t\r\n"
-            has_room = (to is None or (to == "conllu" and stream.columns == CONLLU)) and (
-                stream.extensible or all(target.column >= 0 for target in self.targets)
-            )
-            self.read += {"misc"} - {*self.read} if any(keys.values()) else ()
-        self.possible = has_room and bool(self.read or not needed) and self._is_possible(filled)
+        is_bare = stream.is_bare and not {*self.read} - {"form"}
+        words_to = None
+        if "form" in stream.columns and "form" not in filled:
+            if is_bare:
+                words_to = to or (stream.format if stream.is_table else None)
+            elif stream.is_table and to in ("tokens", "tagged"):
+                words_to = to
+        self.output: _Words | _Lines = _Lines(stream, to, self.targets)
+        if words_to in ("conllu", "jsonl", *_SEPARATORS):
+            self.output = _Words(stream, words_to, self.targets, shown, is_bare=is_bare)
+        self.read += {*self.output.reads} - {*self.read}
+        can_read = bool(self.read or not needed)
+        self.possible = self.output.has_room and can_read and self._is_possible(filled)
 
     def _is_possible(self, filled: Mapping[str, _Filled]) -> bool:
         """Return whether all columns can be read and written, and no key of MISC is in the way.
@@ -281,70 +369,23 @@ class TablePlan:
             )
         )
 
-    def items_of(self, target: _Target) -> Callable[[list[str], list[str]], list[str]]:
-        """Return the function that returns cells of MISC with labels as values of a key."""
-        lacks = self.taggers[target.tagger].model.training.get("lacks_outside")
-
-        def items(labels: list[str], cells: list[str]) -> list[str]:
-            values = [None if lacks and label == OUTSIDE else label for label in labels]
-            pairs = zip(cells, values, strict=True)
-            return [with_value(cell, target.key, value) for cell, value in pairs]
-
-        return items
-
     def can_write(self, values: Sequence[str]) -> bool:
         """Return whether all values can be written as they are."""
-        return bad_value(values, self._excluded) is None
-
-    def accepts(self, scanned: Scanned) -> bool:
-        """Return whether all words can be written as they are, and no sentence is too long."""
-        if not self._words_to:
-            return True
-        words = scanned.new[0 if self._is_bare else self.read.index("form")]
-        is_too_long = scanned.lengths.max(initial=0) > self._stream.limits.sentence
-        return not is_too_long and self.can_write(words)
+        return bad_value(values, self.output.excludes) is None
 
     def scanner(self) -> BlockScanner | WordBlockScanner:
         """Return a scanner for the file."""
-        if self._words_to and self._is_bare:
+        if self.output.places is None:
             return WordBlockScanner()
-        places = [target.column for target in self.targets]
-        if self._words_to:
-            places = [self._stream.columns.index("form")]
-        return BlockScanner(self._stream, self.read, places)
+        return BlockScanner(self._stream, self.read, self.output.places)
 
-    def write(
-        self,
-        block: Block,
-        scanned: Scanned,
-        labels: Sequence[_Written],
-    ) -> Callable[[int], bytes]:
-        """Return the function that returns the block of a `TaggedBlock`."""
-        rows, to = scanned.rows, self._words_to
-        if not to:
-            text = rows.splice(labels)
-            return lambda _: text
-        if to == "conllu":
-            labels = [self._as_item(*each) for each in zip(self.targets, labels, strict=True)]
-            written = partial(rows.conllu, self._columns, labels)
-            return lambda before: written(*block.comments(before))
-        if to == "jsonl":
-            return partial(rows.json, [name.encode() for name in self._shown], labels)
-        if to == "tsv":
-            head = "\t".join(["sentence", "form", *self._shown]).encode() + b"\n"
-            lines = partial(rows.lines, labels, *_SEPARATORS[to])
-            return lambda before: (text := lines(before)) and head + text
-        words = rows if self._is_bare else rows.words()
-        text = words.lines(labels, *_SEPARATORS[to], None)
-        return lambda _: text
-
-    def _as_item(self, target: _Target, written: _Written) -> _Written:
-        """Return the labels of a key as items of MISC."""
-        if not target.key:
-            return written
-        labels = [*map(bytes.decode, written.names)]
-        cells = self.items_of(target)(labels, ["_"] * len(labels))
-        return written._replace(names=[cell.encode() for cell in cells])
+    def accepts(self, scanned: Scanned) -> bool:
+        """Return whether all words can be written as they are, and no sentence is too long."""
+        if not self.output.renders_words:
+            return True
+        words = scanned.new[self.read.index("form") if "form" in self.read else 0]
+        is_too_long = scanned.lengths.max(initial=0) > self._stream.limits.sentence
+        return not is_too_long and self.can_write(words)
 
     def workspaces(self) -> list[Workspace]:
         """Return an empty workspace for each tagger."""
@@ -352,13 +393,13 @@ class TablePlan:
 
     def combined(self) -> dict[int, _Combined]:
         """Return the writers of labels that depend on another column, by number of the tagger."""
-        keyed = () if self._words_to else [target for target in self.targets if target.key]
+        keyed = () if self.output.renders_words else filter(attrgetter("key"), self.targets)
         return {
             number: _Combined(tagger.model.labels, tagger.model.coding.decode)
             for number, tagger in enumerate(self.taggers)
             if tagger.model.coding.needs_forms
         } | {
-            target.tagger: _Combined([*map(bytes.decode, target.names)], self.items_of(target))
+            target.tagger: _Combined([*map(bytes.decode, target.names)], target.items)
             for target in keyed
         }
 
@@ -379,7 +420,7 @@ class TableTaggers:
         self._plan: TablePlan | None = None
         # Two threads take turns at several taggers and seldom wait: each sums the weights of a
         # word for both. With one or two taggers they would wait.
-        users = 2 if threads > 1 and len(taggers) >= _MANY else 1
+        users = 2 if threads > 1 and len(taggers) >= _MANY_TAGGERS else 1
         self._idle: Pool[TableTagger] = Pool(lambda tagger: tagger.is_full, users)
 
     def plan(self, stream: SentenceStream, to: str | None = None) -> TablePlan:
@@ -487,7 +528,7 @@ class TableTagger:
             for target in plan.targets
         ]
         sentences = int(np.count_nonzero(scanned.lengths))
-        write = plan.write(block, scanned, out)
+        write = plan.output.write(block, scanned, out)
         return TaggedBlock(write, sentences, scanned.types.shape[1])
 
     def _column_of(self, name: str, scanned: Scanned) -> Column:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from seqtag.model.attested import AttestedLemmas
     from seqtag.model.model import Model
 
-_MOST = 8  # scripts of a word, the best ones, that are tried
-_NEAR = 320  # a score may be as much lower; no weight is above 127
+_MOST_SCRIPTS = 8  # scripts of a word, the best ones, that are tried
+_NEAR_SCORE = 320  # a score may be as much lower; no weight is above 127
 _ENTRY_BYTES = 100  # of a number in a dictionary
 
 
@@ -126,7 +126,7 @@ class UnknownLemmas:
             np.ascontiguousarray(tokens.types[:, seen]),
             tokens.hashes,
             ptr,
-            _MOST,
+            _MOST_SCRIPTS,
             buffers,
             Allowed(pointers(fixed), ids[seen[fixed > 0]]),
         )
@@ -134,7 +134,7 @@ class UnknownLemmas:
         begin = pointers(np.repeat(last - first, count))[:-1]
         labels = paths.labels[begin + np.repeat(places - first, count)]
         words = np.repeat(places, count)
-        near = paths.score >= np.repeat(paths.score[paths.ptr[:-1]] - _NEAR, count)
+        near = paths.score >= np.repeat(paths.score[paths.ptr[:-1]] - _NEAR_SCORE, count)
         near &= self._edits[labels]
         labels, words = labels[near], words[near]
         with memory.lock:

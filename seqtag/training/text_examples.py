@@ -33,9 +33,9 @@ from seqtag.segmentation.multiword import (
     SplitScript,
     Symbol,
     Words,
-    columns_of,
     in_context,
     is_upper,
+    letter_columns,
     letters_of,
 )
 from seqtag.segmentation.paragraphs import SEPARATOR
@@ -47,7 +47,7 @@ from seqtag.segmentation.word_parts import (
     find_in,
     folded,
     part_columns,
-    rows_of,
+    part_rows,
 )
 from seqtag.tables.table import WordTable, text_columns
 from seqtag.training.data import TrainingData
@@ -388,8 +388,8 @@ def word_examples(
         if counts and name == PARTS and jackknifed:
             finds = (counts.without(_folded_words(each.place.token, each.words)) for each in kept)
         letters = (letters_of(each.place.token) for each in kept)
-        parts |= part_columns(map(rows_of, letters, finds), name)
-    values = columns_of([each.place for each in kept], ambiguous, columns, parts)
+        parts |= part_columns(map(part_rows, letters, finds), name)
+    values = letter_columns([each.place for each in kept], ambiguous, columns, parts)
     return TrainingData(
         dict(zip(columns, values, strict=True)),
         Column.of(labels),

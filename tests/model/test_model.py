@@ -83,6 +83,7 @@ def small(tmp_path_factory):
         ("training", {"corpus_sha256": 5}, "found {'corpus_sha256': 5}"),
         ("training", {"best_epochs": 3}, "found {'best_epochs': 3}"),
         ("training", {"dev": {"metric": "x"}}, "found {'dev': {'metric': 'x'}}"),
+        ("calibration", {"margins": []}, "with shares that do not decrease, or null, found {'marg"),
         ("training", 1.5, "whose training is an object of facts about the training, found 1.5"),
         ("training", [None], "whose training is an object of facts about the training, found"),
     ],

@@ -13,10 +13,10 @@ from seqtag.segmentation.characters import (
     BEFORE,
     COLUMNS,
     Numbering,
+    character_columns,
+    character_rows,
     class_of,
-    columns_of,
     kind_of,
-    rows_of,
     symbol_of,
     views_of,
     views_with,
@@ -59,7 +59,7 @@ WORDS = {
 
 
 def characters_of(text: str) -> list[str]:
-    rows = rows_of(text)
+    rows = character_rows(text)
     return [text[a:b] for a, b in zip(rows.starts, rows.ends, strict=True)]
 
 
@@ -87,8 +87,8 @@ def test_what_a_reader_takes_for_a_character_is_one_row(text, expected):
 
 def test_rows_say_what_is_before_them():
     text = f" a\n b{SEPARATOR}  c"
-    assert rows_of(text).gaps.tolist() == [2, 1, 2]
-    assert rows_of(text).paragraphs.tolist() == [0, 2, 3]
+    assert character_rows(text).gaps.tolist() == [2, 1, 2]
+    assert character_rows(text).paragraphs.tolist() == [0, 2, 3]
 
 
 def test_normal_forms_and_kinds_of_characters():
@@ -105,17 +105,17 @@ def test_normal_forms_and_kinds_of_characters():
 
 
 def test_how_white_space_looks_does_not_matter():
-    assert columns_of("a b.\u00a0\n c ") == columns_of("a b. c")
+    assert character_columns("a b.\u00a0\n c ") == character_columns("a b. c")
 
 
 def test_a_paragraph_does_not_see_another():
-    alone, other = columns_of("One two."), columns_of("Three, four.")
-    both = columns_of(f"One two.{SEPARATOR}Three, four.\n")
+    alone, other = character_columns("One two."), character_columns("Three, four.")
+    both = character_columns(f"One two.{SEPARATOR}Three, four.\n")
     assert both == {name: alone[name] + other[name] for name in COLUMNS}
 
 
 def test_what_is_too_long_says_nothing():
-    columns = columns_of(f"{'a' * 12} {'b' * 24} {'c' * 25} dd {'e' * 24}")
+    columns = character_columns(f"{'a' * 12} {'b' * 24} {'c' * 25} dd {'e' * 24}")
     last = [11, 35, 60, 62, 86]  # of the chunks
     assert [columns["chunk"][row] for row in last] == ["a" * 12, "b" * 24, "", "dd", "e" * 24]
     assert [columns["next"][row] for row in last[:2]] == ["b" * 24, "c" * 24]
@@ -133,10 +133,10 @@ def test_what_is_too_long_says_nothing():
 @given(st.lists(chunks, min_size=1, max_size=7), st.data())
 def test_a_row_depends_on_a_window(parts, data):
     text = " ".join(parts)
-    rows, whole = rows_of(text), columns_of(text)
+    rows, whole = character_rows(text), character_columns(text)
     row = data.draw(st.integers(0, len(rows.starts) - 1))
     first, last = max(0, row - BEFORE), min(len(rows.starts) - 1, row + AHEAD)
-    window = columns_of(text[rows.starts[first] : rows.ends[last]])
+    window = character_columns(text[rows.starts[first] : rows.ends[last]])
     assert {name: values[row - first] for name, values in window.items()} == {
         name: values[row] for name, values in whole.items()
     }
@@ -169,9 +169,9 @@ def test_the_kernel_numbers_what_the_reference_says(parts):
         patch.setattr(characters.backend, "Characters", None)
         reference = Numbering(views, WORDS)
     for text in parts:
-        columns = columns_of(text, WORDS)
+        columns = character_columns(text, WORDS)
         rows, found = read_by(native, text)
-        assert rows == [each.tolist() for each in rows_of(text)]
+        assert rows == [each.tolist() for each in character_rows(text)]
         assert found == [{name: columns[name] for name in view} for view in views]
         assert read_by(reference, text) == (rows, found)
 
@@ -180,7 +180,7 @@ def test_the_kernel_numbers_what_the_reference_says(parts):
 def test_columns_that_are_not_asked_for_cost_nothing():
     numbering = Numbering(views_of(["k2", "c3"]))
     _rows, found = read_by(numbering, "Ab c.")
-    assert found == [{name: columns_of("Ab c.")[name]} for name in ("c3", "k2")]
+    assert found == [{name: character_columns("Ab c.")[name]} for name in ("c3", "k2")]
 
 
 @needs_native
@@ -237,6 +237,6 @@ def test_the_kernel_refuses_what_does_not_fit():
 
 def test_words_of_tables_are_found_within_a_paragraph():
     text = f"aa b{SEPARATOR}好a"
-    found = columns_of(text, WORDS)
+    found = character_columns(text, WORDS)
     columns = ["".join(found[name]) for table in ("one", "two") for name in text_columns(table)]
     assert columns == ["11201", "20010", "02000", "02002", "00000", "20020"]

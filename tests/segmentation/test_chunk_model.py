@@ -47,32 +47,27 @@ def texts_of(sentences):
     return st.lists(st.tuples(words, blanks), max_size=30).map(lambda t: "".join(map("".join, t)))
 
 
-def both(model) -> tuple[Segmenter, Segmenter]:
-    """Segmenters by chunks and by types."""
+def check_same(model, sentences, *, by_chunks: bool = True):
+    """Segmenters by chunks and by types, which go on with what they know of other texts."""
+    segmenter = Segmenter(model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(backend, "ChunkModel", None)
         by_types = Segmenter(model)
-    by_chunks = Segmenter(model)
-    assert by_chunks._chunks is not None
     assert by_types._chunks is None
-    return by_chunks, by_types
+    assert segmenter._chunks is not None or not by_chunks
 
+    @given(texts_of(sentences))
+    def check(text):
+        for found, expected in zip(segmenter.segment(text), by_types.segment(text), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
-def same(segmenters, text):
-    for found, expected in zip(*(each.segment(text) for each in segmenters), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    check()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_labels_by_chunks_are_those_by_types(language):
     sentences = LANGUAGES[language]
-    segmenters = both(learn(sentences * 3).model)  # they go on with what they know of other texts
-
-    @given(texts_of(sentences))
-    def check(text):
-        same(segmenters, text)
-
-    check()
+    check_same(learn(sentences * 3).model, sentences)
 
 
 @pytest.mark.parametrize("weights", [(-127, 127), (-1, 0, 1), (-128, -127, 126, 127)])
@@ -82,13 +77,7 @@ def test_extreme_weights_and_ties_are_no_exception(weights):
     rows = model.weights.emission
     drawn = np.random.RandomState(1).choice(np.array(weights, np.int8), len(rows.weights))
     emission = rows._replace(weights=drawn)
-    segmenters = both(replace(model, weights=model.weights._replace(emission=emission)))
-
-    @given(texts_of(PLAIN))
-    def check(text):
-        same(segmenters, text)
-
-    check()
+    check_same(replace(model, weights=model.weights._replace(emission=emission)), PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -102,14 +91,5 @@ def test_extreme_weights_and_ties_are_no_exception(weights):
     ],
 )
 def test_other_templates(more):
-    model = learn(PLAIN * 3, more).model
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(backend, "ChunkModel", None)
-        by_types = Segmenter(model)
-    segmenters = Segmenter(model), by_types  # by chunks, if these templates are summed so
-
-    @given(texts_of(PLAIN))
-    def check(text):
-        same(segmenters, text)
-
-    check()
+    """By chunks if these templates are summed so."""
+    check_same(learn(PLAIN * 3, more).model, PLAIN, by_chunks=False)

@@ -117,7 +117,7 @@ def test_token_ranges_count_characters_of_the_text():
 @pytest.mark.parametrize("size", [1, 1000])
 def test_presegmented_lines_are_sentences(size, monkeypatch):
     """Each line is one sentence; a blank line ends a paragraph, also where blocks meet."""
-    monkeypatch.setattr(reading, "_BLOCK", 20)
+    monkeypatch.setattr(reading, "_BLOCK_CHARACTERS", 20)
     text = "One. Two! b\n" * 3 + " \n\nThree. Four\r\n" * 3
     conllu = conllu_of(text, size, presegmented=True)
     lines = [line.strip() for line in text.split("\n") if line.strip()]
@@ -164,7 +164,7 @@ def test_a_sentence_comes_out_when_it_is_certain():
 
 
 def test_no_sentence_is_longer_than_taggers_have_memory_for(monkeypatch, caplog):
-    monkeypatch.setattr(reading, "_LONGEST", 1000)
+    monkeypatch.setattr(reading, "_LONGEST_SENTENCE", 1000)
     text = "One. " + "word " * 1000 + ". Two. " + "x" * 3000 + "\n"
     whole = conllu_of(text)
     sentences = [surface_of(s).text for s in read(io.BytesIO(whole.encode()), "conllu")]
@@ -173,23 +173,23 @@ def test_no_sentence_is_longer_than_taggers_have_memory_for(monkeypatch, caplog)
     assert sorted(map(len, sentences))[-2] <= 1001
     assert "".join(sentences) == text
     assert "<stream>: a sentence of more than 1,000 characters was cut" in caplog.messages
-    monkeypatch.setattr(reading, "_BLOCK", 300)
+    monkeypatch.setattr(reading, "_BLOCK_CHARACTERS", 300)
     spread = conllu_of(text.removesuffix("x" * 3000 + "\n"), 70)
     assert whole.startswith(spread.rstrip("\n").rpartition("\n")[0])
 
 
 @pytest.mark.parametrize("text", ["a" + "\u0301" * 5000, "a" + "\u0301" * 1500 + " b."])
 def test_marks_whose_letter_was_cut_off_are_kept(monkeypatch, text):
-    monkeypatch.setattr(reading, "_LONGEST", 1000)
-    monkeypatch.setattr(reading, "_BLOCK", 300)
+    monkeypatch.setattr(reading, "_LONGEST_SENTENCE", 1000)
+    monkeypatch.setattr(reading, "_BLOCK_CHARACTERS", 300)
     stream = read(Pipe(text.encode(), 100), "text")
     blocks = seqtag.load("en").segmented(stream, paragraphs="line").blocks()
     assert rebuilt("".join(block.text for block in blocks)) == text
 
 
 def test_endless_white_space_is_looked_at_once(monkeypatch):
-    monkeypatch.setattr(reading, "_LONGEST", 1000)
-    monkeypatch.setattr(reading, "_BLOCK", 300)
+    monkeypatch.setattr(reading, "_LONGEST_SENTENCE", 1000)
+    monkeypatch.setattr(reading, "_BLOCK_CHARACTERS", 300)
     seen = []
 
     class Counting(Rules):
@@ -209,29 +209,25 @@ TEXT = st.text(
 )
 
 
-@given(TEXT, st.sampled_from(["blank", "line"]), st.integers(1, 9))
-@example("a \n", "blank", 1)
-@example("\ufeff\n a", "line", 2)
-def test_every_character_can_be_rebuilt_however_it_arrives(text, paragraphs, size):
+@given(TEXT, st.sampled_from(["blank", "line"]), st.integers(1, 70), st.integers(1, 20))
+@example("a \n", "blank", 1, 20)
+@example("\ufeff\n a", "line", 2, 20)
+@example("\ufeffa\n\n b. c\n\n\n\u2029d\n\n", "blank", 3, 2)
+def test_every_character_can_be_rebuilt_however_it_arrives(text, paragraphs, size, block):
+    """On any number of threads, in blocks of any size."""
     whole = conllu_of(text, paragraphs=paragraphs)
     assert rebuilt(whole) == (text if text.strip("\ufeff").strip() else "")
     assert conllu_of(text, size, paragraphs=paragraphs) == whole
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "_BLOCK_CHARACTERS", block)
+        for threads in (1, 3):
+            assert conllu_of(text, size, paragraphs=paragraphs, threads=threads) == whole
     for sentence in read(io.BytesIO(whole.encode()), "conllu"):
         assert len(sentence)
 
 
-@given(TEXT, st.sampled_from(["blank", "line"]), st.integers(1, 70), st.integers(1, 20))
-@example("\ufeffa\n\n b. c\n\n\n\u2029d\n\n", "blank", 3, 2)
-def test_blocks_on_threads_change_nothing(text, paragraphs, size, block):
-    expected = conllu_of(text, paragraphs=paragraphs)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "_BLOCK", block)
-        for threads in (1, 3):
-            assert conllu_of(text, size, paragraphs=paragraphs, threads=threads) == expected
-
-
 def test_complete_paragraphs_are_segmented_on_threads(monkeypatch):
-    monkeypatch.setattr(reading, "_BLOCK", 20)
+    monkeypatch.setattr(reading, "_BLOCK_CHARACTERS", 20)
     seen = set()
 
     class Watching(Rules):

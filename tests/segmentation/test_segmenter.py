@@ -21,7 +21,13 @@ from seqtag.features.language import load, parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import segmenter as module
-from seqtag.segmentation.characters import COLUMNS, Numbering, columns_of, rows_of, spelled_out
+from seqtag.segmentation.characters import (
+    COLUMNS,
+    Numbering,
+    character_columns,
+    character_rows,
+    spelled_out,
+)
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
@@ -181,8 +187,8 @@ def test_marks_are_of_one_spelling(plain, text):
 @given(texts)
 def test_what_views_score_is_what_their_columns_score(plain, text):
     """A segmenter has one type of a row for several columns; a model has one for each."""
-    model, rows = plain.model, rows_of(text)
-    columns = {name: Column.of(values) for name, values in columns_of(text).items()}
+    model, rows = plain.model, character_rows(text)
+    columns = {name: Column.of(values) for name, values in character_columns(text).items()}
     encoder, decoder = Encoder(model.compiled, backend.hash_strings), model.decoder()
     names = model.compiled.columns
     for name in names:

@@ -14,7 +14,7 @@ from seqtag.segmentation.word_parts import (
     PartCounts,
     find_in,
     part_columns,
-    rows_of,
+    part_rows,
 )
 from seqtag.tables.table import token_columns
 
@@ -70,8 +70,8 @@ def test_columns_are_as_described(types, token, most):
         if seen(i, j) != UNKNOWN and (j - i <= most or i == 0 or j == count)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_parts, "_LONGEST", most)
-        rows = rows_of(token, find_in(PartCounts(types).table()))
+        patch.setattr(word_parts, "_LONGEST_WORD", most)
+        rows = part_rows(token, find_in(PartCounts(types).table()))
     for k, row in enumerate(rows, 1):
         rest, head, whole, begins, begins_as, ends, ends_as, covers, covers_as = row
         assert rest == (seen(k, count) if k < count else NOTHING)
@@ -89,7 +89,7 @@ def test_columns_are_as_described(types, token, most):
 
 def test_columns_have_a_row_for_each_character():
     find = find_in(PartCounts([["a", "b"]]).table())
-    columns = part_columns([rows_of(token, find) for token in ("ab", "\ud800", "İ")], PARTS)
+    columns = part_columns([part_rows(token, find) for token in ("ab", "\ud800", "İ")], PARTS)
     assert [*columns] == [*token_columns(PARTS)]
     assert {len(each.ids) for each in columns.values()} == {4}
     assert columns[f"head:{PARTS}"].values() == ["B1", "-", "-", "-"]
@@ -98,6 +98,8 @@ def test_columns_have_a_row_for_each_character():
 @pytest.mark.parametrize("count", [1_000, 10_000])
 def test_long_tokens_have_few_parts(count):
     looked_up = []
-    rows_of("x" * count, lambda texts: looked_up.extend(map(len, texts)) or [UNKNOWN] * len(texts))
+    part_rows(
+        "x" * count, lambda texts: looked_up.extend(map(len, texts)) or [UNKNOWN] * len(texts)
+    )
     assert len(looked_up) < 20 * count
     assert sum(length > 16 for length in looked_up) < 2 * count

@@ -58,11 +58,6 @@ def test_labels_that_conllu_has_no_column_for_go_to_misc():
         document[0].column("labels")
 
 
-def test_without_a_token_there_is_no_sentence(tagger):
-    for text in ("", " \n\t"):
-        assert len(tagger.tag_text(text)) == 0
-
-
 def test_sentences_are_made_when_they_are_used(tagger):
     document = tagger.tag_text("the dog barks")
     assert "sentences" not in vars(document)
@@ -72,18 +67,7 @@ def test_sentences_are_made_when_they_are_used(tagger):
     assert pickle.loads(pickle.dumps(document)).to_rows() == document.to_rows()
 
 
-def test_pipelines_cut_by_themselves():
-    pipeline = seqtag.load("en")
-    text = "They aren't here. Why?"
-    assert str(pipeline.tag_text(text)) == str(pipeline(text))
-    assert pipeline.tag_text(text, paragraphs="line").text == text
-
-
-def test_what_is_no_text_for_words_is_refused(tagger):
-    with pytest.raises(TypeError, match="expected a text, found list; decode bytes, join words"):
-        tagger.tag_text(["the", "dog"])
-    with pytest.raises(SeqtagError, match=r"found the lone surrogate .* at character 1; decode it"):
-        tagger.tag_text("a\ud800")
+def test_a_model_of_other_columns_takes_no_text():
     rows = [{"form": ["the"], "pos": ["DT"]}]
     chunker = seqtag.train(rows, [["B-NP"]], label="chunk", epochs=1)
     with pytest.raises(
@@ -146,9 +130,7 @@ def test_other_chunks_are_no_names(tagger):
 
 
 def test_dicts_have_the_spans_of_the_document():
-    words = [["We", "left", "New", "York", "."], ["Oslo", "is", "near", "."]]
-    labels = [["O", "O", "B-LOC", "I-LOC", "O"], ["B-LOC", "O", "O", "O"]]
-    names = seqtag.train(words, labels, label="ner", min_count=1)
+    names = seqtag.train(NAMED, NAMES, label="ner", min_count=1)
     document = names("  We left  New  York. \U0001f600 Oslo is near.")
     found = [span for each in document.to_dicts() for span in each["spans"]["ner"]]
     assert found == [
@@ -160,7 +142,7 @@ def test_dicts_have_the_spans_of_the_document():
     for each in document.to_dicts("byte"):
         for span in each["spans"]["ner"]:
             assert data[span["start"] : span["end"]].decode() == span["text"]
-    plain = seqtag.train(words, [["A" for _ in each] for each in words], min_count=1)
+    plain = seqtag.train(NAMED, [["A" for _ in each] for each in NAMED], min_count=1)
     assert all("spans" not in each for each in plain("Oslo").to_dicts())
     with pytest.raises(SeqtagError, match="expected offsets in one of codepoint, utf16, byte"):
         next(document.to_dicts("word"))

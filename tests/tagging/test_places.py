@@ -5,12 +5,9 @@ from __future__ import annotations
 import io
 import itertools
 
-import pytest
-
 import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.sentence import places
-from seqtag.engine import backend
 from seqtag.tagging.streams import TagOptions, tag_text
 from tests.command_line import call  # noqa: F401  (a fixture)
 
@@ -44,21 +41,6 @@ def test_both_tag_sets_are_written_to_a_file_of_chunks(tmp_path, call):  # noqa:
     for row, line in zip(whole[:4], plain[1:5], strict=True):
         _, form, lemma, upos, xpos, feats, *_ = line.split("\t")
         assert row.split() == [form, xpos, *row.split()[2:3], upos, feats, lemma, "O"]
-
-
-@pytest.mark.parametrize("keep", [False, True])
-@pytest.mark.parametrize("only", [["upos", "xpos"], ["xpos"], ["lemma"], ["upos", "feats"]])
-def test_the_kernel_does_the_same(only, keep, monkeypatch):
-    taggers = seqtag.load("en").only(*only).taggers
-    options = TagOptions(keep=keep)
-
-    def tagged():
-        data = io.BytesIO(CHUNKS.replace("XX", "_").encode())
-        return b"".join(tag_text(taggers, read(data, "conll2000"), options=options))
-
-    fast = tagged()
-    monkeypatch.setattr(backend, "Scanner", None)
-    assert tagged() == fast
 
 
 def test_kept_tags_are_those_of_one_tag_set():

@@ -76,7 +76,7 @@ def test_a_word_may_be_its_own_lemma_where_most_are():
 
 
 def test_the_word_itself_comes_after_other_attested_lemmas(monkeypatch):
-    monkeypatch.setattr(unknown_lemmas, "_NEAR", 1000)
+    monkeypatch.setattr(unknown_lemmas, "_NEAR_SCORE", 1000)
     same = [word for word in ("bus", "day", "pea", "tea", "sea", "fifed", "beded") for _ in "12"]
     data = read(io.BytesIO(treebank(PAIRS[:4] + PAIRS[8:12] + same).encode()), "conllu")
     table = WordTable.of("words", [(word, ["yes"]) for word in ("roved", "rov")])

@@ -9,7 +9,7 @@ import numpy as np
 from seqtag.corpus import read
 from seqtag.features.index import index_corpus
 from seqtag.features.language import parse
-from seqtag.segmentation.characters import columns_of
+from seqtag.segmentation.characters import character_columns
 from seqtag.tables.table import text_columns
 from seqtag.training.text_examples import WORDS, TreebankText, token_examples, word_table
 
@@ -75,7 +75,7 @@ def test_paragraphs_are_sequences():
     assert data.lengths.tolist() == [8, 1]
     text = "Oh!\nim10 0 \u2029e\u0301 \u2029"
     assert [c.values() for c in data.columns.values()] == [
-        columns_of(text)[k] for k in ("c2", "next")
+        character_columns(text)[k] for k in ("c2", "next")
     ]
 
 
