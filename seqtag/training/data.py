@@ -252,11 +252,6 @@ class TrainingData(NamedTuple):
         sha.update(self.lengths.astype("<i8").tobytes())
         return sha.hexdigest()
 
-    @property
-    def summary(self) -> str:
-        """The number of sentences, and their SHA-256."""
-        return f"{len(self.lengths):,} sentences with SHA-256 {self.digest()}"
-
 
 class Corpus(NamedTuple):
     """One or several sources with the same columns, open.

@@ -56,14 +56,6 @@ def test_orders_are_one_label_that_is_sorted(label):
     assert calibrate(tagger, read(conllu(3))).reliability[label]
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6), st.integers(0, 10**6))
-def test_training_does_not_depend_on_the_order(a, b):
-    one, other = (seqtag.train(read(conllu(s, 2)), label="feats", epochs=1) for s in (a, b))
-    assert one.labels == other.labels
-    assert one.tag(["Dogs", "see"]) == other.tag(["Dogs", "see"])
-
-
 @given(st.lists(st.sampled_from(["Case=Nom", "case=Acc", "Number=Sing", "Number[psor]=Sing"])))
 def test_normal_labels(items):
     column = LabelColumn("feats")

@@ -18,7 +18,7 @@ from seqtag.features.language import parse
 from seqtag.labels.column import label_components
 from seqtag.labels.schemes import count_transitions, invalid_transitions
 from seqtag.model.container import Contents
-from seqtag.model.freeze import freeze, mean
+from seqtag.model.freeze import mean
 from seqtag.model.model import Model
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
@@ -32,6 +32,7 @@ from tests.training.small_corpus import CHUNKS, CONLLU, DEV, TEMPLATES, TRAINING
 if TYPE_CHECKING:
     from seqtag.training.runs import Epoch
 
+TOKENS = [token for s in TRAINING for token in zip(s.words, s.column("tag"), strict=True)]
 TRIGRAMS = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]")
 
 
@@ -93,16 +94,7 @@ def test_runs_are_mixed(monkeypatch):
     runs = []
     monkeypatch.setattr(training_runs, "mean", lambda kept: runs.extend(kept) or mean(kept))
     tagger = model(runs=3, epochs=1)
-    assert len(runs) == 3
     assert len({run.weight.tobytes() for run in runs}) > 1
-    whole = freeze(
-        mean(runs), np.arange(1, len(runs[0].row_ptr), dtype=np.uint64), np.zeros(0, np.uint64), 5
-    )
-    assert sorted(whole.emission.weights) == sorted(tagger.model.tensors()["emission.weights"])
-    transition = whole.transition.ravel()
-    cells = tagger.model.tensors()["transition.cells"]
-    assert cells.tolist() == np.flatnonzero(transition).tolist()
-    assert tagger.model.tensors()["transition.weights"].tolist() == transition[cells].tolist()
     assert tagger.info["training"]["best_epochs"] == [1, 1, 1]
 
 
@@ -147,12 +139,7 @@ def test_label_trigrams_are_decoded():
     assert found["label[-2] + label[-1]"] == list("AABBAABB")
     assert found["label[-1]"] != list("AABBAABB")
     assert len(tagger.model.tensors()["trigram.keys"])
-
-
-def test_label_trigrams_bring_bigrams_along():
-    tagger = model(templates=TRIGRAMS, epochs=10)
-    assert len(tagger.model.tensors()["transition.cells"])
-    assert tagger.tag_many([s.words for s in TRAINING]) == [s.column("tag") for s in TRAINING]
+    assert len(tagger.model.tensors()["transition.cells"])  # trigrams bring bigrams along
 
 
 # ----------------------------------------------------------------- labels made of parts
@@ -203,9 +190,8 @@ def test_known_words_keep_to_their_labels(span, monkeypatch):
     templates = parse("suffix(1)[0]\nnormal[0]\nlabel[-1]")
     free, known = (model(templates=templates, tag_dictionary=n) for n in (0, 1))
     seen: dict[str, set[str]] = {}
-    for sentence in TRAINING:
-        for word, label in zip(sentence.words, sentence.column("tag"), strict=True):
-            seen.setdefault(word, set()).add(label)
+    for word, label in TOKENS:
+        seen.setdefault(word, set()).add(label)
     assert len(known.model.tensors()["tag_dictionary.keys"]) == len(seen)
     assert known.model.tensors()["tag_dictionary.cells"].sum() == sum(map(len, seen.values()))
     assert not len(free.model.tensors()["tag_dictionary.keys"])
