@@ -209,20 +209,24 @@ class Comparison:
 
     def to_text(self) -> str:
         """Return a table of the metrics, the signature and the verdict."""
-        heading = ("A", "B", "B - A", f"{100 * self.confidence:g}% interval", "p")
-        widths = (10, 10, 10, 18, 10)
-        lines = [" " * 20 + "".join(map(str.rjust, heading, widths))]
-        for name, each in self.differences.items():
-            low, high = each.interval
-            cells = (
-                f"{100 * each.a:.2f}",
-                f"{100 * each.b:.2f}",
-                f"{100 * each.difference:+.2f}",
-                f"{100 * low:+.2f} {100 * high:+.2f}",
+        intervals = f"{100 * self.confidence:g}% intervals of B - A"
+        rows = [
+            (
+                NAMES[name],
+                each.a,
+                each.b,
+                *map(_points, (each.difference, *each.interval)),
                 _p_text(each.p),
             )
-            lines.append(NAMES[name].ljust(20) + "".join(map(str.rjust, cells, widths)))
-        return "\n".join([*lines, "", self.signature, "", self.verdict, ""])
+            for name, each in self.differences.items()
+        ]
+        figures = table((intervals, "A", "B", "B - A", "from", "to", "p"), rows)
+        return "\n".join([figures, self.signature, "", self.verdict, ""])
+
+
+def _points(change: float) -> str:
+    """Return a difference of fractions in percentage points."""
+    return f"{100 * change:+.2f}"
 
 
 def _p_text(p: float) -> str:

@@ -84,7 +84,7 @@ def test_no_difference():
 def test_text_and_json():
     found = compare(report(FIRST), report(SECOND))
     lines = str(found).splitlines()
-    assert " ".join(lines[0].split()) == "A B B - A 95% interval p"
+    assert " ".join(lines[0].split()) == "95% intervals of B - A A B B - A from to p"
     assert lines[1].startswith("chunk F1") and "+46.67" in lines[1]
     assert lines[-3:] == [found.signature, "", found.verdict]
     value = json.loads(json.dumps(found.to_dict()))
