@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
 from seqtag.training.data import TrainingData
 from seqtag.training.plan import Request, plan
-from seqtag.training.problem import settled, with_definite_settings
+from seqtag.training.problem import NumberedExamples, settled, with_definite_settings
 from seqtag.training.runs import Schedule, train_runs
 
 if TYPE_CHECKING:
@@ -182,16 +182,6 @@ class FeatureDictTagger:
             yield Potentials(emission[a:b], start, stop, matrix, trigram)
 
 
-class _Problem(NamedTuple):
-    """Problem of learning from feature dicts: a `seqtag.training.runs.Trainable`."""
-
-    settings: Settings
-    corpus: IndexedCorpus
-    y: NDArray[np.int32]
-    start: None = None
-    choices: None = None
-
-
 def train(
     sentences: FeatureDicts,
     gold: Sequence[Sequence[str]],
@@ -258,8 +248,8 @@ def train(
         dev_sentences, dev_gold = dev or ([], [])
         return evaluate(dev_gold, tagger(cells).tag_many(dev_sentences), scheme=coding.scheme)
 
-    problem = _Problem(settings, corpus, learned.numbered(labels)[0])
-    outcome = train_runs(problem, schedule, judge if dev else None)
+    numbered = NumberedExamples(settings, corpus, learned.numbered(labels)[0])
+    outcome = train_runs(numbered, schedule, judge if dev else None)
     return tagger(mean([run.cells for run in outcome.kept]))
 
 

@@ -140,7 +140,7 @@ def _trial(
         task = task.setting(epochs=min(task.settings.epochs, _EPOCHS))
         problem = build_problem(task, examples)
         with put_off(schedule.stop):
-            kept = train_run(problem, replace(schedule, on_epoch=None), TRIAL_RUN, None)
+            kept = train_run(problem.examples, replace(schedule, on_epoch=None), TRIAL_RUN, None)
         if kept.interrupted:
             raise KeyboardInterrupt
         scores[each.name] = _tokens_right(Splitter(problem.model(kept.cells)), held_out.tokens)

@@ -60,6 +60,31 @@ Judge = Callable[[Cells], Report]
 """Function that scores weights on a dev set."""
 
 
+class NumberedExamples(NamedTuple):
+    """Examples in numbers: all that a training run needs.
+
+    Attributes
+    ----------
+    settings
+        The settings of training.
+    corpus
+        The sentences as rows of features.
+    y
+        Label id of each token, (N,) int32; ``-1 - c`` where it may be any of ``choices[c]``.
+    choices
+        Sets of labels for tokens that have not exactly one, (C, K) bool; None if there are no
+        such tokens.
+    start
+        The initial weights, if they are not zeros.
+    """
+
+    settings: Settings
+    corpus: IndexedCorpus
+    y: NDArray[np.int32]
+    choices: NDArray[np.bool_] | None = None
+    start: Cells | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A learning task in numbers.
@@ -70,40 +95,25 @@ class Problem:
         The task, with definite settings, its coding, and templates that its labels allow.
     compiled
         Its templates.
-    corpus
-        The sentences as rows of features.
-    y
-        Label id of each token, (N,) int32; ``-1 - c`` where it may be any of ``choices[c]``.
-    choices
-        Sets of labels for tokens that have not exactly one, (C, K) bool; None if there are no
-        such tokens.
+    examples
+        Its examples.
     labels
         The labels as they are learned, sorted; the index of a label is its id.
     known_words, tag_dictionary, by_tags, attested
         As in `seqtag.model.model.Model`.
     origin
         Size and digest of the corpus, and the digest of the model to continue from.
-    start
-        The initial weights, if they are not zeros.
     """
 
     task: Task
     compiled: CompiledTemplates
-    corpus: IndexedCorpus
-    y: NDArray[np.int32]
-    choices: NDArray[np.bool_] | None
+    examples: NumberedExamples
     labels: Sequence[str]
     known_words: KnownWords
     tag_dictionary: TagDictionary
     by_tags: LabelsByTags | None
     attested: AttestedLemmas | None
     origin: Mapping[str, Any]
-    start: Cells | None
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of training."""
-        return self.task.settings
 
     @property
     def coding(self) -> LabelCoding:
@@ -113,10 +123,10 @@ class Problem:
 
     def model(self, cells: Cells, provenance: Mapping[str, Any] | None = None) -> Model:
         """Return the model of these weights, with facts about its training."""
-        cells = with_recall_bias(cells, self.labels, float(self.settings.recall_bias))
-        keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
-        weights = freeze(cells, keys, edge_keys, len(self.labels))
-        training = {**self.settings.to_dict(), **self.origin, **(provenance or {})}
+        settings, corpus = self.examples.settings, self.examples.corpus
+        cells = with_recall_bias(cells, self.labels, float(settings.recall_bias))
+        weights = freeze(cells, corpus.keys, corpus.edge_keys, len(self.labels))
+        training = {**settings.to_dict(), **self.origin, **(provenance or {})}
         task, compiled = self.task, self.compiled
         last = max((task.available.index(name) for name in compiled.columns), default=-1)
         return Model(
@@ -128,7 +138,7 @@ class Problem:
             compiled,
             weights,
             self.known_words,
-            self.corpus.layout.parts,
+            corpus.layout.parts,
             self.tag_dictionary,
             self.by_tags,
             training | {"unit": weights.unit},
@@ -191,19 +201,17 @@ def build_problem(task: Task, examples: TrainingData) -> Problem:
     corpus, by_tags = restricted(task, compiled, corpus, examples, gold_tags, y, labels)
     init, form = task.init, examples.columns.get("form")
     known_words = init.known_words if init else KnownWords.of(())
+    start = weights_of(init, corpus, labels) if init else None
     return Problem(
         task,
         compiled,
-        corpus,
-        y,
-        choices,
+        NumberedExamples(task.settings, corpus, y, choices, start),
         labels,
         known_words.with_words(form.types if form else ()),
         tag_dictionary_of(task, compiled, examples, (y, choices), labels),
         by_tags,
         attested_lemmas(task, compiled, examples.pairs()),
         origin_of_data(task, examples),
-        start=weights_of(init, corpus, labels) if init else None,
     )
 
 

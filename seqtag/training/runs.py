@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import BoolArray, Cells, Instances
+    from seqtag.engine.arrays import Cells, Instances
     from seqtag.evaluation.report import Report
-    from seqtag.features.index import IndexedCorpus
     from seqtag.model.model import Model
     from seqtag.settings import Settings
     from seqtag.training.data import TrainingData
-    from seqtag.training.problem import Judge, Problem
+    from seqtag.training.problem import Judge, NumberedExamples, Problem
 
     Seen = Callable[[np.random.RandomState], Instances]
 
@@ -159,30 +158,6 @@ class Outcome(NamedTuple):
         return facts
 
 
-class Trainable(Protocol):
-    """The attributes of a `seqtag.training.problem.Problem` that runs need."""
-
-    @property
-    def start(self) -> Cells | None:
-        """Initial weights, if they are not 0."""
-
-    @property
-    def choices(self) -> BoolArray | None:
-        """Sets of labels for tokens that have not exactly one."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of training."""
-
-    @property
-    def corpus(self) -> IndexedCorpus:
-        """The sentences as rows of features."""
-
-    @property
-    def y(self) -> NDArray[np.int32]:
-        """Label id of each token."""
-
-
 def recipe_of(settings: Settings, patience: int | None = None) -> Recipe:
     """Return the recipe of the training loop for some settings."""
     return Recipe(
@@ -220,7 +195,7 @@ def fit(
         held_out = held_out.select(problem.compiled.columns)
         judge = DevJudge(problem, held_out)
     with put_off(schedule.stop):  # until the model is complete
-        outcome = train_runs(problem, schedule, judge)
+        outcome = train_runs(problem.examples, schedule, judge)
         cells = mean([run.cells for run in outcome.kept])
         model = problem.model(cells, outcome.provenance(schedule, judge(cells) if judge else None))
     if schedule.stop.requested() and not model.interrupted:
@@ -228,7 +203,7 @@ def fit(
     return model
 
 
-def train_runs(problem: Trainable, schedule: Schedule, judge: Judge | None) -> Outcome:
+def train_runs(examples: NumberedExamples, schedule: Schedule, judge: Judge | None) -> Outcome:
     """Train all runs; an interruption ends them, and finished epochs are kept.
 
     SIGINT and SIGTERM are put off, see `seqtag.training.interruption.put_off`.
@@ -240,7 +215,7 @@ def train_runs(problem: Trainable, schedule: Schedule, judge: Judge | None) -> O
     """
     stop = schedule.stop
     done: dict[int, Kept] = {}
-    train_one = partial(_train_into, done, problem, schedule, judge)
+    train_one = partial(_train_into, done, examples, schedule, judge)
     interrupted = False
     try:
         with put_off(stop):
@@ -261,28 +236,28 @@ def train_runs(problem: Trainable, schedule: Schedule, judge: Judge | None) -> O
 
 def _train_into(
     done: dict[int, Kept],
-    problem: Trainable,
+    examples: NumberedExamples,
     schedule: Schedule,
     judge: Judge | None,
     run: int,
 ) -> None:
     """Train a run unless the training is to stop, and put its result into `done`."""
     if not schedule.stop.requested():
-        done[run] = train_run(problem, schedule, run, judge)
+        done[run] = train_run(examples, schedule, run, judge)
         if done[run].interrupted:
             schedule.stop.request()
 
 
 def train_run(
-    problem: Trainable,
+    examples: NumberedExamples,
     schedule: Schedule,
     run: int,
     judge: Judge | None,
 ) -> Kept:
     """Train one run; return the averaged weights of its best epoch by the dev set, or the last."""
-    settings, (layout, instances, *_) = problem.settings, problem.corpus
+    settings, (layout, instances, *_) = examples.settings, examples.corpus
     sentences = len(instances.sentence_ptr) - 1
-    start = None if problem.start is None else State(problem.start)
+    start = None if examples.start is None else State(examples.start)
 
     def report(done: Progress) -> None:
         if schedule.on_epoch:
@@ -295,13 +270,13 @@ def train_run(
     return learn(
         backend.Weights(layout, "float32", settings.update, start),
         lambda epoch: seen(schedule.random(run, epoch, 1)),
-        problem.y,
+        examples.y,
         lambda epoch: schedule.visits(sentences, run, epoch),
         recipe_of(settings, schedule.patience),
         judge=None if judge is None else partial(_verdict, judge),
         on_epoch=report,
         stopped=schedule.stop.requested,
-        choices=problem.choices,
+        choices=examples.choices,
     )
 
 

@@ -63,9 +63,9 @@ def with_sentence_lengths(model: Model, problem: Problem, schedule: Schedule) ->
     KeyboardInterrupt
         If the trial is interrupted.
     """
-    x = problem.corpus.instances.written_out()
+    x = problem.examples.corpus.instances.written_out()
     rows = int(x.sentence_ptr[min(len(x.sentence_ptr) - 1, _pieces(x.sentence_ptr, _MOST_WORDS))])
-    breaks = problem.y[:rows] == [*problem.labels].index(SENTENCE)
+    breaks = problem.examples.y[:rows] == [*problem.labels].index(SENTENCE)
     if rows < _FEWEST_WORDS or breaks.sum() < _FEWEST_SENTENCES or breaks.all():
         return model
     margins = _cross_validated(problem, x, rows, schedule)
@@ -108,7 +108,7 @@ def _cross_validated(
     problem: Problem, x: Instances, rows: int, schedule: Schedule
 ) -> NDArray[np.float64]:
     """Return the margin of a break at each of the first rows, by a model of the other folds."""
-    pieces = _pieces(x.sentence_ptr, rows)
+    examples, pieces = problem.examples, _pieces(x.sentence_ptr, rows)
     lengths, counts = np.diff(x.sentence_ptr[: pieces + 1]), np.diff(x.token_ptr[: rows + 1])
     features = x.features[: x.token_ptr[rows]]
     fold = block_numbers(pieces, 2 * _FOLDS) % _FOLDS
@@ -121,13 +121,14 @@ def _cross_validated(
         some = Instances(
             pointers(lengths[others]), pointers(counts[kept]), features[np.repeat(kept, counts)]
         )
-        corpus = problem.corpus._replace(instances=some)
-        part = replace(problem, corpus=corpus, y=problem.y[:rows][kept])
+        part = examples._replace(
+            corpus=examples.corpus._replace(instances=some), y=examples.y[:rows][kept]
+        )
         with put_off(schedule.stop):
             found = train_run(part, schedule, TRIAL_RUN, None)
         if found.interrupted:
             raise KeyboardInterrupt
-        weights = _difference(found.cells, len(problem.corpus.keys), sentence)
+        weights = _difference(found.cells, len(examples.corpus.keys), sentence)
         held_out = counts[~kept]
         row = np.repeat(np.arange(len(held_out)), held_out)
         seen = features[np.repeat(~kept, counts)]
