@@ -64,7 +64,7 @@ MOST_BYTES = CACHE_BYTES - SEGMENTER_BYTES - TAGGERS_BYTES
 FUNCTION_BYTES = 2 << 20
 """Bytes that a cache of a function of characters holds: some 10,000 of them."""
 
-_ENTRY = 104  # bytes of a place in a dict
+_ENTRY_BYTES = 104  # of a place in a dict
 _ARENA_MAX = -8  # of malloc.h
 
 
@@ -117,7 +117,7 @@ class BoundedCache(dict[_Key, _Answer]):
 
     def __missing__(self, key: _Key) -> _Answer:
         answer = self._answer(key)
-        size = _ENTRY + _size(key) + _size(answer)
+        size = _ENTRY_BYTES + _size(key) + _size(answer)
         if size <= self._most // 8:
             if self._held + size > self._most:
                 self.clear()

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_WAY = 1e-6  # seconds without Python's lock, which else is handed over every few milliseconds only
-_PATIENCE = 2.0  # seconds after which it is asked whether there are threads at work
+_HANDOVER_SECONDS = 1e-6  # without Python's lock, which is handed over only every few milliseconds
+_LIVENESS_SECONDS = 2.0  # after which it is checked whether threads are at work
 
 
 class Pool(Generic[Item]):
@@ -115,7 +115,7 @@ def in_order(
             while failure is None:
                 try:
                     pending.append(pool.submit(work, next(items)))
-                    sleep(_WAY)
+                    sleep(_HANDOVER_SECONDS)
                 except StopIteration:
                     break
                 except Exception as error:  # of the items: the work before it comes first
@@ -168,7 +168,7 @@ def _result(future: Future[Result], name: str) -> Result:
 
     while True:
         try:
-            return future.result(_PATIENCE)
+            return future.result(_LIVENESS_SECONDS)
         except FutureTimeoutError:
             if future.done():  # an error of the work
                 raise

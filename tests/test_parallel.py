@@ -76,7 +76,7 @@ def test_an_item_that_is_in_use_while_all_are_dropped_is_not_used_again():
 
 
 def test_threads_that_end_before_they_begin_are_not_waited_for(monkeypatch):
-    monkeypatch.setattr(parallel, "_PATIENCE", 0.01)
+    monkeypatch.setattr(parallel, "_LIVENESS_SECONDS", 0.01)
     monkeypatch.setattr(threading.Thread, "run", lambda _: None)
     with pytest.raises(MemoryError, match="no thread could begin"):
         list(in_order(str, range(5), 2))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
 
-_BATCH = 1000  # sentences tagged at once, times the threads
+_BATCH_SENTENCES = 1000  # tagged at once by each thread
 
 
 def tag_token_lists(
@@ -58,7 +58,7 @@ def tag_token_lists(
     hidden = [name for tagger in model.taggers if tagger.hidden for name in tagger.label_columns]
     filled = [name for each in model.taggers for name in each.label_columns if name not in hidden]
     stream = iter(token_lists)
-    while batch := list(islice(stream, _BATCH * threads)):
+    while batch := list(islice(stream, _BATCH_SENTENCES * threads)):
         words: list[Tokens] = []
         for tokens in batch:
             found = tokens_of(tokens)

@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 ATTRIBUTES = {"upos": "pos", "xpos": "tag", "pos": "tag", "feats": "morph", "lemma": "lemma"}
 """spaCy's token attributes by the name of the column; other columns become ``token._``."""
 
-_OPEN = ("ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB")  # content words
-_SPACE = {"pos": "SPACE", "tag": "_SP", "morph": ""}  # as spaCy labels white space
+_CONTENT_WORDS = ("ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB")
+_SPACE_LABELS = {"pos": "SPACE", "tag": "_SP", "morph": ""}  # as spaCy labels white space
 
-_FILE = "model.seqtag"  # in the folder that spaCy saves a component to
+_MODEL_FILE = "model.seqtag"  # in the folder that spaCy saves a component to
 
 
 class _ModelOwner:
@@ -110,11 +110,11 @@ class _ModelOwner:
     def to_disk(self, path: str | PathLike[str], **_: Any) -> None:
         """Write the model file into a folder, which is created if it is missing."""
         Path(path).mkdir(parents=True, exist_ok=True)
-        bundle.save(Path(path) / _FILE, self.pipeline.models)
+        bundle.save(Path(path) / _MODEL_FILE, self.pipeline.models)
 
     def from_disk(self, path: str | PathLike[str], **_: Any) -> Self:
         """Load the models written by `to_disk`."""
-        file = Path(path) / _FILE
+        file = Path(path) / _MODEL_FILE
         self._use(bundle.load(file, str(file)), str(file))
         return self
 
@@ -516,7 +516,7 @@ def sentences_of(doc: Doc) -> Iterator[list[Token]]:
 def _merged(name: str, values: Sequence[str]) -> str:
     """Return the value of a token with several words."""
     if name == "upos":
-        return next((value for value in values if value in _OPEN), values[0])
+        return next((value for value in values if value in _CONTENT_WORDS), values[0])
     if name == "lemma":
         return " ".join(values)
     if name != "feats":
@@ -563,7 +563,7 @@ def label_white_space(doc: Doc, columns: Sequence[str]) -> None:
         for name in columns:
             attribute = ATTRIBUTES.get(name)
             if attribute is not None:
-                _set(token, name, _SPACE.get(attribute, token.text))
+                _set(token, name, _SPACE_LABELS.get(attribute, token.text))
 
 
 def mark(doc: Doc, key: str, found: Sequence[Span]) -> None:

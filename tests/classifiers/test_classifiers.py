@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
@@ -81,14 +78,6 @@ def test_the_same_seed_gives_the_same_weights(kind):
     assert first.coef_.tobytes() != other.coef_.tobytes()
 
 
-@each
-def test_a_fitted_model_can_be_copied_and_pickled(kind):
-    X, y = blobs()
-    model = kind(max_iter=3).fit(X, y)
-    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(twin.predict(X), model.predict(X))
-
-
 # ----------------------------------------------------------------- practice
 def test_a_fixed_order_by_label_learns_badly_and_shuffling_helps():
     """+++--- in that order: the last examples have the last word in every pass."""
@@ -128,14 +117,6 @@ def test_the_best_pass_on_the_validation_set_is_kept(kind):
     shorter = kind(max_iter=best + 1).fit(X, y)
     np.testing.assert_array_equal(model.coef_, shorter.coef_)
     np.testing.assert_allclose(model.decision_function(X), shorter.decision_function(X))
-
-
-def test_the_votes_after_convergence_count_the_last_pass():
-    X, y = blobs(40)
-    model = VotedPerceptron(max_iter=1000).fit(X, y)
-    assert model.survival_.sum() == 40 * model.n_iter_
-    judged = VotedPerceptron(max_iter=1000, patience=1000).fit(X, y, validation=(X, y))
-    assert judged.history_[-1].score == judged.score(X, y)
 
 
 def test_a_cost_is_a_margin():
@@ -244,9 +225,6 @@ X2, Y2 = [[1.0, 0], [0, 1]], [0, 1]
         (X2, [0.0, np.nan], "found NaN or infinity among them"),
         (X2, np.array([1, "a"], object), "expected labels of one type, found a mixture"),
         ([[1, 0], [0, 1], [1, 1]], [0, 1, 2], "expected two labels, found 3 (0, 1, 2). Only"),
-        ([[1.0, np.nan], [0, 1]], Y2, "found NaN or infinity in vector 0"),
-        ([1.0, 2.0], Y2, "Reshape your data: one vector is X.reshape(1, -1)"),
-        ([], [], "found shape (0,)"),
     ],
 )
 def test_fit_refuses(X, y, message):

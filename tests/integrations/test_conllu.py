@@ -52,7 +52,7 @@ def written(model, text):
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_it_does_what_the_command_does(pipeline, monkeypatch, size):
-    monkeypatch.setattr(integration, "_BATCH", size)
+    monkeypatch.setattr(integration, "_BATCH_SENTENCES", size)
     text = ROWS * 7
     stream = read(io.BytesIO(text.encode()), "conllu")
     assert written(pipeline, text) == b"".join(tag_text(pipeline.taggers, stream)).decode()

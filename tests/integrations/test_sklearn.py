@@ -196,6 +196,8 @@ def test_label_parts_of_dicts():
     model = SequencePerceptron(label_parts="split").fit(X, y)
     assert model.predict(X).tolist() == y
     assert {part for _, part in model.state_features_} <= {"N", "V", "Num=Sg", "Num=Pl"}
+    scores = model.calibrate(X, y).predict_marginals(X)[0]
+    assert [max(each, key=each.get) for each in scores] == y[0]
 
 
 def test_rare_features_are_left_out():
@@ -395,6 +397,10 @@ def test_predict_and_score_refuse():
         CorpusError, match="<X>:2: expected a word for every token, as for the first"
     ):
         words.predict([["word"], [{"a": 1}]])
+    with pytest.raises(AttributeError, match="of feature dicts for attributes_, found one of word"):
+        _ = words.attributes_
+    with pytest.raises(CorpusError, match="tokens that could have several labels to calibrate on"):
+        SequencePerceptron().fit([[{"a": 1}]], [["A"]]).calibrate([[{"a": 1}]], [["A"]])
     tags = [["X" for _ in labels] for labels in Y]
     with pytest.raises(LabelError, match="found labels like 'X'; score them with token_accuracy"):
         chunk_f1_scorer(words, DATA["words"], tags)
