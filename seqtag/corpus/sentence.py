@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from seqtag.caching import BoundedCache
 from seqtag.errors import CorpusError, did_you_mean
 
 if TYPE_CHECKING:
@@ -229,17 +229,24 @@ ALIASES = {"pos": ("xpos", "upos"), "xpos": ("pos",), "upos": ("pos",)}
 """Columns that replace one that a file does not have."""
 
 
-@lru_cache(1024)
 def find_column(name: str, available: tuple[str, ...]) -> str | None:
     """Return the column itself, or the first of its aliases that is available, or None.
 
     >>> find_column("pos", ("id", "form", "upos", "xpos"))
     'xpos'
     """
+    return _found_columns[name, available]
+
+
+def _find_column(key: tuple[str, tuple[str, ...]]) -> str | None:
+    name, available = key
     for candidate in (name, *ALIASES.get(name, ())):
         if candidate in available:
             return candidate
     return name if split_key(name, available) else None
+
+
+_found_columns = BoundedCache(_find_column)
 
 
 def places(
