@@ -90,18 +90,6 @@ def test_several_models_name_their_margins(home, call, tmp_path):
     assert b"\n# nbest_upos = " in done.out and b"\n# nbest_xpos = " in done.out
 
 
-def test_labels_that_are_kept_are_not_decoded_anew(home, call, tmp_path):
-    path = tmp_path / "in.conllu"
-    gold = conllu(["the dog barks ."])
-    changed = gold.replace("NOUN", "ODD").replace("\tDET\t", "\t_\t")
-    path.write_text(changed)
-    plain = call("tag", "-m", home / "upos.seqtag", path)
-    kept = call("tag", "-m", home / "upos.seqtag", "--keep", path)
-    assert [row[3] for row in rows(plain.out)] == ["DET", "NOUN", "VERB", "PUNCT"]
-    assert [row[3] for row in rows(kept.out)] == ["DET", "ODD", "VERB", "PUNCT"]
-    assert kept.out.decode() == changed.replace("the\tthe\t_", "the\tthe\tDET")
-
-
 def test_chunks_are_kept_as_they_are_written(home, call, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("the DT _\ndog NN B-NP\nbarks VBZ _\n\n")
@@ -251,18 +239,3 @@ def test_weights_name_features_from_a_corpus(home, call, tmp_path):
     assert value["found"] >= len(value["weights"]) == 2
     assert all(each["feature"].startswith("form[") for each in value["weights"])
     assert {each["label"] for each in value["weights"]} == {"NOUN"}
-
-
-@pytest.mark.parametrize(
-    "filters", [[], ["--label", "NOUN"], ["--feature", "*[[]0]*"], ["--feature", "#*"]]
-)
-def test_the_first_weights_are_those_of_the_complete_list(home, call, filters):
-    command = "info", home / "upos.seqtag", "--weights", home / "train.conllu", "--json"
-    [complete] = json.loads(call(*command, *filters, "--top", 1_000_000).out)
-    assert complete["found"] == len(complete["weights"])
-    assert complete["weights"] == sorted(
-        complete["weights"], key=lambda each: (-abs(each["weight"]), each["feature"], each["label"])
-    )
-    for top in 1, 7:
-        [first] = json.loads(call(*command, *filters, "--top", top).out)
-        assert first == complete | {"weights": complete["weights"][:top]}

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import json
-from types import MappingProxyType
 
 import pytest
 
 import seqtag
-from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
 from seqtag.labels.schemes import convert
-from seqtag.tagging.pipeline import Pipeline
 from tests.command_line import call, chunks, conllu, home, run
 
 
@@ -196,40 +193,6 @@ def test_fail_under_with_a_pipeline_compares_the_column_that_is_named(folder, ca
     assert low.code == 3 and "seqtag: xpos-f1 " in low.err
     done = call(*gate, "--label", "upos")
     assert done.code == 0 and "seqtag: upos-f1 100.00 is not under 99\n" in done.err
-
-
-class WordByWord(Pipeline):
-    """A pipeline that makes a token of what stands between spaces."""
-
-    info = MappingProxyType({"writer": "seqtag 0.0", "training": {"seed": 7}})
-    models = ()
-
-    def __init__(self):
-        """Without models."""
-
-    def sentences(self, text, *, paragraphs):
-        assert paragraphs == "blank"
-        for line in text.split("\n"):
-            if line:
-                yield sentence_of({"form": line.split(" ")})
-
-
-def test_raw_text(folder, call, monkeypatch):
-    monkeypatch.setattr("seqtag.cli.eval.load_annotator", {"en.seqtag": WordByWord()}.__getitem__)
-    text = conllu().replace("# text = a", "# newpar\n# text = a")
-    (folder / "gold.conllu").write_text(text)
-    done = call("eval", "-m", "en.seqtag", "gold.conllu", "--raw", "--json")
-    assert done.code == 0
-    assert done.err == (
-        "seqtag: note: no label is right in UPOS, XPOS, Lemmas; check that both sides are "
-        "annotated with the same tag set\n"
-    )
-    document = json.loads(done.out)
-    assert document["metrics"]["sentences"]["found"] == 4
-    assert document["metrics"]["tokens"]["f1"] == 1
-    assert document["metrics"]["upos"]["correct"] == 0
-    assert document["signature"].startswith("task:aligned|metric:words-f1|sentences:8|")
-    assert "|model:0.0|seed:7|" in document["signature"]
 
 
 def test_aligned_files_of_other_texts(folder, call):

@@ -205,9 +205,6 @@ def test_bundles(call, tmp_path):
     assert "both.seqtag: tokens, words, upos, " in done.err
     tagged = call("tag", "-m", tmp_path / "both.seqtag", "text.txt").out
     assert b"\n3-4\tim\t" in tagged and b"\tPRON\t" in tagged
-    done = call("bundle", single, single, "-o", tmp_path / "twice.seqtag")
-    assert done.code == 1
-    assert "expected models of different columns in a file, found 2 for 'upos'" in done.err
 
 
 def test_raw_text_is_scored(call, tmp_path):

@@ -101,39 +101,3 @@ def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, lea
     assert forms(call("tag", "-m", "m.seqtag", "t.txt", "--format", "text").out) == [
         ["He", "runs."]
     ]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    """A pipeline of a single sentence with an empty node."""
-    folder = tmp_path_factory.mktemp("one")
-    words = conllu_of("Oh/oh/INTJ/A=B it/it/PRON/_ !/!/PUNCT/_", misc="SpaceAfter=No")
-    first, rest = words.split("\n", 1)
-    (folder / "t.conllu").write_text(f"{first}\n1.1\tso" + "\t_" * 8 + f"\n{rest}")
-    done = run("train", "t.conllu", "--label", "all", "-o", "m.seqtag", cwd=folder)
-    assert done.code == 0, done.err
-    return folder / "m.seqtag"
-
-
-TEXTS = {
-    "nothing": "",
-    "line ends": "Oh\r\nit\rit!\n\r\n\n",
-    "control characters": "Oh\x00it\x01 \x07\x1b[31m it\x7f!\n",
-    "separators": "it\u2028it\u2029it\x85it\xa0it\u3000it\x0b\x0c\x1c\x1d\x1e\x1f!\n",
-    "emoji": "👨\u200d👩\u200d👧👍🏽🇩🇪🇫🇷 it ❤\ufe0f!",
-    "marks": "\u0301 e\u0301\u0323" + "\u0301" * 300 + " \u200d\u200b\ufeff\n",
-    "byte order mark": "\ufeff\ufeffOh it\n",
-    "looks like CoNLL-U": "# text = it\n# newdoc\n1-2 _ _ it|A=B SpaceAfter=No \\s \\n \\p 3.1 _\n",
-    "blank lines": "it\n" + "\n" * 3000 + "it\n",
-    "one long token": "it" * 40_000,
-    "one long line": "it " * 60_000,
-}
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_no_character_of_any_text_is_lost(call, inside, model, name):  # noqa: F811
-    (inside / "t.txt").write_bytes(TEXTS[name].encode())
-    for paragraphs in ("line", "blank", "auto"):
-        done = call("tag", "-m", model, "t.txt", "--format", "text", "--paragraphs", paragraphs)
-        assert done.code == 0, done.err
-        assert rebuilt(done.out) == TEXTS[name]

@@ -306,31 +306,6 @@ def test_what_was_found_out_is_said_once_unless_quiet(home, call, tmp_path):
     assert "in: tokenized by NLTK's rules for English" in cut
 
 
-@posix
-@pytest.mark.parametrize(
-    ("sent", "code", "says"),
-    [("SIGINT", 130, b"seqtag: interrupted"), ("SIGTERM", 143, b"seqtag: terminated")],
-)
-def test_a_run_that_is_stopped_leaves_no_file(home, tmp_path, sent, code, says):
-    (tmp_path / "out").write_bytes(b"before")
-    command = [*SEQTAG, "tag", "-m", str(home / "upos.seqtag"), "--format", "conllu", "-o", "out"]
-    command.append("--force")
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        process.stdin.write(conllu().encode())
-        process.stdin.flush()
-        deadline = time.monotonic() + 30
-        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
-            time.sleep(0.01)  # until its temporary file is there
-        assert len(list(tmp_path.iterdir())) == 2
-        process.send_signal(getattr(signal, sent))
-        assert process.wait(30) == code
-        assert process.stderr.read().strip() == says
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert (tmp_path / "out").read_bytes() == b"before"
-
-
 @linux
 def test_memory_stays_flat(home):
     """Peak memory of a run on 10 times the data is about the same."""

@@ -93,24 +93,6 @@ def test_labels_and_formats(folder, call):
         assert (tagger.label, tagger.columns) == (label, columns)
 
 
-def test_odd_but_legal_data(folder, call):
-    for text in (
-        "a\tX\n",  # one word, one label, no end
-        "a\tX\nb\tX\n\n",  # one label
-        "#\tX\n#\tY\na\tX\n\n#\tX\n\n",  # words that are no comments; one word, two labels
-        "\ufeffa\tX\r\nb\tY\r\n\r\n",  # byte order mark and CRLF
-        "x" * 1_000_000 + "\tX\nb\tY\n\n",
-    ):
-        (folder / "odd.txt").write_bytes(text.encode())
-        done = call("train", "odd.txt", "-o", "m", "--epochs", 1, "--force")
-        assert done.code == 0, done.err
-        assert call("tag", "-m", "m", "odd.txt", "-o", "out.txt", "--force").code == 0
-        before, after = ((folder / n).read_bytes() for n in ("odd.txt", "out.txt"))
-        assert [w.split(b"\t")[0] for w in before.split(b"\n")] == [
-            w.split(b"\t")[0] for w in after.split(b"\n")
-        ]
-
-
 def test_info(home, call):
     done = call("info", home / "chunk.seqtag")
     text = done.out.decode()
@@ -191,8 +173,3 @@ def test_words_without_a_label_are_learnt_around(folder, call):
     training = json.loads(done.out)["training"]
     assert (training["tokens"], training["labelled"]) == (44, 41)
     assert seqtag.load("m.seqtag").tag(["a", "dog"]) == ["DET", "NOUN"]
-    pipeline = ["--label", "all", "--unlabeled", "learn-around", "-o", "n.seqtag"]
-    done = call("train", "partly.conllu", *pipeline)
-    assert done.code == 2
-    assert "expected unlabeled with one label, found all" in done.err
-    assert call("train", "partly.conllu", "--unlabeled", "learn-around=", *how).code == 2

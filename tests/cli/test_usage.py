@@ -62,7 +62,7 @@ USAGE = [
             f"expected one column of words for --label here, found {label}; name one, such as",
         )
         for command in ("cv", "tune --try epochs=1,2")
-        for label in ("all", "tokens", "upos,xpos")
+        for label in ("tokens", "upos,xpos")
     ),
     (
         "tune t --try epochs",

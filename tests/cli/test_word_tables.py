@@ -134,7 +134,6 @@ def test_a_segmenter_with_tables(folder, call):
             "expected entries of one token in the table 'places', found 2 with white space, such "
             "as 'New York', which no token of the training data has",
         ),
-        (("--table", "names.tsv", "--table", "names=en.classes"), "found 2 called 'names'"),
         (("--table", "1=names.tsv"), "expected a table with a name of letters, digits and"),
     ],
 )

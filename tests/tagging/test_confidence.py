@@ -295,3 +295,5 @@ def test_weights_are_chosen_by_label_and_by_name(taggers):
     assert all(each.feature.startswith("#") for each in weights_of(model, {})[1])
     _, parts = weights_of(taggers["parts"].model, {}, "s")
     assert {each.label for each in parts} == {"s"}
+    for top in 1, 7:
+        assert weights_of(model, names, top=top)[1] == weights_of(model, names)[1][:top]
