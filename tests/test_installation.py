@@ -11,12 +11,10 @@ import pytest
 
 from seqtag.engine.backend import NOT_BUILT, REINSTALL
 from seqtag.version import DISTRIBUTION
-from tests.command_line import posix
 from tests.conftest import ROOT
 from tests.test_packaging import sdist
 
 
-@posix
 @pytest.mark.nightly
 def test_pip_keeps_the_slow_wheel_until_its_cache_is_bypassed(tmp_path):
     with sdist(ROOT, tmp_path) as built:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import seqtag
-from tests.command_line import posix
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -145,7 +144,6 @@ def test_an_installation_without_a_compiler_says_so_in_one_line():
 
 
 # ----------------------------------------------------------------- .ci/run
-@posix
 def test_ci_runs_the_commands_of_the_readme():
     function = re.search(r"^quick_start\(\) \{.*?^\}$", CI_FUNCTIONS, re.M | re.S)[0]
     found = [
@@ -162,7 +160,6 @@ def test_ci_runs_the_commands_of_the_readme():
     assert all(f'bash -c "$(quick_start {n})"' in CI_RUN for n in (1, 2))
 
 
-@posix
 def test_ci_leaves_the_folder_alone_and_nothing_behind(tmp_path):
     tree = small_tree(tmp_path / "tree")
     (tree / ".ci").mkdir()
@@ -199,7 +196,6 @@ def test_ci_leaves_the_folder_alone_and_nothing_behind(tmp_path):
     assert list(temporary.iterdir()) == []
 
 
-@posix
 def test_nightly_parts_of_changed_packages(tmp_path):
     """None without git, else those whose files are not the recorded ones."""
     (tmp_path / ".ci").mkdir()

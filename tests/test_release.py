@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import pytest
 
 import seqtag
-from tests.command_line import posix
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="scripts/release needs tomllib")
@@ -109,7 +108,6 @@ def fake_python(path, answer):
     return path
 
 
-@posix
 def test_pythons_are_found_in_pyenv_before_path_and_shims_are_passed_over(
     script, tmp_path, monkeypatch
 ):
