@@ -24,7 +24,7 @@ EXTRAS = {
     "serve": ("starlette", "uvicorn"),
     "sklearn": ("sklearn",),
     "spacy": ("spacy",),
-    "zstd": () if sys.version_info >= (3, 14) else ("zstandard",),
+    "zstd": () if sys.version_info >= (3, 14) else ("backports.zstd",),
 }
 """The modules that each extra installs, for extras that add features."""
 
@@ -65,10 +65,17 @@ def _backend() -> str:
 
 
 def _extra(extra: str) -> str:
-    missing = [name for name in EXTRAS[extra] if find_spec(name) is None]
+    missing = [name for name in EXTRAS[extra] if not _is_installed(name)]
     if missing:
         return f"not installed ({', '.join(missing)}); {install_hint(extra)}"
     return "installed"
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package that it is in
+        return False
 
 
 def _models() -> Iterator[str]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 16  # compressed bytes taken at a time
 _LARGEST = 1 << 20  # maximum number of bytes from a decompressor at once
-_ZSTD_PIECE = 1 << 9  # the package zstandard sets no bound itself: at most 16 MB come of these
 _MEMORY = 1 << 28  # bytes that a file may make a decompressor ask for; xz -9 needs a quarter
 
 
@@ -120,56 +119,22 @@ class _Gunzip:
         return bytes(self._inflate.decompress(waiting, max(max_length, 0)))
 
 
-class _Unzstd:
-    """The package zstandard with the interface of the other decompressors."""
-
-    def __init__(self, member: Any):
-        self._member = member
-        self._waiting = b""
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._member.eof)
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._waiting
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self._member.unused_data) + self._waiting
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:  # noqa: ARG002
-        waiting = self._waiting + data
-        piece, self._waiting = waiting[:_ZSTD_PIECE], waiting[_ZSTD_PIECE:]
-        return bytes(self._member.decompress(piece))
-
-
 def _zstd() -> Any:
-    """Return the module for zstd: Python's own from 3.14 on, else the package zstandard."""
-    for name in ("compression.zstd", "zstandard"):
+    """Return the module for zstd: Python's own from 3.14 on, else its copy for older versions."""
+    for name in ("compression.zstd", "backports.zstd"):
         with suppress(ImportError):
             return import_module(name)
     msg = (
-        "expected Python 3.14 or the package zstandard to read or write zstd files, found "
+        "expected Python 3.14 or the package backports.zstd to read or write zstd files, found "
         f"neither; {install_hint('zstd')}"
     )
     raise CorpusError(msg)
 
 
-def _zstd_decompressor() -> Any:
-    zstd = _zstd()
-    if hasattr(zstd, "ZstdFile"):
-        return zstd.ZstdDecompressor()
-    return _Unzstd(zstd.ZstdDecompressor(max_window_size=_MEMORY // 2).decompressobj())
-
-
 def _zstd_writer(file: Any) -> Any:
     """Return a writer with a checksum, which is optional in zstd."""
     zstd = _zstd()
-    if hasattr(zstd, "ZstdFile"):
-        return zstd.ZstdFile(file, mode="wb", options={zstd.CompressionParameter.checksum_flag: 1})
-    return zstd.ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False)
+    return zstd.ZstdFile(file, mode="wb", options={zstd.CompressionParameter.checksum_flag: 1})
 
 
 COMPRESSIONS = (  # the libraries are imported when they are used
@@ -206,7 +171,7 @@ COMPRESSIONS = (  # the libraries are imported when they are used
         "zstd",
         ".zst",
         (b"\x28\xb5\x2f\xfd",),
-        _zstd_decompressor,
+        lambda: _zstd().ZstdDecompressor(),
         _zstd_writer,
         lambda: (_zstd().ZstdError,),
     ),
