@@ -151,12 +151,12 @@ def score_pairs(
     forms: list[list[str]] = []
 
     def collect() -> Iterator[Any]:
-        for given, annotated in pairs:
+        for sentence, annotated in pairs:
             if len(annotated):
                 gold.append(reader.read(annotated))
                 if words:
                     forms.append(annotated.column("form"))
-                yield given
+                yield sentence
 
     scores = scores or tagger.is_calibrated
     tagged: Any = tagger.tag_many(collect(), threads, scores=scores)  # type: ignore[call-overload]

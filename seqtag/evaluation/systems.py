@@ -130,18 +130,18 @@ def _with_columns_of(
     system: Pipeline, sentences: Sequence[Sentence], columns: tuple[str, ...], threads: int
 ) -> SentenceStream:
     """Return sentences with the labels of a pipeline, and no others in the columns of words."""
-    how = {} if columns == CONLLU else {"columns": columns}  # with more columns
+    options = {} if columns == CONLLU else {"columns": columns}  # with more columns
 
     def again(data: bytes) -> SentenceStream:
-        return read(io.BytesIO(data), "auto" if how else "conllu", limits=UNLIMITED, **how)
+        return read(io.BytesIO(data), "auto" if options else "conllu", limits=UNLIMITED, **options)
 
     text = "".join(sentence.raw for sentence in sentences if len(sentence))
     tagged = again(b"".join(tag_text(system.taggers, again(text.encode()), threads=threads)))
     filled = {name for tagger in system.taggers for name in tagger.label_columns}
-    given = [name for name in SHOWN if name not in filled]  # gold labels, which are no predictions
-    if not given:
+    gold = [name for name in SHOWN if name not in filled]  # no predictions
+    if not gold:
         return tagged
-    cleared = (each.replace({n: ["_"] * len(each) for n in given}) for each in tagged if len(each))
+    cleared = (each.replace({n: ["_"] * len(each) for n in gold}) for each in tagged if len(each))
     return again("".join(cleared).encode())
 
 

@@ -116,7 +116,7 @@ def _gold(tagger: Tagger, filled: Sequence[FilledSentence]) -> list[Sequence[str
         missing = None if column.may_be_empty else NO_LABEL
         gold[i] = [None if label == missing else label for label in labels]
     if not column.is_lemma:
-        given = {label for labels in gold for label in labels if label is not None}
+        known = {label for labels in gold for label in labels if label is not None}
         advice = f'convert the column {column}, or write "_" in it to leave it uncalibrated'
-        check_tag_set(given, tagger.labels, advice, filled[0].sentence.source if filled else None)
+        check_tag_set(known, tagger.labels, advice, filled[0].sentence.source if filled else None)
     return gold

@@ -530,19 +530,19 @@ def open_corpus(
     TypeError
         If sentences are lists of words and the like.
     """
-    given: list[Any] = [data] if isinstance(data, (str, PathLike, SentenceStream)) else list(data)
-    name = str(given[0]) if given and isinstance(given[0], (str, PathLike)) else None
-    if given and isinstance(given[0], Sentence):
-        corpus = Corpus([given], given[0].columns, name)
-    elif given and all(map(_is_tagged, given)):
+    sources: list[Any] = [data] if isinstance(data, (str, PathLike, SentenceStream)) else list(data)
+    name = str(sources[0]) if sources and isinstance(sources[0], (str, PathLike)) else None
+    if sources and isinstance(sources[0], Sentence):
+        corpus = Corpus([sources], sources[0].columns, name)
+    elif sources and all(map(_is_tagged, sources)):
         label = (reading.columns or ("form", "label"))[-1]
-        words = ([word for word, _ in sentence] for sentence in given)
-        tags = ([tag for _, tag in sentence] for sentence in given)
+        words = ([word for word, _ in sentence] for sentence in sources)
+        tags = ([tag for _, tag in sentence] for sentence in sources)
         corpus = Corpus([list(sentences_of(words, tags, label))], ("form", label), None)
-    elif given and isinstance(given[0], (list, tuple, dict)):
+    elif sources and isinstance(sources[0], (list, tuple, dict)):
         msg = (
             "expected files, seqtag.corpus.Sentence objects or lists of pairs (word, label), "
-            f"found {given[0]!r:.60}; give lists of words and lists of labels, as in "
+            f"found {sources[0]!r:.60}; give lists of words and lists of labels, as in "
             "seqtag.train(sentences, labels)"
         )
         raise TypeError(msg)
@@ -551,24 +551,24 @@ def open_corpus(
             source
             if isinstance(source, SentenceStream)
             else files.enter_context(reading.open(source, announce=False))
-            for source in given
+            for source in sources
         ]
         if not streams:
             raise _nothing(None)
         for stream in streams[1:]:
             if stream.columns != streams[0].columns:
-                for each in (streams[0], stream):  # an empty file has no columns
-                    if not any(map(len, each)):
-                        raise _nothing(each.source)
+                for empty in (streams[0], stream):  # a file without columns
+                    if not any(map(len, empty)):
+                        raise _nothing(empty.source)
                 msg = (
                     f"expected the columns {', '.join(streams[0].columns)} of the first file, "
                     f"found {', '.join(stream.columns)}; give files of one format"
                 )
                 raise CorpusError(msg, source=stream.source)
         is_file = all(
-            isinstance(each, (str, PathLike)) and not is_read_once(each) for each in given
+            isinstance(source, (str, PathLike)) and not is_read_once(source) for source in sources
         )
-        paths = tuple(given) if is_file else ()
+        paths = tuple(sources) if is_file else ()
         corpus = Corpus(list(streams), streams[0].columns, name, reading, paths)
     for column in corpus.columns:
         if not is_column_name(column):
@@ -758,11 +758,11 @@ def from_lists(
         raise TypeError(msg)
     missing, some_missing = mark or "", False
 
-    def noted(given: Iterable[Labels]) -> Iterator[Labels]:
+    def noted(gold: Iterable[Labels]) -> Iterator[Labels]:
         nonlocal some_missing
-        for each in given:
-            some_missing = some_missing or (not isinstance(each, str) and None in each)
-            yield each
+        for of_sentence in gold:
+            some_missing |= not isinstance(of_sentence, str) and None in of_sentence
+            yield of_sentence
 
     found = []
     for sentences, gold in [(data, labels)] if dev is None else [(data, labels), dev]:

@@ -184,7 +184,8 @@ def _task(
     tables: Sequence[WordTable] | None = None,
 ) -> Task:
     """Return the task of learning a column from the columns available, with some templates."""
-    init, given = part_of(request.init, column, request.settings), request.settings
+    settings = request.settings
+    init = part_of(request.init, column, settings)
     tables = request.tables if tables is None else tables
     if init is not None:
         if templates is not None:
@@ -193,7 +194,8 @@ def _task(
                 f"{templates!s:.60}; leave them out, or train without --init"
             )
             raise TemplateError(msg)
-        chosen, values = given_tables(init.templates, tables, init.tables), settings_of(init, given)
+        chosen = given_tables(init.templates, tables, init.tables)
+        values = settings_of(init, settings)
         available = init.columns  # features are numbered by the places of columns
     else:
         if not isinstance(templates, TemplateSet):
@@ -205,7 +207,7 @@ def _task(
             chosen = chosen.within(available)
         elif templates is None or templates in preset_names():
             chosen = _fitted(chosen, tuple(available))
-        values = Settings().with_values(chosen.settings).with_values(given)
+        values = Settings().with_values(chosen.settings).with_values(settings)
     return Task(
         column,
         chosen,
@@ -213,7 +215,7 @@ def _task(
         tuple(available),
         init,
         constrain=request.constrain,
-        encoding_given=given.get("encoding") is not None,
+        encoding_given=settings.get("encoding") is not None,
         name=str(templates),
         attesting=tuple(tables) if column.is_lemma else (),
     )

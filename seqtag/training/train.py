@@ -261,8 +261,8 @@ def train(
 
 def _check_for_pipeline(refused: Mapping[str, bool], names: Sequence[str]) -> None:
     """Refuse options that are for one label column."""
-    for name, given in refused.items():
-        if given:
+    for name, is_given in refused.items():
+        if is_given:
             msg = (
                 f"expected {name} with one label, found {', '.join(names)}; train such components "
                 "one by one and combine them with seqtag bundle"
