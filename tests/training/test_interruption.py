@@ -72,14 +72,16 @@ def test_other_threads_have_no_handlers():
 
 @posix
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_signal_ends_all_runs(threads):
+def test_a_signal_ends_all_runs_and_keeps_what_is_done(threads):
     def strike(epoch):
-        if (epoch.run, epoch.epoch) == (1, 2):
+        if (epoch.run, epoch.epoch) == (2, 2):
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    how = HOW | {"epochs": 10**6}
-    tagger = train(DATA, **how, runs=2, threads=threads, on_epoch=strike)
+    how = HOW | {"epochs": 3}
+    tagger = train(DATA, **how, runs=5, threads=threads, on_epoch=strike)
     assert tagger.model.interrupted
+    best_epochs = tagger.info["training"]["best_epochs"]
+    assert best_epochs == [3, 2] if threads == 1 else len(best_epochs) < 5
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

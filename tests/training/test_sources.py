@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import logging
-import signal
-import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
 from seqtag.corpus import read
 from seqtag.errors import CorpusError, LabelError
-from seqtag.features.language import parse
 from seqtag.training.train import train
 from tests.strategies import corpus
 from tests.training.small_corpus import CONLLU, TEMPLATES, TRAINING, column_file, model
-
-if TYPE_CHECKING:
-    from seqtag.training.runs import Epoch
 
 
 def test_the_label_column_is_found(tmp_path):
@@ -127,26 +120,6 @@ def test_a_label_column_that_looks_wrong(caplog):
 def test_an_encoding_for_labels_that_are_no_chunks_is_refused():
     with pytest.raises(LabelError, match="expected chunk labels such as B-NP to learn as iobes"):
         train(corpus("the DT, cat NN"), label="tag", encoding="iobes")
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_interruption_of_several_runs_keeps_what_is_done(threads):
-    def interrupt(epoch: Epoch) -> None:
-        if epoch.run == 2 and epoch.epoch == 2:
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-    tagger = train(
-        corpus("the DT, cat NN, sat VB; a DT, dog NN"),
-        label="tag",
-        runs=5,
-        epochs=3,
-        templates=parse("form[0]\nlabel[-1]"),
-        threads=threads,
-        on_epoch=interrupt,
-    )
-    training = tagger.info["training"]
-    assert training["interrupted"]
-    assert threads > 1 or training["best_epochs"] == [3, 2]  # threads may be done before
 
 
 def test_a_column_without_labels_teaches_nothing():
