@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 
 import pytest
@@ -11,26 +10,21 @@ import seqtag
 from seqtag.features.language import load
 from seqtag.model import bundle, container
 from seqtag.tagging.tagger import Tagger
+from tests.strategies import corpus
 
 # "leaves" has one lemma with each tag, "saw" as a verb has two.
-LINES = [
-    ("leaves", "VERB", "leave"),
-    ("leaves", "NOUN", "leaf"),
-    ("saw", "VERB", "see"),
-    ("saw", "VERB", "saw"),
-    ("saw", "NOUN", "saw"),
-    ("oxen", "NOUN", "ox"),
-    *[(f"{stem}es", "NOUN", f"{stem}e") for stem in ("lin", "tun", "cak", "wav", "lan", "mil")],
-    *[(f"{stem}es", "VERB", f"{stem}e") for stem in ("lik", "mov", "tak", "giv", "hop", "rid")],
-]
+LINES = (
+    "leaves VERB leave; leaves NOUN leaf; saw VERB see; saw VERB saw; saw NOUN saw; oxen NOUN ox; "
+    + "; ".join(f"{stem}es NOUN {stem}e" for stem in ("lin", "tun", "cak", "wav", "lan", "mil"))
+    + "; "
+    + "; ".join(f"{stem}es VERB {stem}e" for stem in ("lik", "mov", "tak", "giv", "hop", "rid"))
+)
 
 
 def trained(lines=LINES, columns=("form", "upos"), **more) -> Tagger:
-    text = "".join(f"1\t{form}\t{lemma}\t{tag}" + "\t_" * 6 + "\n\n" for form, tag, lemma in lines)
-    data = [*seqtag.read(io.BytesIO(text.encode()), "conllu")]
     if "init" not in more:
         more["templates"] = load("lemma").within([*columns])
-    return seqtag.train(data, label="lemma", **more)
+    return seqtag.train(corpus(lines, "form upos lemma"), label="lemma", **more)
 
 
 def lemma(tagger: Tagger, *word: str) -> str:
@@ -77,8 +71,7 @@ def test_words_alone_have_one_lemma_where_there_are_no_tags():
 
 
 def test_training_goes_on_with_the_words_of_both(tagger):
-    lines = [("oxen", "NOUN", "oxe"), ("saw", "VERB", "see"), ("mice", "NOUN", "mouse")]
-    second = trained(lines, init=tagger)
+    second = trained("oxen NOUN oxe; saw VERB see; mice NOUN mouse", init=tagger)
     assert lemma(second, "leaves", "NOUN") == "leaf"
     assert lemma(second, "mice", "NOUN") == "mouse"
     assert margin(second, "mice", "NOUN") == math.inf

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from seqtag.features.language import parse
 from seqtag.model import bundle, container
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.problem import labels_by_tags, with_label_sets
+from tests.strategies import corpus
 
 TEMPLATES = "form[0]\nupos[0]\nxpos[0]"
 COMPILED = parse(TEMPLATES).compile(["form", "upos", "xpos"])
@@ -75,30 +75,17 @@ def test_labels_count_once_with_gold_tags_and_twice_with_predicted_ones(tokens):
 
 
 # ----------------------------------------------------------------- models
-LINES = [
-    ("runs", "VERB", "VBZ", "V3"),
-    ("run", "VERB", "VB", "V"),
-    ("dogs", "NOUN", "NNS", "N2"),
-    ("dog", "NOUN", "NN", "N"),
-    ("sees", "VERB", "VBZ", "V3"),
-]
-
-
-COLUMNS = ["form", "upos", "xpos", "feats"]
+LINES = "runs VERB VBZ V3; run VERB VB V; dogs NOUN NNS N2; dog NOUN NN N; sees VERB VBZ V3"
 
 
 def trained(lines=LINES, **more) -> Tagger:
     templates = {} if "init" in more else {"templates": parse(TEMPLATES)}
-    return seqtag.train(sentences(lines) * 3, label="feats", **templates, **more)
+    data = corpus(lines, "form upos xpos feats") * 3
+    return seqtag.train(data, label="feats", **templates, **more)
 
 
-def sentences(lines) -> list[seqtag.Sentence]:
-    text = "".join("\t".join(line) + "\n\n" for line in lines)
-    return [*seqtag.read(io.BytesIO(text.encode()), "columns", columns=COLUMNS)]
-
-
-def tag(tagger: Tagger, *words: tuple[str, str, str]) -> list[str]:
-    return [tagger.tag(each)[0] for each in sentences([(*word, "_") for word in words])]
+def tag(tagger: Tagger, words: str) -> list[str]:
+    return [tagger.tag(each)[0] for each in corpus(words, "form upos xpos")]
 
 
 def test_a_token_has_a_label_that_occurs_with_its_tags():
@@ -110,11 +97,9 @@ def test_a_token_has_a_label_that_occurs_with_its_tags():
     }
     assert found == {("V3",), ("V",), ("N2",), ("N",)}
     for tagger in (Tagger(model), Tagger(bundle.models_of(reloaded(model))[0])):
-        words = ("dogs", "VERB", "VB"), ("dogs", "NOUN", "NN"), ("runs", "VERB", "VBZ")
-        assert tag(tagger, *words) == ["V", "N", "V3"]
-        assert tag(tagger, ("dogs", "NOUN", "VBZ")) == tag(
-            Tagger(replace(model, by_tags=None)), ("dogs", "NOUN", "VBZ")
-        )
+        assert tag(tagger, "dogs VERB VB; dogs NOUN NN; runs VERB VBZ") == ["V", "N", "V3"]
+        unrestricted = Tagger(replace(model, by_tags=None))
+        assert tag(tagger, "dogs NOUN VBZ") == tag(unrestricted, "dogs NOUN VBZ")
 
 
 def reloaded(model) -> container.Contents:
@@ -136,7 +121,7 @@ def test_files_with_a_part_of_the_labels_by_tags_are_refused(name, tmp_path):
 
 def test_training_goes_on_with_the_labels_by_tags_of_both():
     first = trained()
-    second = trained([("dogs", "VERB", "VBZ", "V4"), ("cats", "NOUN", "NNS", "N2")], init=first)
+    second = trained("dogs VERB VBZ V4; cats NOUN NNS N2", init=first)
     old, new = (
         {
             key: {each.model.labels[j] for j in row}
