@@ -94,109 +94,90 @@ def data(draw, K=2):
     return X, np.concatenate([np.arange(K), y])
 
 
-@pytest.fixture
-def on(backend, monkeypatch):
-    install(backend, monkeypatch)
+@pytest.fixture(scope="module", params=each_backend.args[1])
+def on(request):
+    """Each backend; not for each function, so that hypothesis can try examples."""
+    with pytest.MonkeyPatch.context() as patch:
+        install(request.param, patch)
+        yield
 
 
 # ----------------------------------------------------------------- 1: binary
-@each_backend
 @pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("ties", [True, False])
-def test_the_binary_perceptron_is_rosenblatts(backend, ties):
-    @given(data(), st.sampled_from([1.0, 0.5]))
-    def check(sample, step):
-        X, y = sample
-        model = BinaryPerceptron(ties_are_mistakes=ties, max_iter=6, step=step, **PLAIN).fit(X, y)
-        expected, _ = rosenblatt(X, 2 * y - 1, 6, ties, step)
-        np.testing.assert_array_equal(model.trajectory(X), expected)
-        np.testing.assert_array_equal(model.coef_[0], expected[-1])
-        assert model.n_updates_ == len(expected) - 1
-
-    check()
+@given(data(), st.sampled_from([1.0, 0.5]))
+def test_the_binary_perceptron_is_rosenblatts(ties, sample, step):
+    X, y = sample
+    model = BinaryPerceptron(ties_are_mistakes=ties, max_iter=6, step=step, **PLAIN).fit(X, y)
+    expected, _ = rosenblatt(X, 2 * y - 1, 6, ties, step)
+    np.testing.assert_array_equal(model.trajectory(X), expected)
+    np.testing.assert_array_equal(model.coef_[0], expected[-1])
+    assert model.n_updates_ == len(expected) - 1
 
 
-@each_backend
 @pytest.mark.usefixtures("on")
-def test_a_book_whose_sign_of_zero_is_plus_one_has_its_labels_swapped(backend):
-    @given(data())
-    def check(sample):
-        X, y = sample
-        model = BinaryPerceptron(ties_are_mistakes=False, max_iter=6, **PLAIN).fit(X, 1 - y)
-        expected, _ = rosenblatt(X, 2 * y - 1, 6, False, zero=1)
-        np.testing.assert_array_equal(-model.trajectory(X), expected)
-        np.testing.assert_array_equal(1 - model.predict(X), X @ expected[-1] >= 0)
-
-    check()
+@given(data())
+def test_a_book_whose_sign_of_zero_is_plus_one_has_its_labels_swapped(sample):
+    X, y = sample
+    model = BinaryPerceptron(ties_are_mistakes=False, max_iter=6, **PLAIN).fit(X, 1 - y)
+    expected, _ = rosenblatt(X, 2 * y - 1, 6, False, zero=1)
+    np.testing.assert_array_equal(-model.trajectory(X), expected)
+    np.testing.assert_array_equal(1 - model.predict(X), X @ expected[-1] >= 0)
 
 
 # ----------------------------------------------------------------- costs
-@each_backend
 @pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("ties", [True, False])
-def test_a_cost_means_the_same_for_two_labels_and_for_three(backend, ties):
+@given(data(), data(K=3), arrays(np.int64, (3, 3), elements=st.integers(0, 9)))
+def test_a_cost_means_the_same_for_two_labels_and_for_three(ties, two, three, cost):
     """Binary, multiclass with two labels, and the books' loops for two and for any number."""
-
-    @given(data(), data(K=3), arrays(np.int64, (3, 3), elements=st.integers(0, 9)))
-    def check(two, three, cost):
-        cost = cost * (1 - np.eye(3))
-        settings = {"ties_are_mistakes": ties, "max_iter": 5, **PLAIN}
-        X, y = two
-        binary, multi = (
-            kind(cost=cost[:2, :2], **settings).fit(X, y)
-            for kind in (BinaryPerceptron, MulticlassPerceptron)
-        )
-        by_label = {-1: cost[0, 1], 1: cost[1, 0]}
-        expected, _ = rosenblatt(X, 2 * y - 1, 5, ties, cost=by_label)
-        np.testing.assert_array_equal(binary.trajectory(X), expected)
-        np.testing.assert_array_equal(multi.trajectory(X), expected)
-        rows = per_class(X, y, 2, 5, ties, cost)
-        np.testing.assert_array_equal(multi.trajectory(X), rows[:, 1])
-        X, y = three
-        model = MulticlassPerceptron(cost=cost, **settings).fit(X, y)
-        np.testing.assert_array_equal(model.trajectory(X), per_class(X, y, 3, 5, ties, cost))
-
-    check()
+    cost = cost * (1 - np.eye(3))
+    settings = {"ties_are_mistakes": ties, "max_iter": 5, **PLAIN}
+    X, y = two
+    binary, multi = (
+        kind(cost=cost[:2, :2], **settings).fit(X, y)
+        for kind in (BinaryPerceptron, MulticlassPerceptron)
+    )
+    by_label = {-1: cost[0, 1], 1: cost[1, 0]}
+    expected, _ = rosenblatt(X, 2 * y - 1, 5, ties, cost=by_label)
+    np.testing.assert_array_equal(binary.trajectory(X), expected)
+    np.testing.assert_array_equal(multi.trajectory(X), expected)
+    rows = per_class(X, y, 2, 5, ties, cost)
+    np.testing.assert_array_equal(multi.trajectory(X), rows[:, 1])
+    X, y = three
+    model = MulticlassPerceptron(cost=cost, **settings).fit(X, y)
+    np.testing.assert_array_equal(model.trajectory(X), per_class(X, y, 3, 5, ties, cost))
 
 
 # ----------------------------------------------------------------- all passes
-@each_backend
 @pytest.mark.usefixtures("on")
-def test_all_passes_are_made_where_asked_for(backend):
+@given(data())
+def test_all_passes_are_made_where_asked_for(sample):
     """The books' averaged perceptron makes every pass, also those that change nothing."""
-
-    @given(data())
-    def check(sample):
-        X, y = sample
-        whole = {"max_iter": 7, "until_converged": False, **PLAIN}
-        w, survival = rosenblatt(X, 2 * y - 1, 7, True, until_right=False)
-        assert survival.sum() == 7 * len(X)
-        mean = BinaryPerceptron(average=True, **whole).fit(X, y)
-        np.testing.assert_allclose(mean.coef_[0], survival @ w / survival.sum(), atol=1e-12)
-        assert (mean.n_iter_, len(mean.history_)) == (7, 7)
-        assert mean.converged_ == (mean.history_[-1].updates == 0)
-        voted = VotedPerceptron(**whole).fit(X, y)
-        assert voted.survival_.tolist() == survival.tolist()
-        shorter = BinaryPerceptron(max_iter=7, **PLAIN).fit(X, y)
-        np.testing.assert_array_equal(shorter.trajectory(X), mean.trajectory(X))
-
-    check()
+    X, y = sample
+    whole = {"max_iter": 7, "until_converged": False, **PLAIN}
+    w, survival = rosenblatt(X, 2 * y - 1, 7, True, until_right=False)
+    assert survival.sum() == 7 * len(X)
+    mean = BinaryPerceptron(average=True, **whole).fit(X, y)
+    np.testing.assert_allclose(mean.coef_[0], survival @ w / survival.sum(), atol=1e-12)
+    assert (mean.n_iter_, len(mean.history_)) == (7, 7)
+    assert mean.converged_ == (mean.history_[-1].updates == 0)
+    voted = VotedPerceptron(**whole).fit(X, y)
+    assert voted.survival_.tolist() == survival.tolist()
+    shorter = BinaryPerceptron(max_iter=7, **PLAIN).fit(X, y)
+    np.testing.assert_array_equal(shorter.trajectory(X), mean.trajectory(X))
 
 
 # ----------------------------------------------------------------- 1 = 2, 2 = 2
-@each_backend
 @pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("ties", [True, False])
-def test_multiclass_is_one_vector_per_class(backend, ties):
-    @given(data(K=3))
-    def check(sample):
-        X, y = sample
-        model = MulticlassPerceptron(ties_are_mistakes=ties, max_iter=4, **PLAIN).fit(X, y)
-        expected = per_class(X, y, 3, 4, ties)
-        np.testing.assert_array_equal(model.trajectory(X), expected)
-        np.testing.assert_array_equal(model.coef_, expected[-1])
-
-    check()
+@given(data(K=3))
+def test_multiclass_is_one_vector_per_class(ties, sample):
+    X, y = sample
+    model = MulticlassPerceptron(ties_are_mistakes=ties, max_iter=4, **PLAIN).fit(X, y)
+    expected = per_class(X, y, 3, 4, ties)
+    np.testing.assert_array_equal(model.trajectory(X), expected)
+    np.testing.assert_array_equal(model.coef_, expected[-1])
 
 
 @given(data(K=3))
@@ -210,22 +191,18 @@ def test_one_vector_per_class_is_the_single_vector(sample):
     )
 
 
-@each_backend
 @pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("ties", [True, False])
-def test_multiclass_with_two_labels_is_the_binary_perceptron(backend, ties):
-    @given(data())
-    def check(sample):
-        X, y = sample
-        binary, multi = (
-            kind(ties_are_mistakes=ties, max_iter=5).fit(X, y)
-            for kind in (BinaryPerceptron, MulticlassPerceptron)
-        )
-        np.testing.assert_array_equal(binary.trajectory(X), multi.trajectory(X))
-        np.testing.assert_array_equal(binary.predict(X), multi.predict(X))
-        np.testing.assert_array_equal(binary.coef_, multi.coef_)
-
-    check()
+@given(data())
+def test_multiclass_with_two_labels_is_the_binary_perceptron(ties, sample):
+    X, y = sample
+    binary, multi = (
+        kind(ties_are_mistakes=ties, max_iter=5).fit(X, y)
+        for kind in (BinaryPerceptron, MulticlassPerceptron)
+    )
+    np.testing.assert_array_equal(binary.trajectory(X), multi.trajectory(X))
+    np.testing.assert_array_equal(binary.predict(X), multi.predict(X))
+    np.testing.assert_array_equal(binary.coef_, multi.coef_)
 
 
 # ----------------------------------------------------------------- 2 = 5
@@ -275,45 +252,37 @@ def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass
 
 
 # ----------------------------------------------------------------- 3: the mean; 4: the votes
-@each_backend
 @pytest.mark.usefixtures("on")
-def test_the_average_is_the_mean_of_w_after_each_example(backend):
-    @given(data())
-    def check(sample):
-        X, y = sample
-        model = BinaryPerceptron(average=True, max_iter=4, **PLAIN).fit(X, y)
-        w, survival = rosenblatt(X, 2 * y - 1, 4, True)
-        stored = np.repeat(w, survival, axis=0)  # w after every single example
-        np.testing.assert_allclose(model.coef_[0], stored.mean(axis=0), atol=1e-12)
-        # CIML, algorithm 7: u += y c x with c from 1, w - u / c
-        u, c, seen = np.zeros(X.shape[1]), 1, np.zeros(X.shape[1])
-        for _ in range(model.n_iter_):
-            for x, label in zip(X, 2 * y - 1, strict=True):
-                if label * (seen @ x) <= 0:
-                    seen, u = seen + label * x, u + label * c * x
-                c += 1
-        n = len(stored)
-        np.testing.assert_allclose(seen - u / c, model.coef_[0] * n / (n + 1), atol=1e-12)
-
-    check()
+@given(data())
+def test_the_average_is_the_mean_of_w_after_each_example(sample):
+    X, y = sample
+    model = BinaryPerceptron(average=True, max_iter=4, **PLAIN).fit(X, y)
+    w, survival = rosenblatt(X, 2 * y - 1, 4, True)
+    stored = np.repeat(w, survival, axis=0)  # w after every single example
+    np.testing.assert_allclose(model.coef_[0], stored.mean(axis=0), atol=1e-12)
+    # CIML, algorithm 7: u += y c x with c from 1, w - u / c
+    u, c, seen = np.zeros(X.shape[1]), 1, np.zeros(X.shape[1])
+    for _ in range(model.n_iter_):
+        for x, label in zip(X, 2 * y - 1, strict=True):
+            if label * (seen @ x) <= 0:
+                seen, u = seen + label * x, u + label * c * x
+            c += 1
+    n = len(stored)
+    np.testing.assert_allclose(seen - u / c, model.coef_[0] * n / (n + 1), atol=1e-12)
 
 
-@each_backend
 @pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("ties", [True, False])
-def test_votes_are_those_of_every_stored_w(backend, ties):
-    @given(data(), arrays(np.int64, (3, 3), elements=st.integers(-3, 3)))
-    def check(sample, more):
-        X, y = sample
-        model = VotedPerceptron(ties_are_mistakes=ties, max_iter=4, **PLAIN).fit(X, y)
-        w, survival = rosenblatt(X, 2 * y - 1, 4, ties)
-        assert model.survival_.tolist() == survival.tolist()
-        Z = np.concatenate([X, more[:, : X.shape[1]]])
-        votes = np.where(Z @ w.T > 0, 1, -1) @ survival
-        np.testing.assert_allclose(model.decision_function(Z), votes / survival.sum())
-        np.testing.assert_array_equal(model.predict(Z), (votes > 0).astype(int))
-
-    check()
+@given(data(), arrays(np.int64, (3, 3), elements=st.integers(-3, 3)))
+def test_votes_are_those_of_every_stored_w(ties, sample, more):
+    X, y = sample
+    model = VotedPerceptron(ties_are_mistakes=ties, max_iter=4, **PLAIN).fit(X, y)
+    w, survival = rosenblatt(X, 2 * y - 1, 4, ties)
+    assert model.survival_.tolist() == survival.tolist()
+    Z = np.concatenate([X, more[:, : X.shape[1]]])
+    votes = np.where(Z @ w.T > 0, 1, -1) @ survival
+    np.testing.assert_allclose(model.decision_function(Z), votes / survival.sum())
+    np.testing.assert_array_equal(model.predict(Z), (votes > 0).astype(int))
 
 
 def test_votes_in_several_blocks_are_the_same(monkeypatch):
