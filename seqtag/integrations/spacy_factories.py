@@ -92,7 +92,7 @@ def _load(owner: Any, nlp: Language, model: str | None, *, saved: bool) -> None:
     if model is not None:
         owner.load(model)
     else:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, IsADirectoryError):  # a folder may have that name
             owner.load(nlp.lang)
 
 

@@ -474,7 +474,9 @@ def test_a_missing_file_is_said_at_once(tmp_path):
         cut_by(tmp_path / "none.seqtag")
 
 
-def test_no_model_yet():
+def test_no_model_yet(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "de").mkdir()  # no model
     nlp = spacy.blank("de")
     nlp.add_pipe("seqtag")
     text = (
