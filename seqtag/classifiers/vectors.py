@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqtag.engine.arrays import Instances
+from seqtag.engine.arrays import Instances, pointers, ranges
 from seqtag.errors import SeqtagError
 
 
@@ -70,10 +70,8 @@ class Vectors(NamedTuple):
         if self.ptr is None or self.features is None:
             return Vectors(self.width, self.values[where])
         lengths = np.diff(self.ptr)[where]
-        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        # The value at place k of the result, in vector i, is at k + self.ptr[where[i]] - ptr[i].
-        places = np.arange(ptr[-1]) + np.repeat(self.ptr[where] - ptr[:-1], lengths)
-        return Vectors(self.width, self.values[places], ptr, self.features[places])
+        places = ranges(self.ptr[where], lengths)
+        return Vectors(self.width, self.values[places], pointers(lengths), self.features[places])
 
     def widened(self, width: int, bias: bool) -> Vectors:
         """Return sparse vectors with more features, all 0.

@@ -37,14 +37,8 @@ MAX_LABELS = 65_535
 MAX_TRIGRAM_LABELS = 255
 """Labels with second order, and with label bigrams that see words: a pair takes 16 bits."""
 
-MAX_BIGRAM_LABELS = 46_339
-"""Labels with first order: the K (K + 2) weights of the chain are numbered in 32 bits."""
-
 MOST_WITH_BIGRAMS = 4096
 """Labels of a model with label bigrams: 64 MB of transitions, more is not worth it."""
-
-MAX_ROWS = 2**31 - 1
-"""Emission rows, edge rows, and tokens at a time: they are numbered in 32 bits."""
 
 MAX_OFFSET = 1000
 """Largest offset of a template term."""
@@ -105,12 +99,11 @@ class Instances(NamedTuple):
         bundle[alone] = 0
         sizes = np.append(np.diff(self.bundle_ptr), 1)
         many = np.where(alone, 1, sizes[bundle])
-        ends = np.concatenate([[0], np.cumsum(many)])
-        place = np.repeat(self.bundle_ptr[bundle] - ends[:-1], many) + np.arange(ends[-1])
+        place = ranges(self.bundle_ptr[bundle], many)
         rows = np.repeat(self.features, many)
         bundled = np.repeat(~alone, many)
         rows[bundled] = self.bundles[place[bundled]]
-        plain = self._replace(token_ptr=ends[self.token_ptr], features=rows)
+        plain = self._replace(token_ptr=pointers(many)[self.token_ptr], features=rows)
         return plain._replace(bundle_ptr=None, bundles=None)
 
     def tokens(self, s: int) -> range:
@@ -340,6 +333,16 @@ def pointers(lengths: Iterable[int]) -> IntArray:
     ptr = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=ptr[1:])
     return ptr
+
+
+def ranges(first: IntArray, counts: IntArray) -> IntArray:
+    """Return the numbers of ranges, end to end: of each, so many numbers from `first` on.
+
+    >>> ranges(np.array([7, 2]), np.array([2, 3]))
+    array([7, 8, 2, 3, 4])
+    """
+    ptr = pointers(counts)
+    return np.repeat(first - ptr[:-1], counts) + np.arange(ptr[-1])
 
 
 class Rows(NamedTuple):

@@ -12,9 +12,12 @@ import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from typing import TypeVar
 
 from seqtag.engine.interface import Backend
 from seqtag.errors import BackendError
+
+T = TypeVar("T")
 
 REINSTALL = (
     "install a C++17 compiler and repeat your pip install command with --no-cache-dir "
@@ -74,7 +77,7 @@ def get(name: str) -> Backend:
         from seqtag.engine import native
 
         return Backend(name, *(getattr(native, field) for field in Backend._fields[1:]))
-    from seqtag.engine import clustering, frozen, keys, reference
+    from seqtag.engine import frozen, keys, reference
 
     return Backend(
         name,
@@ -83,13 +86,26 @@ def get(name: str) -> Backend:
         keys.index_features,
         keys.drop_features,
         keys.hash_strings,
-        clustering.BigramCounter,
-        clustering.ExchangeClustering,
         keys.Values,
         keys.label_lists,
         keys.join_keys,
         keys.count_cells,
     )
+
+
+def of_kernel(function: T | None, purpose: str) -> T:
+    """Return a function that only the kernel has, needed for a purpose.
+
+    Raises
+    ------
+    BackendError
+        If the reference is in use.
+    """
+    if function is None:
+        reason = "SEQTAG_BACKEND asks for it; unset it" if is_built() else why_no_kernel()
+        msg = f"expected the native kernel {purpose}, found the reference backend: {reason}"
+        raise BackendError(msg)
+    return function
 
 
 BACKEND = _choose()
@@ -104,8 +120,6 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     index_features,
     drop_features,
     hash_strings,
-    BigramCounter,
-    ExchangeClustering,
     Values,
     label_lists,
     join_keys,
@@ -117,4 +131,7 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     Characters,
     ChunkModel,
     hash_attributes,
+    BigramCounter,
+    ExchangeClustering,
+    entropies,
 ) = get(BACKEND)

@@ -29,8 +29,9 @@ from seqtag.engine.arrays import (
     Rows,
     TagDictionary,
     pointers,
+    ranges,
 )
-from seqtag.engine.checks import check_allowed, check_frozen, require
+from seqtag.engine.checks import check_frozen
 from seqtag.engine.keys import keys
 from seqtag.engine.reference import only, sum_parts, viterbi
 
@@ -133,7 +134,6 @@ class Decoder:
         groups
             (K,) int32: labels with one number count as one.
         """
-        require(len(groups) == self.labels, "groups must hold one number per label")
         N = types.shape[1]
         found = Margins(np.zeros(N, np.int32), np.zeros(N), np.zeros(N, np.int32))
         for here, p in self._potentials(types, hashes, sentence_ptr, workspace, allowed):
@@ -159,7 +159,6 @@ class Decoder:
         n
             Number of sequences, at least 1.
         """
-        require(n >= 1, "n must be at least 1")
         potentials = self._potentials(types, hashes, sentence_ptr, workspace, allowed)
         found = [n_best(p, n) for _, p in potentials]
         labels = [y for paths in found for _, y in paths]
@@ -178,7 +177,6 @@ class Decoder:
         """Yield the slice of tokens and the potentials of each sentence."""
         K = self.labels
         found = keys(self.plan, types, hashes, sentence_ptr)
-        check_allowed(allowed, types.shape[1], K)
         emission = _sum_rows(self.weights.emission, found, self.parts.number if self.parts else K)
         if self.parts:
             emission = sum_parts(emission, self.parts)
@@ -235,7 +233,7 @@ def _sum_rows(rows: Rows, found: HashArray, width: int) -> FloatArray:
     at = np.searchsorted(rows.keys, found).clip(max=len(rows.keys) - 1)
     token, template = np.nonzero(rows.keys[at] == found)
     row = at[token, template]
-    first, count = rows.row_ptr[row], np.diff(rows.row_ptr)[row]
-    cell = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+    count = np.diff(rows.row_ptr)[row]
+    cell = ranges(rows.row_ptr[row], count)
     np.add.at(total, (np.repeat(token, count), rows.labels[cell]), rows.weights[cell])
     return total

@@ -13,8 +13,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import ByteArray, CodeArray, HashArray, IntArray, KeyPlan, Rows
-    from seqtag.engine.clustering import BigramCounter, ExchangeClustering
+    from seqtag.engine.arrays import (
+        Bigrams,
+        ByteArray,
+        CodeArray,
+        HashArray,
+        IntArray,
+        KeyPlan,
+        Rows,
+    )
     from seqtag.engine.frozen import Decoder
     from seqtag.engine.keys import Values
     from seqtag.engine.reference import Weights
@@ -236,6 +243,40 @@ class Characters(Protocol):
         """
 
 
+class BigramCounter(Protocol):
+    """Counts the bigrams of sentences that arrive piece by piece; native backend only."""
+
+    @property
+    def total(self) -> int:
+        """Number of bigrams counted, with repetitions."""
+
+    def add(self, words: IntArray, sentence_ptr: IntArray) -> None:
+        """Count the bigrams of sentences of words, numbered from 1 on; 0 is their boundary."""
+
+    def counts(self, words: int) -> IntArray:
+        """Return how often each of the first words was counted: (words,) int64."""
+
+    def table(self, numbers: IntArray) -> Bigrams:
+        """Return all bigrams; words that get the same number become one word."""
+
+
+class ExchangeClustering(Protocol):
+    """Classes of words, improved word by word (Kneser & Ney 1993); native backend only.
+
+    Made of the bigrams, the class that each word begins in, and how many classes take words.
+    """
+
+    @property
+    def classes(self) -> NDArray[np.int32]:
+        """The class of each word."""
+
+    def objective(self) -> int:
+        """Return the part of the log-likelihood that depends on the classes."""
+
+    def visit(self, first: int, last: int) -> int:
+        """Move the words first to last - 1 into their best classes; return how many moved."""
+
+
 class Backend(NamedTuple):
     """Reference or native kernel; both give the same results."""
 
@@ -249,8 +290,6 @@ class Backend(NamedTuple):
         [IntArray, IntArray, NDArray[np.float64], np.random.RandomState], tuple[IntArray, IntArray]
     ]
     hash_strings: Callable[[Sequence[str]], HashArray]
-    BigramCounter: type[BigramCounter]
-    ExchangeClustering: type[ExchangeClustering]
     Values: type[Values]
     label_lists: Callable[[list[str], IntArray, IntArray], list[list[str]]]
     join_keys: Callable[[NDArray[np.uint32], NDArray[np.uint8]], HashArray]
@@ -269,3 +308,6 @@ class Backend(NamedTuple):
     Characters: Callable[[Sequence[Sequence[int]], Sequence[HashArray]], Characters] | None = None
     ChunkModel: type[ChunkModel] | None = None
     hash_attributes: HashAttributes | None = None  # None: the Python functions are used
+    BigramCounter: Callable[[], BigramCounter] | None = None  # None: no word classes are learned
+    ExchangeClustering: Callable[[Bigrams, IntArray, int], ExchangeClustering] | None = None
+    entropies: Callable[[IntArray], IntArray] | None = None  # n log2 n

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seqtag.engine.arrays import HashArray, IntArray, KeyPlan
-from seqtag.engine.checks import check_columns, check_named, check_plan, require
+from seqtag.engine.checks import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,14 +209,7 @@ def keys(plan: KeyPlan, types: IntArray, hashes: HashArray, sentence_ptr: IntArr
         (attributes, types) uint64: hash of the attribute's value per type, 0 if absent.
     sentence_ptr
         (sentences + 1,) int64.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit together.
     """
-    check_plan(plan)
-    check_columns(plan, types, hashes, sentence_ptr)
     tokens = types.shape[1]
     here = np.arange(tokens)
     lengths = np.diff(sentence_ptr)
@@ -317,16 +310,10 @@ def label_lists(names: Sequence[str], ids: IntArray, ptr: IntArray) -> list[list
     ptr
         Where rows begin, and where the last ends: (rows + 1,) int64.
 
-    Raises
-    ------
-    ValueError
-        If an id has no name, or the rows are not those of the ids.
-
     Examples
     --------
     >>> label_lists(["DET", "NOUN"], np.array([0, 1, 1], np.int32), np.array([0, 2, 2, 3]))
     [['DET', 'NOUN'], [], ['NOUN']]
     """
-    check_named(len(names), ids, ptr)
     found = list(map(names.__getitem__, ids.tolist()))
     return [found[begin:end] for begin, end in pairwise(ptr.tolist())]

@@ -1,8 +1,7 @@
 """The native kernel: the classes and functions of the reference, compiled.
 
-They have the names, arguments and results of `seqtag.engine.reference`, `frozen`, `keys` and
-`clustering`, and make the checks of `seqtag.engine.checks` themselves. `interface` describes those
-that have no counterpart there.
+They have the names, arguments and results of `seqtag.engine.reference`, `frozen` and `keys`, and
+check their arguments themselves. `interface` describes those that have no counterpart there.
 """
 
 from __future__ import annotations

@@ -62,13 +62,7 @@ from seqtag.engine.arrays import (
     Potentials,
     State,
 )
-from seqtag.engine.checks import (
-    check_epoch,
-    check_instances,
-    check_layout,
-    check_state,
-    no_room,
-)
+from seqtag.engine.checks import no_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -295,8 +289,6 @@ class Weights:
 
     Raises
     ------
-    ValueError
-        If the layout has too many rows or labels, or the state does not fit it.
     MemoryError
         If the weights do not fit into memory.
     """
@@ -308,7 +300,6 @@ class Weights:
         rule: str = "adaptive",
         state: State | None = None,
     ):
-        check_layout(layout)
         self.layout = layout
         try:
             self.w, self.u = np.zeros(layout.size, dtype), np.zeros(layout.size, dtype)
@@ -317,7 +308,6 @@ class Weights:
             raise no_room(layout) from error
         self.seen = 0  # c: sentences finished so far
         if state is not None:
-            check_state(layout, state)
             for out_vector, cells in ((self.w, state.w), (self.u, state.u), (self.g, state.g)):
                 if cells is None or not len(out_vector):
                     continue
@@ -366,7 +356,6 @@ class Weights:
         Python's lock: nothing may write to them meanwhile. A call of another thread, or of `ask`,
         meets a RuntimeError.
         """
-        check_epoch(self.layout, x, y, visits, rule, cost, len(self.g) > 0, choices)
         real = self.w.dtype.type
         updates = wrong = 0
         position: list[int] = []
@@ -416,7 +405,6 @@ class Weights:
 
     def decode(self, x: Instances) -> IntArray:
         """Return the best label (N,) int32 of every token under the current weights."""
-        check_instances(self.layout, x)
         sentences = range(len(x.sentence_ptr) - 1)
         found = [viterbi(potentials(self.layout, x, s, self.w)) for s in sentences]
         return np.concatenate([np.zeros(0, np.int32), *found])

@@ -15,7 +15,15 @@ import numpy as np
 
 from seqtag.engine import backend
 from seqtag.engine.alternatives import max_marginals
-from seqtag.engine.arrays import FORBIDDEN, Cells, FloatArray, Layout, Potentials, State, pointers
+from seqtag.engine.arrays import (
+    FORBIDDEN,
+    Cells,
+    FloatArray,
+    Layout,
+    Potentials,
+    State,
+    ranges,
+)
 from seqtag.engine.reference import sum_parts, viterbi
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.report import Report, evaluate
@@ -161,8 +169,8 @@ class FeatureDictTagger:
     def _potentials(self, x: Instances) -> Iterator[Potentials]:
         """Yield the potentials of each sentence."""
         cells, layout, tokens = self.model.cells, self.model.layout, len(x.token_ptr) - 1
-        first, found = cells.row_ptr[x.features], np.diff(cells.row_ptr)[x.features]
-        cell = np.repeat(first - pointers(found)[:-1], found) + np.arange(found.sum())
+        found = np.diff(cells.row_ptr)[x.features]
+        cell = ranges(cells.row_ptr[x.features], found)
         token = np.repeat(np.repeat(np.arange(tokens), np.diff(x.token_ptr)), found)
         values = np.ones(len(found)) if x.values is None else x.values
         emission: FloatArray = np.zeros((tokens, layout.width))

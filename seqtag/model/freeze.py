@@ -15,6 +15,7 @@ from seqtag.engine.arrays import (
     QuantizedWeights,
     Rows,
     pointers,
+    ranges,
 )
 from seqtag.errors import LabelError
 
@@ -91,9 +92,10 @@ def freeze(
         counts = np.diff(ends)
         row = np.flatnonzero(counts)
         row = row[np.argsort(names[row])]
-        row_ptr = pointers(counts[row])
-        cell = cells[np.repeat(ends[row] - row_ptr[:-1], counts[row]) + np.arange(len(cells))]
-        return Rows(names[row], row_ptr, label[cell].astype(np.uint16), quantized[cell])
+        cell = cells[ranges(ends[row], counts[row])]
+        return Rows(
+            names[row], pointers(counts[row]), label[cell].astype(np.uint16), quantized[cell]
+        )
 
     chain = np.rint(cells.chain / unit).astype(np.float32)
     trigram_keys = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)

@@ -1,8 +1,8 @@
 """Word classes from raw text: words in the same contexts get the same class.
 
-`WordBigrams` counts the text, and `seqtag.engine.clustering` moves words between classes to improve
-the likelihood of a class bigram model. Nothing is random: the same text gives the same classes,
-byte for byte, on every machine.
+`WordBigrams` counts the text, and the exchange algorithm of the native kernel moves words between
+classes to improve the likelihood of a class bigram model (Kneser & Ney 1993). Nothing is random:
+the same text gives the same classes, byte for byte, on every machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
 from seqtag.corpus.sentence import bad_value
 from seqtag.engine import backend
 from seqtag.engine.arrays import MAX_BIGRAMS, MAX_CLASSES, pointers
-from seqtag.engine.clustering import UNIT, entropies
 from seqtag.errors import CorpusError, OptionError
 from seqtag.features import builtin  # noqa: F401  the attribute is there
 from seqtag.features.attributes import resolve
@@ -40,10 +39,14 @@ if TYPE_CHECKING:
     from seqtag.corpus import Block
     from seqtag.engine.arrays import Bigrams, IntArray
 
+UNIT = 2.0**-20
+"""Bits of one unit of the kernel's sums, which are whole numbers."""
+
 LOOKED_UP = "lower0"
 """Lookup form of the words."""
 
 _SENTENCES = 10_000  # counted at a time where Python reads them
+_PURPOSE = "to learn word classes"
 
 Numbered = tuple["IntArray", "IntArray"]
 """Word numbers, (tokens,) int32, and sentence_ptr."""
@@ -96,7 +99,7 @@ class WordBigrams:
 
     def __init__(self) -> None:
         self.tokens = 0
-        self._counter = backend.BigramCounter()
+        self._counter = backend.of_kernel(backend.BigramCounter, _PURPOSE)()
         self._numbers: dict[str, int] = {}  # from 1 on; 0 is the boundary
         self._lock = Lock()
 
@@ -449,8 +452,10 @@ def cluster(
         )
         raise CorpusError(msg)
     start = np.append(np.arange(words) % classes, [classes, classes + 1]).astype(np.int32)
-    exchange = backend.ExchangeClustering(frequent.bigrams, start, classes)
-    of_words = int(entropies(frequent.counts).sum())
+    exchange_of = backend.of_kernel(backend.ExchangeClustering, _PURPOSE)
+    exchange = exchange_of(frequent.bigrams, start, classes)
+    entropies = backend.of_kernel(backend.entropies, _PURPOSE)
+    of_words = int(entropies(frequent.counts.astype(np.int32)).sum())
     total = int(frequent.counts.sum())
     done = []
     for number in range(1, passes + 1):
@@ -520,6 +525,8 @@ def learn_classes(
         As `seqtag.read`; and if there are no words, or fewer frequent ones than classes.
     TypeError
         If something is not a sentence.
+    BackendError
+        If the native kernel was not built.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.engine.arrays import Allowed, pointers
+from seqtag.engine.arrays import Allowed, pointers, ranges
 from seqtag.labels.lemmas import keeps_form
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class UnknownLemmas:
         first = np.maximum(tokens.sentence_ptr[sentence], places - self._radius)
         last = np.minimum(tokens.sentence_ptr[sentence + 1], places + self._radius + 1)
         ptr = pointers(last - first)
-        seen = np.arange(ptr[-1]) + np.repeat(first - ptr[:-1], last - first)
+        seen = ranges(first, last - first)
         fixed = np.ones(len(seen), np.int64)
         fixed[ptr[:-1] + places - first] = 0
         paths = self._decoder.n_best(

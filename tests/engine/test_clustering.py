@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.engine.arrays import Bigrams, pointers
-from seqtag.engine.clustering import UNIT, entropies
+from seqtag.tables.learn import UNIT
+from tests.oracle.clustering import entropies
 from tests.strategies import NATIVE, REFERENCE, each_backend, needs_native
 
 if NATIVE:
@@ -141,7 +142,7 @@ def test_words_without_a_number_are_refused(backend, numbers, message):
 
 
 def test_more_bigrams_than_32_bits_hold_are_refused(monkeypatch):
-    monkeypatch.setattr("seqtag.engine.clustering.MAX_BIGRAMS", 3)
+    monkeypatch.setattr("tests.oracle.clustering.MAX_BIGRAMS", 3)
     counter = counted(REFERENCE, [[1, 2]])
     with pytest.raises(ValueError) as error:
         counter.add(np.array([1], np.int32), np.array([0, 1]))

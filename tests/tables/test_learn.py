@@ -11,7 +11,8 @@ import pytest
 
 import seqtag
 from seqtag.corpus import ReadLimits, read
-from seqtag.errors import CorpusError, OptionError
+from seqtag.engine import backend
+from seqtag.errors import BackendError, CorpusError, OptionError
 from seqtag.tables import learn as word_bigrams
 from seqtag.tables.learn import WordBigrams, learn_classes
 from seqtag.tables.lexicon import read_table
@@ -247,3 +248,9 @@ def test_tables_of_classes_are_those_of_their_file(tmp_path):
         classes.table("animals", "a farm").digest == read_table(tmp_path / "animals.classes").digest
     )
     assert classes.table().of_words(["DOG", "owl"]) == [classes.of("dog"), "rare"]
+
+
+def test_classes_are_not_learned_without_the_kernel(monkeypatch):
+    monkeypatch.setattr(backend, "BigramCounter", None)
+    with pytest.raises(BackendError, match="expected the native kernel to learn word classes"):
+        learn_classes(toy(), classes=3)

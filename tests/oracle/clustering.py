@@ -41,15 +41,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.engine.arrays import MAX_BIGRAMS, Bigrams, IntArray
-from seqtag.engine.checks import check_exchange, check_numbers, check_words, require
+from seqtag.engine.checks import require
+from tests.oracle.checks import check_exchange, check_numbers, check_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _HALF = 32  # bits of each word in a pair
-
-UNIT = 2.0**-20
-"""Bits of one unit of `entropies`."""
 
 _LOG = 28  # fractional bits of a logarithm
 _POINTS = 14  # 2**14 logarithms, between which others are interpolated
