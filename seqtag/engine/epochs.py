@@ -6,34 +6,13 @@ Taggers and classifiers share it; they differ in how they make their arrays and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, Mistakes
-
-
-class Learner(Protocol):
-    """Weights as the training loop uses them, such as `seqtag.engine.reference.Weights`."""
-
-    def train_epoch(
-        self,
-        x: Instances,
-        y: IntArray,
-        visits: IntArray,
-        rule: str = "perceptron",
-        step: float = 1.0,
-        cost: Cost | None = None,
-        ties_are_mistakes: bool = False,
-        out_mistakes: list[Mistakes] | None = None,
-        choices: BoolArray | None = None,
-        ask: Callable[[], None] | None = None,
-    ) -> tuple[int, int]:
-        """Learn from the sentences with these numbers; return (updates, wrong tokens)."""
-
-    def cells(self, average: bool = False) -> Cells:
-        """Return the nonzero weights, of w or of its average."""
+    from seqtag.engine.reference import Weights
 
 
 @dataclass(frozen=True)
@@ -128,7 +107,7 @@ class _StoppedError(Exception):
 
 
 def learn(
-    weights: Learner,
+    weights: Weights,
     x: Callable[[int], Instances],
     y: IntArray,
     visits: Callable[[int], IntArray],

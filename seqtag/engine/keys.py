@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import BoolArray
 
 _MASK = (1 << 64) - 1
-_BLOCK = 2**20  # features drawn for at a time: 8 MB
+_DRAWN_FEATURES = 2**20  # features drawn for at a time: 8 MB
 _MIX = 0xFF51AFD7ED558CCD
 LEFT, RIGHT = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # values beyond the two ends of a sentence
 
@@ -291,10 +291,10 @@ def are_kept(
 ) -> BoolArray:
     """Return whether `drop_features` keeps each feature: (M,) bool."""
     kept = np.empty(len(features), bool)
-    for begin in range(0, len(kept), _BLOCK):
-        rows = features[begin : begin + _BLOCK]
+    for begin in range(0, len(kept), _DRAWN_FEATURES):
+        rows = features[begin : begin + _DRAWN_FEATURES]
         share = shares[rows] if len(shares) > 1 else shares
-        kept[begin : begin + _BLOCK] = random.random_sample(len(rows)) >= share
+        kept[begin : begin + _DRAWN_FEATURES] = random.random_sample(len(rows)) >= share
     return kept
 
 

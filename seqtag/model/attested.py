@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from seqtag.tables.table import WordTable
 
-_KEPT = np.uint64(32)  # bits of a hash: one of 100,000 other words per 40,000 seems attested
+_HASH_BITS = np.uint64(32)  # bits of a hash: one of 100,000 other words per 40,000 seems attested
 
 
 class AttestedLemmas(NamedTuple):
@@ -85,4 +85,4 @@ def _hashes(lemmas: Sequence[str]) -> NDArray[np.uint32]:
 
 
 def _short(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    return (hashes >> _KEPT).astype(np.uint32)
+    return (hashes >> _HASH_BITS).astype(np.uint32)

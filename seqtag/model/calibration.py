@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_KNOTS = 64
-_MOST_READ = 1000  # knots of a file: each sentence looks at all of them
+_MOST_FILE_KNOTS = 1000  # knots of a file: each sentence looks at all of them
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def is_calibration(value: Any) -> bool:
         return False
     margins, shares, tokens = value["margins"], value["shares"], value["tokens"]
     if not all(
-        isinstance(part, list) and 0 < len(part) <= _MOST_READ for part in (margins, shares)
+        isinstance(part, list) and 0 < len(part) <= _MOST_FILE_KNOTS for part in (margins, shares)
     ):
         return False
     if not all(type(number) in (int, float) for number in (*margins, *shares)):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 ROWS = ("emission", "edge", "trigram", "tag_dictionary", "by_tags")
 
-_LOW = 32  # bits of a split key that are stored as a number
-_HIGH = 16  # bits above, of which each value takes a bit
+_LOW_BITS = 32  # bits of a split key that are stored as a number
+_HIGH_BITS = 16  # bits above, of which each value takes a bit
 
 
 def packed(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -47,9 +47,9 @@ def packed(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         ends = np.zeros(counts.sum(), np.uint8)
         ends[counts[counts > 0].cumsum() - 1] = 1
         found[f"{name}.ends"] = np.packbits(ends)
-        high = (keys >> _LOW).astype(np.int64)
-        if len(keys) > 2**_HIGH // 31 and 0 < high.max() < 2**_HIGH:  # else not smaller
-            bits = np.zeros(len(keys) + 2**_HIGH, np.uint8)
+        high = (keys >> _LOW_BITS).astype(np.int64)
+        if len(keys) > 2**_HIGH_BITS // 31 and 0 < high.max() < 2**_HIGH_BITS:  # else not smaller
+            bits = np.zeros(len(keys) + 2**_HIGH_BITS, np.uint8)
             bits[high + np.arange(len(keys))] = 1
             found[f"{name}.keys.high"] = np.packbits(bits)
             found[f"{name}.keys.low"] = keys.astype(np.uint32)
@@ -93,7 +93,7 @@ def unpacked(
             found[f"{name}.cells"] = backend.count_cells(ends, cells)
         if f"{name}.keys.low" in found:
             low = found.pop(f"{name}.keys.low").ravel()
-            high = _checked(found.pop(f"{name}.keys.high"), low.size + 2**_HIGH)
+            high = _checked(found.pop(f"{name}.keys.high"), low.size + 2**_HIGH_BITS)
             low = low.astype(np.uint32, casting="safe", copy=False)
             found[f"{name}.keys"] = backend.join_keys(low, high)
     for name, (dtype, _) in wanted.items():

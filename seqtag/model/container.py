@@ -53,7 +53,7 @@ MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header 
 MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times a usual model
 MAX_DIMENSIONS = 8
 MAX_DEPTH = 50  # levels of a configuration: recursion over it never exhausts the stack
-_LONGEST_SHOWN = 1000  # characters of foreign data in a message
+_SHOWN_CHARACTERS = 1000  # characters of foreign data in a message
 MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
 
 DTYPES = {
@@ -204,7 +204,7 @@ def show(value: Any) -> str:
     short.maxlist = short.maxdict = 20
     short.maxstring = short.maxother = 100
     text = short.repr(value).encode("ascii", "backslashreplace").decode()
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 
 def damaged(message: str) -> ModelFileError:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_BLOCK = 2**15  # rows
+_BLOCK_ROWS = 2**15  # rows
 _NO_ROWS = [(np.zeros(0, np.int64),), (np.zeros(0, np.int32),), (np.zeros(0),)]
 
 
@@ -41,10 +41,10 @@ def mean(runs: Sequence[Cells]) -> Cells:
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
         blocks = []  # of counts, labels, mean weights
-        for begin in range(0, len(ptrs[0]) - 1, _BLOCK):  # intermediate arrays are large
+        for begin in range(0, len(ptrs[0]) - 1, _BLOCK_ROWS):  # intermediate arrays are large
             ids, values = [], []
             for ptr, label, weight in zip(ptrs, labels, weights, strict=True):
-                span = ptr[begin : begin + _BLOCK + 1]
+                span = ptr[begin : begin + _BLOCK_ROWS + 1]
                 cells = slice(int(span[0]), int(span[-1]))
                 row = np.repeat(np.arange(len(span) - 1), np.diff(span))
                 ids.append(row * width + label[cells])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from seqtag.labels.schemes import SCHEMES
 from seqtag.labels.spelling import is_spelling
 from seqtag.model.attested import AttestedLemmas
 from seqtag.model.calibration import Calibration, is_calibration
+from seqtag.model.compact import ROWS
 from seqtag.model.container import expect, pack_strings, show, unpack_strings
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.sentence_lengths import LONGEST, are_lengths
@@ -89,8 +90,6 @@ class Model:
     sentence_lengths
         Scores of sentences of 1, 2, ... words, if a segmenter looks for the best breaks; see
         `seqtag.model.sentence_lengths`.
-    first
-        First-pass models, whose labels are input columns of its templates.
     attested
         Attested lemmas, which those of unknown words should be; None if they are not used.
     """
@@ -180,33 +179,33 @@ class Model:
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays for a model file."""
-        weights, parts, tag_dictionary = self.weights, self.parts, self.tag_dictionary
+        weights, parts, by_tags = self.weights, self.parts, self.by_tags
         blob, offsets = pack_strings(list(self.labels))
-        tensors: dict[str, NDArray[Any]] = {"labels.blob": blob, "labels.offsets": offsets}
-        tensors["known"] = self.known_words.hashes
-        for name in ("emission", "edge", "trigram"):
-            rows: Rows = getattr(weights, name)
+        transition = weights.transition.ravel()
+        cells = np.flatnonzero(transition)
+        tensors: dict[str, NDArray[Any]] = {
+            "labels.blob": blob,
+            "labels.offsets": offsets,
+            "known": self.known_words.hashes,
+            "start": weights.start.astype(np.int32),
+            "stop": weights.stop.astype(np.int32),
+            "transition.cells": cells.astype(np.int64),
+            "transition.weights": transition[cells].astype(np.int32),
+            "parts.counts": np.diff(parts.ptr if parts else []).astype(np.uint16),
+            "parts.parts": (parts.part if parts else np.zeros(0)).astype(np.int32),
+            "attested": self.attested.hashes if self.attested else np.zeros(0, np.uint32),
+        }
+        rows_of = {
+            **{name: getattr(weights, name) for name in _WEIGHTED},
+            "tag_dictionary": self.tag_dictionary,
+            "by_tags": by_tags or NO_TAG_DICTIONARY,
+        }
+        for name, rows in rows_of.items():
             tensors[f"{name}.keys"] = rows.keys
             tensors[f"{name}.cells"] = np.diff(rows.row_ptr).astype(np.uint16)
             tensors[f"{name}.labels"] = rows.labels
-            tensors[f"{name}.weights"] = rows.weights
-        transition = weights.transition.ravel()
-        cells = np.flatnonzero(transition)
-        tensors["transition.cells"] = cells.astype(np.int64)
-        tensors["transition.weights"] = transition[cells].astype(np.int32)
-        tensors["start"] = weights.start.astype(np.int32)
-        tensors["stop"] = weights.stop.astype(np.int32)
-        tensors["parts.counts"] = np.diff(parts.ptr if parts else []).astype(np.uint16)
-        tensors["parts.parts"] = (parts.part if parts else np.zeros(0)).astype(np.int32)
-        tensors["tag_dictionary.keys"] = tag_dictionary.keys
-        tensors["tag_dictionary.cells"] = np.diff(tag_dictionary.row_ptr).astype(np.uint16)
-        tensors["tag_dictionary.labels"] = tag_dictionary.labels
-        by_tags = self.by_tags
-        tensors["by_tags.keys"] = by_tags.keys if by_tags else np.zeros(0, np.uint64)
-        tensors["by_tags.cells"] = np.diff(by_tags.row_ptr if by_tags else []).astype(np.uint16)
-        tensors["by_tags.labels"] = by_tags.labels if by_tags else np.zeros(0, np.uint16)
-        attested = self.attested
-        tensors["attested"] = attested.hashes if attested else np.zeros(0, np.uint32)
+            if name in _WEIGHTED:
+                tensors[f"{name}.weights"] = rows.weights
         return tensors
 
     @classmethod
@@ -222,40 +221,19 @@ class Model:
         ModelFileError
             If the contents are not those of a model, or are inconsistent.
         """
-        config, tensors = contents.config, contents.tensors
+        tensors = contents.tensors
         expect(tensors, TENSORS, source=source)
         with fitting(source):
-            for name, (expected, fits) in _CONFIG.items():
-                if not fits(config[name]):
-                    refuse(
-                        f"expected a model whose {name} is {expected}, found {show(config[name])}",
-                        source,
-                    )
-            column = LabelColumn(str(config["label"]))
-            for name in column.columns:
-                if name in NO_LABELS:
-                    msg = "expected a model whose label column is not an input, found one that"
-                    refuse(f"{msg} overwrites {show(name)}", source)
-            templates = _parsed(config["templates"], config["columns"], source).with_tables(
-                chosen(config.get("tables", []), tables, source)
-            )
-            compiled = templates.compile(config["columns"])
-
-            scheme, encoding, constrain = (
-                config[name] for name in ("scheme", "encoding", "constrain")
-            )
-            if (scheme is None) != (encoding is None) or (constrain and encoding is None):
-                refuse(
-                    "expected a model with both scheme and encoding, or neither and no constrain, "
-                    f"found scheme {show(scheme)}, encoding {show(encoding)} and constrain "
-                    f"{constrain}",
-                    source,
-                )
-            coding = _CODINGS[config["coding"]](scheme, encoding, constrain)
+            config = ModelConfig.of(contents.config, source)
+            column = config.column(source)
+            templates = _parsed(config.templates, config.columns, source)
+            templates = templates.with_tables(chosen(config.tables, tables, source))
+            compiled = templates.compile(config.columns)
+            coding = config.label_coding(source)
             labels = unpack_strings(
                 tensors["labels.blob"], tensors["labels.offsets"], source=source
             )
-            order = max(compiled.order, int(constrain))
+            order = max(compiled.order, int(config.constrain))
             _check_labels(labels, order, edges=bool(compiled.edges), source=source)
             coding.check(labels)
             if coding.needs_forms and "form" not in compiled.columns:
@@ -264,38 +242,81 @@ class Model:
                     "are computed, found none",
                     source,
                 )
-
             attested = None
             if len(tensors["attested"]):
                 if not coding.needs_forms or compiled.order or compiled.edges:
                     refuse("expected attested lemmas in a model of lemmas alone", source)
-                attested = AttestedLemmas(tensors["attested"], config["own_forms"])
-            counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
-            # Each component is listed, so that a damaged file cannot ask for more.
-            components = min(int(part.max(initial=-1)) + 1, len(part))
-            tag_rows = _rows(tensors, "tag_dictionary")
-            by_tags = _rows(tensors, "by_tags")
-            attribute = known_attribute(compiled) if len(tag_rows.keys) else -1
+                attested = AttestedLemmas(tensors["attested"], config.own_forms)
+            words, tags = _rows(tensors, "tag_dictionary"), _rows(tensors, "by_tags")
+            attribute = known_attribute(compiled) if len(words.keys) else -1
+            by_tags = None
+            if len(tags.keys) or len(tags.labels):
+                by_tags = LabelsByTags(compiled.tag_plan(words=coding.needs_forms), *tags[:3])
             return cls(
                 column,
                 coding,
                 labels,
                 templates,
-                config["columns"],
+                config.columns,
                 compiled,
                 _weights(tensors, len(labels), compiled.order),
                 KnownWords(tensors["known"]),
-                LabelComponents(pointers(counts), part, components) if len(counts) else None,
-                TagDictionary(attribute, *tag_rows[:3]),
-                LabelsByTags(compiled.tag_plan(words=coding.needs_forms), *by_tags[:3])
-                if len(by_tags.keys) or len(by_tags.labels)
-                else None,
-                config["training"],
-                config["calibration"] and Calibration.from_dict(config["calibration"]),
-                contents.writer,
-                config["sentence_lengths"],
+                parts=_parts(tensors),
+                tag_dictionary=TagDictionary(attribute, *words[:3]),
+                by_tags=by_tags,
+                training=config.training,
+                calibration=config.calibration and Calibration.from_dict(config.calibration),
+                writer=contents.writer,
+                sentence_lengths=config.sentence_lengths,
                 attested=attested,
             )
+
+
+class ModelConfig(NamedTuple):
+    """Configuration of a model in its file; `Model` describes what the entries mean."""
+
+    label: str
+    scheme: str | None
+    encoding: str | None
+    constrain: bool
+    coding: str
+    columns: Sequence[str]
+    templates: str
+    own_forms: bool
+    training: Mapping[str, Any]
+    calibration: Any
+    sentence_lengths: Sequence[int]
+    tables: Any  # numbers of tables in the file
+
+    @classmethod
+    def of(cls, entries: Mapping[str, Any], source: str) -> ModelConfig:
+        """Check the entries of a file, each by itself."""
+        for name, (expected, fits) in _CONFIG.items():
+            if not fits(entries[name]):
+                found = show(entries[name])
+                refuse(f"expected a model whose {name} is {expected}, found {found}", source)
+        complete = {"tables": [], **entries}
+        return cls(**{name: complete[name] for name in cls._fields})
+
+    def column(self, source: str) -> LabelColumn:
+        """Return the label column."""
+        column = LabelColumn(self.label)
+        for name in column.columns:
+            if name in NO_LABELS:
+                msg = "expected a model whose label column is not an input, found one that"
+                refuse(f"{msg} overwrites {show(name)}", source)
+        return column
+
+    def label_coding(self, source: str) -> LabelCoding:
+        """Return the coding of the labels."""
+        scheme, encoding, constrain = self.scheme, self.encoding, self.constrain
+        if (scheme is None) != (encoding is None) or (constrain and encoding is None):
+            refuse(
+                "expected a model with both scheme and encoding, or neither and no constrain, "
+                f"found scheme {show(scheme)}, encoding {show(encoding)} and constrain {constrain}",
+                source,
+            )
+        return _CODINGS[self.coding](scheme, encoding, constrain)
 
 
 @contextmanager
@@ -326,8 +347,8 @@ def fitting(source: str) -> Iterator[None]:
 def _short(error: Exception) -> str:
     """Return the message of an error, shortened and printable."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
-    half = _LONGEST // 2
-    return text if len(text) <= _LONGEST else f"{text[:half]} ... {text[-half:]}"
+    half = _SHOWN_CHARACTERS // 2
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:half]} ... {text[-half:]}"
 
 
 def refuse(message: str, source: str) -> NoReturn:
@@ -336,43 +357,31 @@ def refuse(message: str, source: str) -> NoReturn:
     raise ModelFileError(msg, source=source)
 
 
-_LONGEST = 1000  # characters of an error that are shown
+_SHOWN_CHARACTERS = 1000  # characters of an error that are shown
 
 
 # --------------------------------------------------------------------------- contents
+_WEIGHTED = ("emission", "edge", "trigram")  # rows that have weights
+
 TENSORS = {
     "labels.blob": ("u1", 1),
     "labels.offsets": ("i8", 1),
     "known": ("u8", 1),
-    "emission.keys": ("u8", 1),
-    "emission.cells": ("u2", 1),
-    "emission.labels": ("u2", 1),
-    "emission.weights": ("i1", 1),
-    "edge.keys": ("u8", 1),
-    "edge.cells": ("u2", 1),
-    "edge.labels": ("u2", 1),
-    "edge.weights": ("i1", 1),
-    "trigram.keys": ("u8", 1),
-    "trigram.cells": ("u2", 1),
-    "trigram.labels": ("u2", 1),
-    "trigram.weights": ("i1", 1),
     "start": ("i4", 1),
     "stop": ("i4", 1),
     "transition.cells": ("i8", 1),
     "transition.weights": ("i4", 1),
     "parts.counts": ("u2", 1),
     "parts.parts": ("i4", 1),
-    "tag_dictionary.keys": ("u8", 1),
-    "tag_dictionary.cells": ("u2", 1),
-    "tag_dictionary.labels": ("u2", 1),
-    "by_tags.keys": ("u8", 1),
-    "by_tags.cells": ("u2", 1),
-    "by_tags.labels": ("u2", 1),
     "attested": ("u4", 1),
+    **{f"{rows}.keys": ("u8", 1) for rows in ROWS},
+    **{f"{rows}.cells": ("u2", 1) for rows in ROWS},
+    **{f"{rows}.labels": ("u2", 1) for rows in ROWS},
+    **{f"{rows}.weights": ("i1", 1) for rows in _WEIGHTED},
 }
 """Data type and number of dimensions of each array of a file."""
 
-_LARGEST = 2**24
+_LARGEST_WEIGHT = 2**24
 """Weights of labels and label bigrams: all up to this are numbers of float32."""
 
 _NO_DEV: Mapping[str, Any] = {"metric": "", "score": 0.0, "signature": ""}
@@ -482,8 +491,9 @@ def _weights(tensors: Tensors, labels: int, order: int) -> QuantizedWeights:
         raise ValueError(msg)
     for name in ("start", "stop", "transition.weights"):
         found = tensors[name]
-        if found.max(initial=0) > _LARGEST or found.min(initial=0) < -_LARGEST:
-            msg = f"{name} must be integers up to {_LARGEST:,}, which float32 represents exactly"
+        most = _LARGEST_WEIGHT
+        if found.max(initial=0) > most or found.min(initial=0) < -most:
+            msg = f"{name} must be integers up to {most:,}, which float32 represents exactly"
             raise ValueError(msg)
     side = labels if order else 0
     transition = np.zeros(side * side, np.float32)
@@ -500,6 +510,14 @@ def _weights(tensors: Tensors, labels: int, order: int) -> QuantizedWeights:
         np.asarray(tensors["stop"], np.float32),
         transition.reshape(side, side),
     )
+
+
+def _parts(tensors: Tensors) -> LabelComponents | None:
+    """Return the components of labels; None if labels have none."""
+    counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
+    # Each component is listed, so that a damaged file cannot ask for more.
+    components = min(int(part.max(initial=-1)) + 1, len(part))
+    return LabelComponents(pointers(counts), part, components) if len(counts) else None
 
 
 def _rows(tensors: Tensors, name: str) -> Rows:

@@ -20,7 +20,7 @@ LONGEST = 64
 HORIZON = 32
 """Number of words that are looked at for the next break."""
 
-_LARGEST = 2**24
+_LARGEST_SCORE = 2**24
 
 
 def next_break(
@@ -94,5 +94,5 @@ def are_lengths(value: Any) -> bool:
     return (
         isinstance(value, list)
         and len(value) <= LONGEST
-        and all(type(score) is int and abs(score) <= _LARGEST for score in value)
+        and all(type(score) is int and abs(score) <= _LARGEST_SCORE for score in value)
     )

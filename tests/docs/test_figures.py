@@ -46,7 +46,7 @@ def limits() -> dict[str, tuple[object, ...]]:
         "labels of a model": (MAX_LABELS, MOST_WITH_BIGRAMS, MAX_TRIGRAM_LABELS),
         "label bigrams and trigrams": (f"2^{bundle.MOST_DENSE.bit_length() - 1} ",),
         "components of a pipeline": (bundle.MOST_PARTS,),
-        "columns of a model": (templates.MOST_COLUMNS, calibration._MOST_READ),
+        "columns of a model": (templates.MOST_COLUMNS, calibration._MOST_FILE_KNOTS),
         "word tables of a model": (model_io.MOST_TABLES, table.MOST_VALUES),
         "| templates": (
             templates.MOST_TEMPLATES,

@@ -92,18 +92,6 @@ def test_any_memory_layout_and_byte_order_is_stored_right(array):
     assert got.dtype.isnative or sys.byteorder == "big"
 
 
-def test_views_of_a_file_are_aligned_and_read_only(tmp_path):
-    path = tmp_path / "m.seqtag"
-    save(path, CONFIG, tiny())
-    for array in load(path)[1].values():
-        assert not array.flags.owndata
-        assert array.flags.aligned
-        with pytest.raises(ValueError, match="read-only"):
-            array[...] = 0
-        with pytest.raises(ValueError, match="WRITEABLE"):
-            array.flags.writeable = True
-
-
 def test_what_becomes_of_the_file_after_loading_changes_nothing(tmp_path):
     path = tmp_path / "m.seqtag"
     save(path, CONFIG, tiny())

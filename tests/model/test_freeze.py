@@ -86,7 +86,7 @@ def test_mean_of_runs(instance):
 @given(weights(runs=3), st.integers(1, 3))
 def test_the_mean_is_the_same_block_by_block(instance, block):
     whole = mean(instance[1])
-    with patch("seqtag.model.freeze._BLOCK", block):
+    with patch("seqtag.model.freeze._BLOCK_ROWS", block):
         found = mean(instance[1])
     for one, other in zip(whole, found, strict=True):
         assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())

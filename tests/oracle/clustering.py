@@ -47,24 +47,26 @@ from tests.oracle.checks import check_exchange, check_numbers, check_words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_HALF = 32  # bits of each word in a pair
+_WORD_BITS = 32  # bits of each word in a pair
 
-_LOG = 28  # fractional bits of a logarithm
-_POINTS = 14  # 2**14 logarithms, between which others are interpolated
-_REST = 31 - _POINTS
+_LOG_BITS = 28  # fractional bits of a logarithm
+_POINT_BITS = 14  # 2**14 logarithms, between which others are interpolated
+_REST_BITS = 31 - _POINT_BITS
 
 
 @cache
 def _logarithms() -> NDArray[np.int64]:
     """log2(1 + i / 2**14) for i = 0 to 2**14, with 28 fractional bits."""
-    number = np.arange(1 << _POINTS, 1 << _POINTS + 1, dtype=np.uint64) << np.uint64(_REST)
-    found = np.zeros(1 << _POINTS, np.uint64)
-    for _ in range(_LOG):
+    number = np.arange(1 << _POINT_BITS, 1 << _POINT_BITS + 1, dtype=np.uint64) << np.uint64(
+        _REST_BITS
+    )
+    found = np.zeros(1 << _POINT_BITS, np.uint64)
+    for _ in range(_LOG_BITS):
         number = number * number >> np.uint64(31)  # 31 fractional bits
         bit = number >> np.uint64(32)
         number >>= bit
         found = found << np.uint64(1) | bit
-    return np.append(found, np.uint64(1 << _LOG)).astype(np.int64)
+    return np.append(found, np.uint64(1 << _LOG_BITS)).astype(np.int64)
 
 
 def entropies(n: IntArray) -> IntArray:
@@ -84,10 +86,10 @@ def entropies(n: IntArray) -> IntArray:
     n = np.asarray(n, np.int64)
     exponent = np.frexp(np.maximum(n, 1).astype(np.float64))[1].astype(np.int64) - 1
     fraction = (n << (31 - exponent)) - (1 << 31)  # of n / 2**exponent, 31 bits
-    place = np.maximum(fraction, 0) >> _REST
+    place = np.maximum(fraction, 0) >> _REST_BITS
     below, above = _logarithms()[place], _logarithms()[place + 1]
-    rest = fraction & ((1 << _REST) - 1)
-    log = (exponent << _LOG) + below + ((above - below) * rest >> _REST)
+    rest = fraction & ((1 << _REST_BITS) - 1)
+    log = (exponent << _LOG_BITS) + below + ((above - below) * rest >> _REST_BITS)
     product = n.astype(np.uint64) * log.astype(np.uint64)
     found: IntArray = (product >> np.uint64(8)).astype(np.int64)
     return found
@@ -129,7 +131,7 @@ class BigramCounter:
         starts = np.unique(sentence_ptr[sentence_ptr < len(words)])
         require(self.total + len(words) + len(starts) <= MAX_BIGRAMS, "more than 2**31 - 1 bigrams")
         line = np.append(np.insert(words, starts, 0), 0).astype(np.int64)
-        pairs = np.append(self._pairs, line[:-1] << _HALF | line[1:])
+        pairs = np.append(self._pairs, line[:-1] << _WORD_BITS | line[1:])
         count = np.append(self._count, np.ones(len(line) - 1, np.int64))
         self._pairs, self._count = _summed(pairs, count)
 
@@ -149,7 +151,7 @@ class BigramCounter:
         require(
             0 <= words <= self.total + 1, "words must be at most one more than the bigrams counted"
         )
-        before = self._pairs >> _HALF
+        before = self._pairs >> _WORD_BITS
         counts = np.bincount(before, self._count, max(words, 1)).astype(np.int64)
         return counts[:words]
 
@@ -167,13 +169,13 @@ class BigramCounter:
         ValueError
             If a word has no number.
         """
-        before, after = self._pairs >> _HALF, self._pairs & ((1 << _HALF) - 1)
+        before, after = self._pairs >> _WORD_BITS, self._pairs & ((1 << _WORD_BITS) - 1)
         check_numbers(numbers, int(max(before.max(initial=-1), after.max(initial=-1))))
         renumbered = numbers.astype(np.int64)
-        pairs, count = _summed(renumbered[before] << _HALF | renumbered[after], self._count)
+        pairs, count = _summed(renumbered[before] << _WORD_BITS | renumbered[after], self._count)
         size = int(numbers.max(initial=-1)) + 1
-        ptr = np.searchsorted(pairs, np.arange(size + 1, dtype=np.int64) << _HALF)
-        after = pairs & ((1 << _HALF) - 1)
+        ptr = np.searchsorted(pairs, np.arange(size + 1, dtype=np.int64) << _WORD_BITS)
+        after = pairs & ((1 << _WORD_BITS) - 1)
         return Bigrams(ptr.astype(np.int64), after.astype(np.int32), count.astype(np.int32))
 
 
