@@ -329,8 +329,6 @@ class Corpus(NamedTuple):
         columns: Sequence[str],
         label: LabelColumn,
         unlabeled: Unlabeled = REFUSED,
-        *,
-        check: bool = True,
     ) -> TrainingData:
         """Return the columns and labels of the sentences that have words.
 
@@ -343,16 +341,14 @@ class Corpus(NamedTuple):
         unlabeled
             Treatment of words without a label. Where they are learned around, sentences without
             any label are left out with a warning.
-        check
-            Refuse labels that are ``_`` throughout.
 
         Raises
         ------
         CorpusError
             If there are no sentences, or a column is missing.
         LabelError
-            If a label is ``_`` (not annotated) and that is refused, or every label is, or one
-            holds a control character.
+            If a label is ``_`` (not annotated) and that is refused, or one holds a control
+            character.
         """
         gathered = self._gathered(_Gathering(columns, label, unlabeled))
         found, lengths = gathered.finish()
@@ -367,8 +363,6 @@ class Corpus(NamedTuple):
             pairs, number = both.paired(labels[1])
             joined = Column.of(pair[0] if pair[0] == mark else label.join(pair) for pair in pairs)
             both = Column(joined.types, joined.ids[number])
-        if check and mark is None:
-            check_labels(both.types, label, self.name)
         named = dict(zip(columns, found, strict=False))
         layout = self._layout
         of_rows = layout is not None and layout.format == "columns"

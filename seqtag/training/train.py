@@ -18,6 +18,7 @@ from seqtag.training.data import (
     Source,
     TrainingData,
     Unlabeled,
+    check_labels,
     from_lists,
     open_corpus,
 )
@@ -291,17 +292,18 @@ def _gather_column(
     tasks = plan(replace(request, labels=[column.name]), corpus.columns)
     needed = tasks[0].all_columns
 
-    def gathered(source: Corpus, *, check: bool) -> Treebank:
-        found = source.gather(needed, column, policy, check=check)
-        if check:
-            corpus.announce(found, column, chosen=bool(request.labels))
+    def gathered(source: Corpus) -> Treebank:
+        found = source.gather(needed, column, policy)
         return Treebank(found.with_columns({column.name: found.labels}))
 
-    treebank = gathered(corpus, check=True)
+    treebank = gathered(corpus)
+    if policy.mark is None:
+        check_labels(treebank.words.labels.types, column, corpus.name)
+    corpus.announce(treebank.words, column, chosen=bool(request.labels))
     if dev is None:
         return tasks, treebank, None
     dev.check_columns((*needed, *column.columns))
-    return tasks, treebank, gathered(dev, check=False)
+    return tasks, treebank, gathered(dev)
 
 
 def _gather_components(

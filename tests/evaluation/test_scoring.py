@@ -8,7 +8,6 @@ import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
 from seqtag.evaluation import Origin, evaluate, score
-from seqtag.labels.schemes import convert
 
 INFO = {"writer": "seqtag 0.1.9", "training": {"seed": 3, "corpus_sha256": "0123456789abcdef"}}
 
@@ -54,27 +53,6 @@ def test_without_words_nothing_is_known_of_them():
     report = score(Stub(), sentences(), words=False)
     assert (report.known_tokens, report.word_errors, report.accuracy) == (None, None, 2 / 3)
     assert "|tokens:3|version:" in report.signature  # nothing is known of the model either
-
-
-@pytest.mark.parametrize("scheme", ["iob2", "iobes"])
-@pytest.mark.parametrize("written", ["iob2", "ioe2", "iobes", "bilou"])
-def test_gold_labels_of_another_scheme_are_converted(scheme, written, caplog):
-    said = [["B-X", "I-X", "O", "B-Y"], ["B-Y", "B-X", "I-X", "I-X"], ["O", "B-X"]]
-    truth = [["B-X", "I-X", "O", "B-X"], ["B-Y", "B-X", "I-X", "O"], ["B-Y", "I-Y"]]
-    tagger = Stub(label="ner")
-    tagger.label_scheme = scheme
-    tagger.tag_many = lambda found, _, scores: [
-        convert(labels, "iob2", scheme) for labels, _ in zip(said, found, strict=True)
-    ]
-    report = score(
-        tagger,
-        (
-            sentence_of({"form": ["a"] * len(labels), "ner": convert(labels, "iob2", written)})
-            for labels in truth
-        ),
-    )
-    assert report.f1 == evaluate(truth, said).f1 == pytest.approx(0.4)
-    assert bool(caplog.messages) == (written != scheme)
 
 
 def test_labels_of_two_columns_are_joined():
