@@ -71,6 +71,13 @@ class _Conllu(SentenceStream):
         """Yield the sentences of some blocks, the first of which starts at `line`."""
         return _Reader(self.source).read(blocks, line)
 
+    def _detected(self, text: str) -> str:
+        """Return what ends the paragraphs of a text, given its beginning."""
+        mode, evidence = find_mode(text.replace(_MARK, " "))
+        if evidence:
+            _log.info(_NOTES[mode], self.source, evidence)
+        return mode
+
     @property
     def is_bare(self) -> bool:
         """True if its blocks can be scanned for words before they are written."""
@@ -123,11 +130,7 @@ class SegmentedTexts(_Conllu):
         """Yield a function that returns all sentences; none if there is no sentence."""
         marked = []
         for text in self._texts:
-            mode = self._mode
-            if mode == "auto":
-                mode, evidence = find_mode(text.replace(_MARK, " "))
-                if evidence:
-                    _log.info(_NOTES[mode], self.source, evidence)
+            mode = self._detected(text) if self._mode == "auto" else self._mode
             marked.append(Marker(mode).mark(text.replace(_MARK, " "), final=True))
         joined = SEPARATOR.join(marked)
         starts, ends, bounds = self._segmenter.segment(joined)
@@ -262,11 +265,7 @@ class SegmentedText(_Conllu):
 
         Any thread may call them; each line is counted from the beginning of its block.
         """
-        mode = self._mode
-        if mode == "auto":
-            mode, evidence = find_mode(self.file.text_head().replace(_MARK, " "))
-            if evidence:
-                _log.info(_NOTES[mode], self.source, evidence)
+        mode = self._detected(self.file.text_head()) if self._mode == "auto" else self._mode
         for piece in self._pieces(mode):
             yield partial(self._block, *piece)
 

@@ -205,8 +205,9 @@ class Tagger(ModelRuntime):
         >>> scored.labels, scored.margins[0] > scored.margins[1], scored.probabilities
         (['DET', 'NOUN'], True, None)
         """
-        run = self.scored_labels_of if scores else self.labels_of
-        return run([sentence], 1, [fixed_labels])[0]
+        if scores:
+            return self._run_one(sentence, fixed_labels, self.decode_margins, self._write_scored)
+        return self._run_one(sentence, fixed_labels, self.decode, self._write)
 
     def tag_words(self, words: Sequence[str]) -> list[str]:
         """Return the labels of a list of words.
