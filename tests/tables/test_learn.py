@@ -192,42 +192,30 @@ def test_the_file_says_what_it_is(tmp_path):
 
 # ----------------------------------------------------------------- what is refused
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("text", "options", "error", "message"),
     [
-        ({"classes": 0}, "expected from 1 to 4096 classes, found 0"),
-        ({"classes": 4097}, "expected from 1 to 4096 classes, found 4097"),
-        ({"min_count": 0}, "expected min-count of at least 1, found 0"),
-        ({"passes": 0}, "expected passes of at least 1, found 0"),
-        ({"threads": 0}, "expected at least 1 thread, found 0"),
+        (toy(), {"classes": 0}, OptionError, "expected from 1 to 4096 classes, found 0"),
+        (toy(), {"classes": 4097}, OptionError, "expected from 1 to 4096 classes, found 4097"),
+        (toy(), {"min_count": 0}, OptionError, "expected min-count of at least 1, found 0"),
+        (toy(), {"passes": 0}, OptionError, "expected passes of at least 1, found 0"),
+        (toy(), {"threads": 0}, OptionError, "expected at least 1 thread, found 0"),
+        (
+            toy(),
+            {"classes": 10},
+            CorpusError,
+            "expected at least 10 words that occur at least 3 times, one per class, found 9; use "
+            "fewer classes, a lower min-count, or more text",
+        ),
+        ([], {}, CorpusError, "expected words to learn classes from, found none"),
+        ([[], []], {}, CorpusError, "expected words to learn classes from, found none"),
+        ([["a"], [1]], {}, TypeError, "expected sentences as lists of words, found [1]"),
+        ([["a"], {1: 2}], {}, TypeError, "expected sentences as lists of words, found {1: 2}"),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(OptionError) as error:
-        learn_classes(toy(), **options)
-    assert str(error.value) == message
-
-
-def test_fewer_words_than_classes_are_refused():
-    with pytest.raises(CorpusError) as error:
-        learn_classes(toy(), classes=10)
-    assert str(error.value) == (
-        "expected at least 10 words that occur at least 3 times, one per class, found 9; use "
-        "fewer classes, a lower min-count, or more text"
-    )
-
-
-@pytest.mark.parametrize("text", [[], [[]], [[], []]])
-def test_no_words_are_refused(text):
-    with pytest.raises(CorpusError) as error:
-        learn_classes(text)
-    assert str(error.value) == "expected words to learn classes from, found none"
-
-
-@pytest.mark.parametrize("sentence", [[1, 2], [None], {1: 2}])
-def test_sentences_that_are_none_are_refused(sentence):
-    with pytest.raises(TypeError) as error:
-        learn_classes([["a"], sentence])
-    assert str(error.value) == f"expected sentences as lists of words, found {sentence!r}"
+def test_what_gives_no_classes_is_refused(text, options, error, message):
+    with pytest.raises(error) as caught:
+        learn_classes(text, **options)
+    assert str(caught.value) == message
 
 
 def test_more_words_than_are_counted_are_refused(monkeypatch):

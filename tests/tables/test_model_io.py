@@ -9,7 +9,6 @@ import pytest
 
 import seqtag
 from seqtag.errors import ModelFileError
-from seqtag.features import attributes
 from seqtag.features.language import parse
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
@@ -141,22 +140,3 @@ def test_too_many_tables(monkeypatch):
         bundle.models_of(container.from_bytes(data), "m")
     with pytest.raises(ModelFileError, match="expected at most 1 tables in a file, found 2"):
         bundle.to_bytes([trained().model])
-
-
-def test_a_model_that_needs_an_attribute_of_somebody():
-    attributes.attribute("my_ending", replace=True)(lambda word: word[-2:] or None)
-    attributes.attribute("my_n", replace=True)(lambda word, n: word[-n:] or None)
-    one, two = (trained(f"form[0]\n{text}") for text in ("my_ending[-1]", "my_n(2)[0]"))
-    data = [bundle.to_bytes([each.model]) for each in (one, two)]
-    assert bundle.models_of(container.from_bytes(data[0]))
-    for name in ("my_ending", "my_n"):
-        del attributes._REGISTRY[name]
-    for each, name in zip(data, ("my_ending", "my_n"), strict=True):
-        with pytest.raises(ModelFileError) as caught:
-            bundle.models_of(container.from_bytes(each), "m")
-        assert str(caught.value) == (
-            f"m: expected the attribute '{name}', with which this model was trained, found none of "
-            "that name; name the Python file that defines it with --attributes FILE.py, or import "
-            "it "
-            "before the model is loaded"
-        )
