@@ -9,6 +9,8 @@ from click.core import ParameterSource
 
 from seqtag.cli.base import Command, in_output, in_weights
 from seqtag.cli.common import load_model, print_json, refuse, say, say_table, usage
+from seqtag.cli.info_file import is_corpus, show_file
+from seqtag.cli.info_install import show_installation
 from seqtag.cli.options import (
     complete_models,
     complete_templates,
@@ -95,8 +97,6 @@ def command(
       seqtag info upos.seqtag --weights train.conllu --feature "suffix*"
       seqtag info --templates pos > mine.txt
     """
-    from seqtag.cli.info_file import is_corpus
-
     if not name:
         what = "the installation" if options["templates"] is None else "templates"
     elif is_corpus(name):
@@ -119,19 +119,6 @@ class Kind(NamedTuple):
 
     show: Callable[..., int]
     options: tuple[str, ...] = ()
-
-
-def _show_installation(_: str, __: InputOptions, *, as_json: bool) -> int:
-    from seqtag.cli.info_install import show_installation
-
-    return show_installation(as_json=as_json)
-
-
-def _show_file(name: str, reading: InputOptions, *, as_json: bool) -> int:
-    from seqtag.cli.info_file import show_file
-
-    show_file(name, reading, as_json=as_json)
-    return 0
 
 
 def _show_templates(_: str, __: InputOptions, *, templates: str, as_json: bool) -> int:
@@ -260,9 +247,9 @@ def _show_weights(
 
 
 KINDS = {
-    "the installation": Kind(_show_installation),
+    "the installation": Kind(show_installation),
     "templates": Kind(_show_templates, ("templates",)),
-    "a file": Kind(_show_file),
+    "a file": Kind(show_file),
     "a model": Kind(_show_model, ("verbose",)),
     "weights of a model": Kind(_show_weights, ("weights", "only", "label", "feature", "top")),
 }

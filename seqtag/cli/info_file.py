@@ -56,12 +56,12 @@ def _facts(name: str, reading: ReadOptions) -> _Facts:
         return _Facts(stream.layout, [len(each) for each in sentences], values, schemes)
 
 
-def show_file(name: str, reading: ReadOptions, *, as_json: bool) -> None:
+def show_file(name: str, reading: ReadOptions, *, as_json: bool) -> int:
     """Print what a file is."""
     facts = _facts(name, reading)
     if as_json:
         print_json(_record(name, facts))
-        return
+        return 0
     lines = [("file", name), ("layout", facts.layout.describe())]
     if facts.lengths:
         least, most = min(facts.lengths), max(facts.lengths)
@@ -78,6 +78,7 @@ def show_file(name: str, reading: ReadOptions, *, as_json: bool) -> None:
         times = f" ({each.count} times)" * (each.count > 1)
         lines.append((f"line {each.line}", f"{each.text}{times}"))
     say_table(lines)
+    return 0
 
 
 def _record(name: str, facts: _Facts) -> dict[str, Any]:

@@ -8,29 +8,28 @@ import click
 
 from seqtag.catalogue.entries import parse
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import (
-    Command,
-    in_advanced,
-    option,
+from seqtag.cli.base import Command, in_advanced, in_training, option
+from seqtag.cli.common import (
+    Notes,
+    check_stdin,
+    check_stdout,
+    check_target,
+    load_model,
+    refuse,
+    usage,
 )
-from seqtag.cli.common import Notes, check_stdin, load_model, refuse, usage
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
     force_option,
     is_pipeline,
+    other_inputs,
     output_option,
     threads_option,
     training_arguments,
     training_options,
 )
-from seqtag.cli.training import (
-    TrainingReport,
-    check_training,
-    constrain_option,
-    dev_option,
-    patience_option,
-)
+from seqtag.cli.training import TrainingReport
 
 if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
@@ -39,7 +38,12 @@ if TYPE_CHECKING:
 @click.command("train", cls=Command)
 @click.argument("train", nargs=-1, required=True, shell_complete=complete_files)
 @output_option
-@dev_option
+@option(
+    "--dev",
+    shell_complete=complete_files,
+    help="Development set: the model of the epoch that scores best on it is kept.",
+    metavar="FILE",
+)
 @in_advanced(
     "--runs",
     type=click.IntRange(1),
@@ -47,7 +51,9 @@ if TYPE_CHECKING:
     help="Train so many models with different shuffling and average them: 5 gain .1 to .4 points.",
     metavar="N",
 )
-@constrain_option
+@in_advanced(
+    "--constrain/--no-constrain", default=True, help="Predict only valid sequences of chunk labels."
+)
 @option(
     "--init",
     metavar="MODEL",
@@ -55,7 +61,12 @@ if TYPE_CHECKING:
     "and its settings are the defaults. Components that are not trained are not kept.",
 )
 @training_options
-@patience_option
+@in_training(
+    "--patience",
+    type=click.IntRange(1),
+    help="Stop after this many epochs without a better score on the dev set.",
+    metavar="N",
+)
 @threads_option
 @force_option
 @attributes_option
@@ -85,7 +96,12 @@ def command(
 
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(inputs)
-    check_training(inputs, output, options, force=force, as_json=as_json)
+    for name, value in {"output": output, **options}.items():
+        if name in ("output", "label", "init") and value in ("", "-"):
+            refuse(f"expected a name for --{name}, found {value!r}")
+    check_target(output, [*inputs, *other_inputs(options)], force=force, model=True)
+    if as_json:
+        check_stdout()
     train, dev = _by_name(train, dev, options, notes)
     if options["patience"] and not dev:
         refuse("--patience needs a --dev set")

@@ -1,4 +1,4 @@
-"""Checks before a training, and its epochs and model on the command line."""
+"""The report of a training on the command line: its epochs and its model."""
 
 from __future__ import annotations
 
@@ -6,71 +6,14 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from seqtag.cli.base import in_advanced, in_training, option
-from seqtag.cli.common import Notes, check_stdout, check_target, print_json, refuse
-from seqtag.cli.options import complete_files, other_inputs
+from seqtag.cli.common import Notes, print_json
 from seqtag.cli.signals import interruption_code
 from seqtag.storage.output import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
-
-dev_option = option(
-    "--dev",
-    shell_complete=complete_files,
-    help="Development set: the model of the epoch that scores best on it is kept.",
-    metavar="FILE",
-)
-patience_option = in_training(
-    "--patience",
-    type=click.IntRange(1),
-    help="Stop after this many epochs without a better score on the dev set.",
-    metavar="N",
-)
-constrain_option = in_advanced(
-    "--constrain/--no-constrain", default=True, help="Predict only valid sequences of chunk labels."
-)
-
-
-def check_training(
-    inputs: Sequence[str],
-    model: str,
-    options: dict[str, Any],
-    *,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Refuse names and outputs that cannot work, before the training.
-
-    Parameters
-    ----------
-    inputs
-        Files with sentences.
-    model
-        Output file.
-    options
-        Values of the other options, before `training_arguments`.
-    force, as_json
-        Whether the model may be overwritten, and standard output gets JSON.
-
-    Raises
-    ------
-    UsageError, OSError
-        If an option or the model file cannot be used.
-    """
-    names = {"output": model} | {n: options.get(n) for n in ("label", "init")}
-    for name, value in names.items():
-        if value in ("", "-"):
-            refuse(f"expected a name for --{name}, found {value!r}")
-    check_target(model, [*inputs, *other_inputs(options)], force=force, model=True)
-    if as_json:
-        check_stdout()
 
 
 class TrainingReport:

@@ -20,6 +20,7 @@ from benchmarks import options
 from seqtag.cli import COMMANDS
 from seqtag.corpus import FORMATS
 from seqtag.features.attributes import TABLE_ATTRIBUTES
+from seqtag.settings import SETTINGS
 from tests.conftest import ROOT
 
 PAGES = {
@@ -152,6 +153,12 @@ def test_the_table_of_attributes_is_complete():
     source = text_of("seqtag/features/builtin.py")
     built_in = re.findall(r'^@attribute\("(\w+)"\)', source, re.M)
     assert {*named} == {*built_in, *TABLE_ATTRIBUTES}
+
+
+def test_the_list_of_settings_is_complete():
+    section = text_of("docs/reference/templates.md").split("## Settings\n")[1]
+    listed = section.split("The names are those of the options: ")[1].split(". ")[0]
+    assert re.findall(r"`([a-z-]+)`", listed) == [*SETTINGS]
 
 
 def test_the_table_of_formats_is_complete():
