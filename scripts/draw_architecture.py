@@ -36,6 +36,7 @@ class Lane(NamedTuple):
 
 
 TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
+STREAMS = "cli.options:InputOptions.streams"
 TABLE = "tagging.tables:TableTagger.tag"
 GATHER, FIT_TASK = "training.train:_gather_column", "training.loop:fit_task"
 FIND = "segmentation.reading:SegmentedText._find"
@@ -74,7 +75,7 @@ LANES = (
         "tag",
         "any input and a model",
         (
-            Stage("corpus.read:ReadOptions.open", TAG, "sentences"),
+            Stage("corpus.read:ReadOptions.open", STREAMS, "sentences"),
             Stage(
                 "tagging.runtime:ModelRuntime.labels_of",
                 "tagging.streams:_tagged_batches",
@@ -117,7 +118,7 @@ LANES = (
         "tag, same column format",
         "lines of a file and a model",
         (
-            Stage("corpus.read:ReadOptions.open", TAG, "a stream"),
+            Stage("corpus.read:ReadOptions.open", STREAMS, "a stream"),
             Stage(
                 "corpus.read:SentenceStream.block_tasks",
                 "tagging.streams:tag_text",
@@ -143,7 +144,7 @@ LANES = (
         "tag, raw text",
         "text and a pipeline",
         (
-            Stage("corpus.read:ReadOptions.open", TAG, "a stream"),
+            Stage("corpus.read:ReadOptions.open", STREAMS, "a stream"),
             Stage(
                 "segmentation.reading:SegmentedText",
                 "tagging.pipeline:Pipeline.segmented",
@@ -176,7 +177,7 @@ LANES = (
         "eval",
         "an annotated file and a model",
         (
-            Stage("corpus.read:ReadOptions.open", EVAL, "sentences"),
+            Stage("corpus.read:ReadOptions.open", STREAMS, "sentences"),
             Stage("corpus.gold:GoldLabels.read", "evaluation.scoring:score_pairs", "gold labels"),
             Stage(
                 "tagging.tagger:Tagger.tag_many",
