@@ -73,6 +73,10 @@ class ConlluSentence(TableSentence):
 
     extensible = False
 
+    def lines(self, name: str) -> list[str]:
+        """Return the values of a column on all lines, also of ranges and empty nodes, as a list."""
+        return self._on_all_lines(name)
+
 
 class ConlluReader(ColumnReader):
     r"""Read CoNLL-U (ten columns), or CoNLL-U Plus with the columns named in its first line.

@@ -92,10 +92,10 @@ class TableSentence(Sentence):
         return (len(self._fields) + 1) // (len(self.columns) + 1)
 
     def _values_of(self, name: str) -> list[str]:
-        values = self.lines(name)
+        values = self._on_all_lines(name)
         return values if self._rows is None else [values[row] for row in self._rows]
 
-    def lines(self, name: str) -> list[str]:
+    def _on_all_lines(self, name: str) -> list[str]:
         """Return the values of a column on all lines, with or without a word, as a list."""
         return self._fields[self.columns.index(name) :: len(self.columns) + 1]
 

@@ -134,9 +134,12 @@ def test_the_columns_of_conllu_plus_may_be_named_anywhere(seed, place):
     assert "".join(each.raw for each in stream) == text
 
 
-def test_rows_with_ids_become_json(tmp_path, call):
-    (tmp_path / "in").write_text(make(sentences_of(random.Random(1), 5), mark="restart").text)
-    done = call("tag", tmp_path / "in", "--to", "jsonl", "--only", "upos", "-q")
+@pytest.mark.parametrize("before", ["", "w-"])
+def test_rows_with_ids_become_json(tmp_path, call, before):
+    text = make(sentences_of(random.Random(1), 5), order="id form pos ner").text
+    (tmp_path / "in").write_text("".join(before * bool(r) + f"{r}\n" for r in text.splitlines()))
+    columns = ("--columns", "id,form,_,ner")
+    done = call("tag", tmp_path / "in", "--to", "jsonl", "--only", "upos", "-q", *columns)
     assert (done.code, done.out.count(b'"tokens"')) == (0, 5)
 
 

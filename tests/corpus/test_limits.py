@@ -149,15 +149,6 @@ def test_raw_text_is_cut_and_not_refused():
     assert "".join(stream.pieces()) == text
 
 
-def test_blocks_for_the_scanner_have_the_same_limits():
-    text = b"a X\n\na X\nb X\nc X\n\n"
-    stream = read(io.BytesIO(text), "conll2002", limits=ReadLimits(sentence=2))
-    with pytest.raises(CorpusError, match="<stream>:3: expected at most 2 rows"):
-        list(stream.blocks())
-    stream = read(io.BytesIO(text), "conll2002", limits=ReadLimits(sentence=3))
-    assert "".join(block.text for block in stream.blocks()).encode() == text
-
-
 def test_detection_does_not_wait_for_the_end_of_a_line_that_is_too_long(monkeypatch):
     monkeypatch.setattr(stream_module, "CHUNK", 1000)
     file = io.BytesIO(b"x" * 1_000_000)

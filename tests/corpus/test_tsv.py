@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from seqtag.corpus import read
 from seqtag.corpus.formats import render
 from seqtag.corpus.write import one_table
-from tests.command_line import call, home  # noqa: F401  (fixtures)
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -54,16 +53,3 @@ def test_tables_are_joined_however_they_are_cut(sentences, size, parts):
     pieces = [b"".join(lines[i : i + size]) for i in range(0, len(lines), size)]
     assert b"".join(one_table(pieces)) == b"".join(lines)
     assert b"".join(one_table(pieces * parts)) == table(sentences * parts)
-
-
-def test_the_command(home, tmp_path, call):  # noqa: F811
-    (tmp_path / "a.txt").write_text('He said "No". \nNone of it!\n')
-    done = call("tag", "-m", home / "upos.seqtag", tmp_path / "a.txt", "--to", "tsv")
-    (tmp_path / "a.tsv").write_bytes(done.out)
-    again = call("tag", "-m", home / "upos.seqtag", tmp_path / "a.tsv")
-    assert (again.code, again.out) == (0, done.out)
-    again = call("tag", "-m", home / "upos.seqtag", tmp_path / "a.tsv", "--to", "tsv")
-    assert (again.code, again.out) == (0, done.out)
-    rows = [line.split("\t") for line in done.out.decode().splitlines()]
-    assert rows[0] == ["sentence", "form", "misc", "upos"]
-    assert {row[0] for row in rows[1:]} == {"1", "2"}
