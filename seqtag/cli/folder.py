@@ -13,7 +13,6 @@ import click
 from seqtag.batch.files import Summary, tag_files
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.common import ATTRIBUTES, Notes, complain, load_model, os_message, refuse, usage
-from seqtag.corpus.layout import LAYOUT_OPTIONS
 from seqtag.model.embedded import DEFAULT_MODELS
 from seqtag.storage.digests import digest_of
 from seqtag.tagging.streams import TagOptions
@@ -73,7 +72,7 @@ def tag_into_folder(
             format=reading.format,
             mode=reading.limits.mode,
             attributes=tuple(digest_of(Path(file)) for file in attributes),
-            **{name: getattr(reading, name) for name in LAYOUT_OPTIONS},
+            **reading.layout_arguments(),
             **tagging,
         )
         loaded = [load_model(name) for name in models or DEFAULT_MODELS]

@@ -24,13 +24,7 @@ from seqtag.corpus.lines import (
     split_row,
 )
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
-from seqtag.labels.spelling import (
-    Spelling,
-    detect_spelling,
-    odd_labels,
-    remedy,
-    unknown_spelling,
-)
+from seqtag.labels.spelling import Spelling, detect_spelling, odd_labels, remedy, unknown_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,11 +32,11 @@ if TYPE_CHECKING:
 _UPOS = frozenset(
     "_ ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
 )
-BARE = prefixes_of("iob2")
-MANY = 10  # rows; fewer could look like columns by chance
+PREFIXES = prefixes_of("iob2")
+MANY_ROWS = 10  # rows; fewer could look like columns by chance
 SENTENCE_LINE = re.compile(r"EOS\b|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]|([-=*_])\1{2,}\s*$")
 _CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
-MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
+COMMENT_MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
 _PADDED = re.compile("(?:^|\t)[ \u00a0]+[^\t \u00a0]|[^\t \u00a0][ \u00a0]+(?:\t|$)")
 _SPECIAL = frozenset(["", *"#;/%<!@*E-[=_s \t"])  # first characters of lines that may be no rows
 _FRACTION = re.compile(r"[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?")
@@ -58,6 +52,7 @@ _NAMES = {
     **{name: name for name in ("lemma", "upos", "xpos", "feats", "misc", "head", "deprel")},
 }
 _HEADER = {word: name for name, words in _NAMES.items() for word in words.split()}
+_NO_LABELS = ("id", "form", "lemma", "sentence")
 _DOCUMENT = ("#begin document", "#end document")
 _CONLL2012 = tuple(
     "document part id form pos parse predicate frameset sense speaker ner".split()  # noqa: SIM905
@@ -87,16 +82,10 @@ def sniff_rows(lines: Sequence[str], given: LayoutOptions) -> tuple[Layout, list
     kinds = [_kind_of(line) for line in lines]
     known = [(line, kind) for line, kind in zip(lines, kinds, strict=True) if kind != "blank"]
     likely = [line for line, kind in known if not kind]
-    if len(likely) < MANY:  # of few lines, each counts
+    if len(likely) < MANY_ROWS:  # of few lines, each counts
         likely = [line for line, kind in known if kind != "head"] or [line for line, _ in known]
     separator, width = _separator(likely, given)
-    ragged: tuple[str, ...] = ()  # names of columns that others follow, not as many in each row
-    if width >= len(_CONLL2012) and any(line.startswith(_DOCUMENT) for line in lines):
-        ragged = _CONLL2012
-    elif width >= len(_CONLL2009) and separator == "\t":
-        cells = [line.split("\t") for line in likely]
-        is_2009 = all(len(row) >= len(_CONLL2009) and _has_heads(row) for row in cells)
-        ragged = _CONLL2009 if is_2009 and len({*map(len, cells)}) > 1 else ()
+    ragged = _conll2012(lines, width) or _conll2009(likely, separator)
     width = len(ragged) or width
     every = [
         _Row(number, line, "blank" if is_empty(line, separator) else kind, cells)
@@ -131,14 +120,14 @@ def sniff_rows(lines: Sequence[str], given: LayoutOptions) -> tuple[Layout, list
     if blank and "\t" in separator:
         misfits.append(Misfit(blank[0], len(blank), "blanks around a value are left out"))
     spelled = [_spelled(column, given) for column in columns]
-    if given.columns:
-        names = tuple(given.columns)
-    elif ragged:
-        names = ragged
-    elif named:
-        names = _header_names(named, columns, spelled)
-    else:
-        names = _model_names(given.like, width) or _names(columns, spelled)
+    # Who names the columns: the user, the format, a header, the model, or what they hold.
+    names = (
+        tuple(given.columns or ())
+        or ragged
+        or _header_names(named, columns, spelled)
+        or _model_names(given.like, width)
+        or _names(columns, spelled)
+    )
     if "id" in names and all(map(NO_WORD.fullmatch, columns[names.index("id")])):
         names = tuple(str(names.index("id") + 1) if name == "id" else name for name in names)
     spellings = _spellings(names, spelled, given)
@@ -193,7 +182,7 @@ def _kind_of(line: str) -> str:
         return "head"
     if SENTENCE_LINE.match(line):
         return "end"
-    return "mark" if MARK.match(line) else "" if line.strip() else "blank"
+    return "mark" if COMMENT_MARK.match(line) else "" if line.strip() else "blank"
 
 
 def _usual(widths: Sequence[int]) -> int:
@@ -309,23 +298,14 @@ def _comment(
         unfit = [row for row in group if len(row.cells) != width]
         alike = [row for row in group if len(row.cells) == width]
         strange = [row for row in alike if row.cells[-1] not in labels]
-        last = {row.cells[-1] for row in strange}
         begins = group[0].line == top
-        known = labels.total() >= MANY and 2 * len(labels) <= labels.total()
-        as_wide = (
-            width > 1
-            and known
-            and bool(strange)
-            and len(strange) == len(alike)
-            and (len(strange) > 1 or bool(unfit) or begins or any("=" in end for end in last))
-            and (len(last) > 1 or len(strange) < 2 or len(strange) >= max(3, blocks - 1))
-            and (len(last) > 1 or not strange[0].line[1:2].isalnum())
-            and (2 * len(strange) >= blocks or len(last) == len(strange))
-        )
+        known = labels.total() >= MANY_ROWS and 2 * len(labels) <= labels.total()
+        as_wide = width > 1 and known and bool(strange) and len(strange) == len(alike)
+        as_wide = as_wide and _are_comments(strange, blocks, supported=begins or bool(unfit))
         if not (as_wide or (begins and unfit) or len(unfit) > 1):
             continue
         found = unfit + strange * as_wide
-        shared = min((MARK.match(row.line)[0] for row in found), key=len)  # type: ignore[index]
+        shared = min((COMMENT_MARK.match(row.line)[0] for row in found), key=len)  # type: ignore[index]
         if not all(row.line.startswith(shared) for row in found):
             shared = shared[0]
         text = f"lines that begin with {shared} before a sentence are comments, not words; "
@@ -333,6 +313,23 @@ def _comment(
         almost = len(found) == 1 and abs(len(found[0].cells) - width) == 1
         return shared, frozenset(labels if as_wide else ()), [note] * (as_wide or almost)
     return "", frozenset(), []
+
+
+def _are_comments(strange: Sequence[_Row], blocks: int, *, supported: bool) -> bool:
+    """Return whether lines that end with what is no label are comments: ``# doc 1``, ``# doc 2``.
+
+    Different ends are enough if they are all different, or most of the sentences have one; the
+    same end in almost all sentences, unless a word begins with the mark, as a hashtag does; a
+    single line if something else supports it, or it has an equals sign.
+    """
+    ends = {row.cells[-1] for row in strange}
+    if len(ends) > 1:
+        return len(ends) == len(strange) or 2 * len(strange) >= blocks
+    if strange[0].line[1:2].isalnum():
+        return False
+    if len(strange) > 1:
+        return len(strange) >= max(3, blocks - 1)
+    return supported or "=" in strange[0].cells[-1]
 
 
 def _sentence_line(rows: Sequence[_Row], width: int) -> str:
@@ -361,7 +358,7 @@ def _is_header(rows: Sequence[_Row]) -> bool:
     known = sum(name in _HEADER for name in first)
     begins = _HEADER.get(first[0]) in ("form", "id", "sentence")
     is_prose = any(" " in cell and _key(cell) not in _HEADER for cell in rows[0].cells)
-    if is_prose or (2 * known < len(first) and not (begins and len(rows) > MANY)):
+    if is_prose or (2 * known < len(first) and not (begins and len(rows) > MANY_ROWS)):
         return False
     others = [row.cells for row in rows[1:] if row.cells != rows[0].cells]
     values = {_key(cell) for cells in others for cell in cells[1:]}
@@ -394,7 +391,7 @@ def _kind(column: Sequence[str], spelled: Spelling | None) -> str:
 def _number_kind(column: Sequence[str]) -> str:
     """Return ``id`` for numbers that count words, ``sentence`` for those that count sentences."""
     values = [cell for cell in column if cell]
-    if not all(map(_NUMBERED.match, values[:MANY])):
+    if not all(map(_NUMBERED.match, values[:MANY_ROWS])):
         return ""
     found = [_NUMBERED.fullmatch(cell) for cell in values]
     if not all(found):
@@ -420,7 +417,7 @@ def _changes(column: Sequence[str]) -> int:
 
 def _runs(column: Sequence[str]) -> int:
     """Return the number of runs of equal values if each value has one, and they are numbered."""
-    if len(column) < MANY or not any(map(str.isdecimal, column[0])):
+    if len(column) < MANY_ROWS or not any(map(str.isdecimal, column[0])):
         return 0
     runs, values = 1 + _changes(column), {*column}
     are_numbered = all(any(map(str.isdecimal, value)) for value in values)
@@ -434,7 +431,7 @@ def _are_numbers(column: Sequence[str]) -> bool:
     """
     if all(map(_FRACTION.fullmatch, column)):
         return True
-    if len(column) < MANY or 1 < len({*column}) < MANY:
+    if len(column) < MANY_ROWS or 1 < len({*column}) < MANY_ROWS:
         return False
     return all(map(str.isdecimal, column)) or (
         len({*column}) == len(column) and all(map(_COUNTED.fullmatch, column))
@@ -446,9 +443,9 @@ def _header_names(
     columns: Sequence[Sequence[str]],
     spelled: Sequence[Spelling | None],
 ) -> tuple[str, ...]:
-    """Return names for columns that a header names."""
+    """Return names for columns that a header names; nothing without one."""
     names: list[str] = []
-    for title, column, each in zip(header, columns, spelled, strict=True):
+    for title, column, each in zip(header, columns, spelled, strict=False):
         name = _HEADER.get(_key(title), _key(title))
         if name in ("label", "pos"):
             name = _kind(column, each) or name
@@ -458,6 +455,25 @@ def _header_names(
         if at is not None:
             names[at] = "form"
     return tuple(names)
+
+
+def _conll2012(lines: Sequence[str], width: int) -> tuple[str, ...]:
+    """Return the names of CoNLL-2012 for a file that says ``#begin document``.
+
+    Columns of roles follow them, not as many in each sentence.
+    """
+    is_it = width >= len(_CONLL2012) and any(line.startswith(_DOCUMENT) for line in lines)
+    return _CONLL2012 if is_it else ()
+
+
+def _conll2009(lines: Sequence[str], separator: str) -> tuple[str, ...]:
+    r"""Return the names of CoNLL-2009 for rows with two heads: ``1\tIt\tit\tit\tPRP ... 2\t2 ...``.
+
+    Columns of roles follow them, not as many in each sentence.
+    """
+    rows = [line.split(separator) for line in lines] if separator == "\t" else []
+    is_it = all(len(row) >= len(_CONLL2009) and _has_heads(row) for row in rows)
+    return _CONLL2009 if is_it and len({*map(len, rows)}) > 1 else ()
 
 
 def _model_names(like: Learned | None, width: int) -> tuple[str, ...]:
@@ -505,7 +521,7 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None])
             del free[-1]
     for i, name in zip(free, _label_names([kinds[i] for i in free]), strict=True):
         names[i] = name
-    if len(free) == 2 and not kinds[free[0]] and {*columns[free[1]]} <= BARE:
+    if len(free) == 2 and not kinds[free[0]] and {*columns[free[1]]} <= PREFIXES:
         names[free[0]], names[free[1]] = "pos", "chunk"
     elif len(free) == 2 and not any(kinds[i] for i in free):  # as of TreeTagger
         pairs = zip(columns[names.index("form")], columns[free[1]], strict=True)
@@ -531,7 +547,7 @@ def _form_of(free: Sequence[int], columns: Sequence[Sequence[str]], kinds: dict[
     sizes = {i: len({*columns[i]}) for i in free}
     richest = max(free, key=lambda i: (not kinds[i], sizes[i], -i))
     first = free[0]
-    is_label = kinds[first] or (4 * sizes[first] <= sizes[richest] and sizes[richest] >= MANY)
+    is_label = kinds[first] or (4 * sizes[first] <= sizes[richest] and sizes[richest] >= MANY_ROWS)
     return richest if is_label and 2 * sizes[first] < len(columns[first]) else first
 
 
@@ -573,9 +589,7 @@ def _sentence_ends(
 
 
 def _spellings(
-    names: Sequence[str],
-    spelled: Sequence[Spelling | None],
-    given: LayoutOptions,
+    names: Sequence[str], spelled: Sequence[Spelling | None], given: LayoutOptions
 ) -> tuple[tuple[str, Spelling], ...]:
     """Return the spellings of the label columns that do not write ``B-PER`` and ``O``."""
     if given.scheme == "none":
@@ -584,7 +598,7 @@ def _spellings(
         name: each
         for i, (name, each) in enumerate(zip(names, spelled, strict=True))
         if each is not None
-        and name not in ("id", "form", "lemma", "sentence")
+        and name not in _NO_LABELS
         and not each.is_plain
         and (given.outside or i == len(names) - 1 or each.place != "type")
         and not (name.isdecimal() and each.place == "type")
@@ -606,11 +620,11 @@ def _odd(
     """Return what to note about labels that are no chunk labels, as the others of a column are."""
     misfits = []
     for i, (name, each) in enumerate(zip(names, spelled, strict=True)):
-        if name in ("id", "form", "lemma", "sentence") or given.scheme == "none":
+        if name in _NO_LABELS or given.scheme == "none":
             continue
         spelling = each or Spelling()
         counts = Counter(row.cells[i] or "_" for row in rows)
-        if each is None and len(counts) < MANY**2 and (pair := unknown_spelling(counts)):
+        if each is None and len(counts) < MANY_ROWS**2 and (pair := unknown_spelling(counts)):
             line = next(row.number for row in rows if row.cells[i] == pair[0])
             text = (
                 f"labels such as {' and '.join(pair)} in the column {name} are no chunk labels "

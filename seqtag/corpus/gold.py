@@ -36,7 +36,7 @@ _log = logging.getLogger("seqtag")
 
 NO_LABEL = "_"
 """The value of a column where a word has no label."""
-_IN_MESSAGE = 4  # labels
+_SHOWN_LABELS = 4  # labels
 
 
 def column_in(column: LabelColumn, columns: tuple[str, ...]) -> LabelColumn:
@@ -85,8 +85,8 @@ def check_tag_set(
     found, expected = sorted({*given} - {OUTSIDE}), sorted({*known} - {OUTSIDE})
     if found and not {*found} & {*expected}:
         msg = (
-            f"expected labels of the model, such as {', '.join(expected[:_IN_MESSAGE])}, found "
-            f"none of them but {', '.join(found[:_IN_MESSAGE])}; {advice}"
+            f"expected labels of the model, such as {', '.join(expected[:_SHOWN_LABELS])}, found "
+            f"none of them but {', '.join(found[:_SHOWN_LABELS])}; {advice}"
         )
         raise LabelError(msg, source=source)
 

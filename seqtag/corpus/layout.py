@@ -109,11 +109,12 @@ class LayoutOptions:
     @property
     def of_rows(self) -> bool:
         """True if the file must be a column file."""
-        return any(getattr(self, name) is not None for name in LAYOUT_OPTIONS if name != "like")
+        return bool(self.layout_arguments().keys() - {"like"})
 
-
-LAYOUT_OPTIONS = tuple(field.name for field in fields(LayoutOptions))
-"""Names of the options."""
+    def layout_arguments(self) -> dict[str, Any]:
+        """Return the options that are given, as keyword arguments."""
+        values = {field.name: getattr(self, field.name) for field in fields(LayoutOptions)}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.stream import Block, ByteStream
 
 DOCSTART = "-DOCSTART-"
-MARK = "\ufeff"
+BOM = "\ufeff"
 """Byte order mark: no part of a word at the start of any line."""
 BLANK = " \t\r\n"
 """Characters of blank lines."""
@@ -55,7 +55,7 @@ def lines_of(stream: ByteStream, *, returns: bool = True) -> Iterator[tuple[str,
 
 def start_of(raw: str) -> int:
     """Return where a text begins after byte order marks, as files joined by ``cat`` have them."""
-    return len(raw) - len(raw.lstrip(MARK))
+    return len(raw) - len(raw.lstrip(BOM))
 
 
 def is_comment(line: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
-from seqtag.corpus.layout import LAYOUT_OPTIONS, Layout, LayoutOptions, Learned
+from seqtag.corpus.layout import Layout, LayoutOptions, Learned
 from seqtag.corpus.sniff import complete_lines, detect_format
 from seqtag.corpus.stream import (
     HEAD,
@@ -124,12 +124,11 @@ class SentenceStream:
 
         The caller of `parse` calls `report`.
         """
-        if self.is_bare:
-            with self:
-                yield from self.file.blocks(after_last_line, returns=False)
-            return
         with closing(self.file):
-            yield from self._table_blocks()
+            if self.is_bare:
+                yield from self.file.blocks(after_last_line, returns=False)
+            else:
+                yield from self._table_blocks()
 
     def block_tasks(self) -> Iterator[Callable[[], Block]]:
         """Yield functions that return the blocks; any thread may call them."""
@@ -229,8 +228,7 @@ class ReadOptions(LayoutOptions):
 
     def arguments(self) -> dict[str, Any]:
         """Return the options as keyword arguments, without those of the layout not given."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {k: v for k, v in found.items() if v is not None or k not in LAYOUT_OPTIONS}
+        return {"format": self.format, "limits": self.limits, **self.layout_arguments()}
 
     def after(self, trainings: Iterable[Mapping[str, Any]]) -> Self:
         """Return the options with what models record of the files that they were trained on."""
@@ -281,7 +279,7 @@ class ReadOptions(LayoutOptions):
         """Return format and columns, and read no more of the stream than needed."""
         given = self._given()
         known = FORMATS.get(self.format)
-        if known is None and given.columns is None and not given.of_rows:  # detect it
+        if known is None and not given.of_rows:  # detect it
             head = stream.head()
             try:
                 found = detect_format(head, given)

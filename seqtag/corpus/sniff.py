@@ -12,12 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
-from seqtag.corpus.column_files import (
-    BARE,
-    MANY,
-    counted,
-    sniff_rows,
-)
+from seqtag.corpus.column_files import MANY_ROWS, PREFIXES, counted, sniff_rows
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import columns_of, parsed
 from seqtag.corpus.layout import Layout, LayoutOptions
@@ -43,8 +38,8 @@ _ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?[\t ]")
 _SENTENCE_ENDS = tuple("。！？｡．؟।။")
 _ATTACHED = re.compile(r".*\w[.!?…,:;]+")  # to a word, as in raw text only
 _ENDED = re.compile(r"\w\w[.!?…:։]+[\"'”’»)\]]*$")  # with the end of a sentence; no label ends so
-_LONG = 15  # characters; most words are shorter, in any language
-_NARROW = 4  # columns; most lines of prose have more words
+_LONG_WORD = 15  # characters; most words are shorter, in any language
+_NARROW_COLUMNS = 4  # columns; most lines of prose have more words
 
 
 class Sample(NamedTuple):
@@ -241,7 +236,7 @@ def _tagged(sample: Sample) -> Layout | None:
     if 2 * tagged <= len(words) or (len(items) == len(lines) > 2):  # one on a line: columns
         return None
     several = [word for word in words if word.count(joint) == 2 and all(word.split(joint))]
-    if len(words) >= MANY and 10 * len(several) >= 9 * len(words):  # as in spaCy's format iob
+    if len(words) >= MANY_ROWS and 10 * len(several) >= 9 * len(words):  # as in spaCy's format iob
         msg = (
             f"expected items of a word and a tag, found several tags in most, such as "
             f"{several[0]!r:.60}; write one word a line, for example with sed 's/$/\\n/' FILE | "
@@ -288,11 +283,11 @@ def _columns(sample: Sample) -> Layout | None:
     longest = max(piece.count("\n") for piece in pieces)
     ends = longest > 1 and joined.endswith("\n\n")
     in_blocks = longest > 0 and (len(pieces) > 1 or ends)
-    ended = sum(_ENDED.search(piece[-_LONG:]) is not None for piece in pieces)
+    ended = sum(_ENDED.search(piece[-_LONG_WORD:]) is not None for piece in pieces)
     width = len(layout.columns)
     typical = [[cell or "_" for cell in row] for row in rows if len(row) == width]
     is_known = given.like is not None and {*layout.columns} <= {*given.like.columns}
-    is_known = is_known and (in_blocks or len(typical) >= MANY)
+    is_known = is_known and (in_blocks or len(typical) >= MANY_ROWS)
     most = 2 * len(typical) >= len(rows)
     certain = layout.header or layout.sentences not in ("blank", layout.comment)
     chunked = bool(typical) and detect_spelling(Counter(row[-1] for row in typical)) is not None
@@ -311,7 +306,7 @@ def _columns(sample: Sample) -> Layout | None:
         found, possible = _are_words(rows, len(typical), in_blocks=in_blocks or certain)
     else:
         found, possible = _are_labeled(rows, typical, in_blocks=in_blocks or certain)
-        spelled = (in_blocks or len(typical) >= MANY) and chunked and bool(layout.spellings)
+        spelled = (in_blocks or len(typical) >= MANY_ROWS) and chunked and bool(layout.spellings)
         found = found or (most and (certain or spelled))
     if found:
         if "form" in layout.columns:
@@ -365,7 +360,7 @@ def _are_words(
     cells = [row[0] for row in rows]
     ends = sum(len(cell) > 1 and cell.endswith(_SENTENCE_ENDS) for cell in cells)
     ends += sum(_ATTACHED.fullmatch(cell) is not None for cell in cells)
-    if 4 * sum(len(cell) > _LONG for cell in cells) >= len(cells) or 2 * ends >= len(cells):
+    if 4 * sum(len(cell) > _LONG_WORD for cell in cells) >= len(cells) or 2 * ends >= len(cells):
         return False, False  # a script that has no spaces, or sentences of one word
     found = in_blocks and len(rows) > 1 and 10 * singles >= 9 * len(rows)
     return found, len(rows) > 1 and 3 * singles >= 2 * len(rows)
@@ -379,21 +374,21 @@ def _are_labeled(
     width, count = len(typical[0]), len(typical)
     most = 2 * count >= len(rows)
     labels = _mostly_labels(last)
-    typed = any(_TYPED.fullmatch(value) for value in last) or (in_blocks and {*last} <= BARE)
+    typed = any(_TYPED.fullmatch(value) for value in last) or (in_blocks and {*last} <= PREFIXES)
     near = 10 * sum(abs(len(row) - width) <= 1 for row in rows) >= 9 * len(rows)
     if count == 1:
         single = _TYPED.fullmatch(typical[0][-1]) is not None
         return single and most, labels and most and near and len(rows) == 2
-    few_kinds = in_blocks and count >= MANY and 2 <= len(last) <= count // 3
+    few_kinds = in_blocks and count >= MANY_ROWS and 2 <= len(last) <= count // 3
     if few_kinds:  # such as labels in other alphabets or in lower case
         labels = labels or _mostly_words(last)
     if labels and (typed or few_kinds):
         return most, False
     if labels and near:  # a few lines, or lines of capitals, may look like labels by chance
         word, *between = [Counter(column) for column in list(zip(*typical, strict=True))[:-1]]
-        clear = not between or count >= MANY or any(map(_mostly_labels, between))
+        clear = not between or count >= MANY_ROWS or any(map(_mostly_labels, between))
         return most and clear and not _mostly_labels(word), most
-    uniform = most if width <= _NARROW else 10 * count >= 9 * len(rows)
+    uniform = most if width <= _NARROW_COLUMNS else 10 * count >= 9 * len(rows)
     return False, uniform and in_blocks and len(rows) > 2
 
 

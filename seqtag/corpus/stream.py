@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from seqtag.engine.interface import Comments, WordRows, WordScanner
 
 CHUNK = 1 << 20  # bytes read at a time; also the approximate size of a block
-_MOST_WORDS = 1 << 16  # of a chunk
+_CHUNK_WORDS = 1 << 16  # of a chunk
 HEAD = 1 << 16  # bytes that format detection looks at
-_MOMENT = 0.2  # seconds; a writer that pauses this long waits for an answer
+_PAUSE_SECONDS = 0.2  # seconds; a writer that pauses this long waits for an answer
 _MARK = "\ufeff".encode()
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
 _LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
@@ -264,7 +264,7 @@ class ByteStream:
         """
         size, has_line = sum(map(len, self._seen)), any(b"\n" in chunk for chunk in self._seen)
         while size <= self.limits.line or has_line:
-            if has_line and (size >= HEAD or first_line or not self.ready(_MOMENT)):
+            if has_line and (size >= HEAD or first_line or not self.ready(_PAUSE_SECONDS)):
                 break
             chunk = next(self._chunks, b"")
             if not chunk:
@@ -460,7 +460,7 @@ class ByteStream:
 def _with_few_words(
     chunks: Iterable[bytes], cut: Callable[[bytearray, int], int]
 ) -> Iterator[bytes]:
-    """Yield chunks in parts of about `_MOST_WORDS` words, which taggers keep together.
+    """Yield chunks in parts of about `_CHUNK_WORDS` words, which taggers keep together.
 
     Words are on lines of their own, or between white space where a line is a sentence.
     """
@@ -468,7 +468,7 @@ def _with_few_words(
     if cut is after_last_line:
         separators += [b" ", b"\t"]
     for chunk in chunks:
-        parts = 1 + sum(map(chunk.count, separators)) // _MOST_WORDS
+        parts = 1 + sum(map(chunk.count, separators)) // _CHUNK_WORDS
         size = -(-len(chunk) // parts)
         for start in range(0, len(chunk), size):
             yield chunk[start : start + size]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from seqtag.corpus.layout import NO_ROWS
 from seqtag.corpus.lines import (
     BLANK,
+    BOM,
     DOCSTART,
-    MARK,
     NO_WORD,
     SPACE,
     field_spans,
@@ -103,7 +103,7 @@ class TableSentence(Sentence):
     def comments(self) -> list[str]:
         """Non-blank lines before the first word."""
         head = self.raw[: self._start].split("\n")
-        return [line.lstrip(MARK).rstrip("\r") for line in head if line.strip(BLANK + MARK)]
+        return [line.lstrip(BOM).rstrip("\r") for line in head if line.strip(BLANK + BOM)]
 
     def line_of(self, i: int) -> int:
         """Return the line of the file of word `i`."""
@@ -277,7 +277,7 @@ class ColumnReader:
         """Parse one piece of text whose last token line ends at `end`."""
         start = 0
         if raw[0] in " \t\r\n\ufeff":
-            start = int(line == 1 and raw[0] == MARK)
+            start = int(line == 1 and raw[0] == BOM)
             blank: str = _BLANK_LINES.match(raw, start)[0]  # type: ignore[index]
             start += len(blank)
             lines = blank.split("\n")[:-1]
@@ -289,7 +289,7 @@ class ColumnReader:
         if len(raw) - end > 2 and end > 0 and raw[end:].strip("\r\n") and raw[-1] == "\n":
             self.warnings.note("spaced", line + raw.count("\n") - 1)
         while True:
-            while raw.startswith(MARK, start):  # where files were joined
+            while raw.startswith(BOM, start):  # where files were joined
                 start += 1
                 start += len(_BLANK_LINES.match(raw, start)[0])  # type: ignore[index]
             if not self._is_head(raw, start):
@@ -317,7 +317,7 @@ class ColumnReader:
             or fields[width - 1 :: width].count(eol) != count - 1
             or "" in fields
             or (gap == " " and "\t" in body)
-            or f"\n{MARK}" in body
+            or f"\n{BOM}" in body
         ):
             # Line by line, which allows irregular spacing and finds the first malformed line.
             at = start

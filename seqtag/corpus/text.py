@@ -10,14 +10,9 @@ from functools import cache, partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus.lines import MARK, lines_of, shorten, start_of
+from seqtag.corpus.lines import BOM, lines_of, shorten, start_of
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
-from seqtag.corpus.stream import (
-    ByteStream,
-    ReadLimits,
-    after_last_rule,
-    before_last_tree,
-)
+from seqtag.corpus.stream import ByteStream, ReadLimits, after_last_rule, before_last_tree
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import write_spans
 
@@ -63,7 +58,7 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
     quotes stay as they are. The column ``misc`` says ``SpaceAfter=No`` where words touch.
     """
     for raw, line in lines_of(stream):
-        text = raw.replace(MARK, " ")
+        text = raw.replace(BOM, " ")
         begin = 0
         for end, spans in sentences_of_line(text):
             glued = [b < len(text) and not text[b].isspace() for _, b in spans]

@@ -17,7 +17,7 @@ LONE_RETURN = (
     "the line ends of the file, for example with tr '\\r' '\\n'"
 )
 
-_SHOWN = 5  # skipped sentences that are reported one by one
+_SHOWN_SKIPS = 5  # skipped sentences that are reported one by one
 
 
 class _Kind(NamedTuple):
@@ -107,7 +107,7 @@ found more; leave one
             raise error
         with self._lock:
             self._count += 1
-            self._passed = sorted([*self._passed, (error.line or 0, str(error))])[:_SHOWN]
+            self._passed = sorted([*self._passed, (error.line or 0, str(error))])[:_SHOWN_SKIPS]
 
     def report(self) -> None:
         """Log the warnings since the last report."""
@@ -123,7 +123,7 @@ found more; leave one
                 if count == 1
                 else "sentences that cannot be read were"
             )
-            more = f"; the first {_SHOWN} are named above" if count > _SHOWN else ""
+            more = f"; the first {_SHOWN_SKIPS} are named above" if count > _SHOWN_SKIPS else ""
             _log.error("%s: %d %s skipped%s", self._source, count, many, more)
         for kind, (line, total) in sorted(noted.items(), key=lambda item: item[1]):
             one, many, rest, _ = _KINDS[kind]

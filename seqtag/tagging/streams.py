@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.gold import GoldLabels
-from seqtag.corpus.layout import LAYOUT_OPTIONS, LayoutOptions
+from seqtag.corpus.layout import LayoutOptions
 from seqtag.corpus.sentence import find_column, has_column, places, split_key
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, LabelError, OptionError
@@ -94,8 +94,7 @@ class TagOptions(LayoutOptions):
     def reading(self) -> ReadOptions:
         """The options for reading the input."""
         limits = LIMITS._replace(sentence=self.max_sentence)
-        layout = {name: getattr(self, name) for name in LAYOUT_OPTIONS}
-        return ReadOptions(self.format, limits, **layout)
+        return ReadOptions(self.format, limits, **self.layout_arguments())
 
     def __post_init__(self) -> None:
         for name in _LISTS:

@@ -25,7 +25,7 @@ from seqtag.corpus import (
     SentenceStream,
     sentences_of,
 )
-from seqtag.corpus.column_files import MARK, counted
+from seqtag.corpus.column_files import COMMENT_MARK, counted
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
 from seqtag.corpus.withheld import withheld
@@ -489,7 +489,7 @@ class Corpus(NamedTuple):
                         at, hint = labels.index(label), ""
                         if at == 0 and number == 0:
                             hint = "if this line names the columns, give --header; else "
-                        if at == 0 and (mark := MARK.match(sentence.words[0])):
+                        if at == 0 and (mark := COMMENT_MARK.match(sentence.words[0])):
                             hint = f"if this line is a comment, give --comment '{mark[0]}'; else "
                         return source.source, sentence.line_of(at), hint
         return self.name, None, ""
