@@ -17,11 +17,6 @@ John NNP I\nthat DT B\nman NN I\nsees VBZ O\nthe DT I\ncat NN I\n. . O
 the DT I\ndog NN I\nsleeps VBZ O\n. . O
 
 """
-CHUNKS = """the DT B-NP\ndog NN I-NP\nsleeps VBZ B-VP\non IN B-PP\na DT B-NP\nbed NN I-NP\n. . O
-
-dogs NNS B-NP\nsleep VBP B-VP\n. . O
-
-"""
 SEGMENTS = """犬\tk\tB\nが\th\tB\n眠\tk\tB\nる\th\tI
 
 子\tk\tB\n犬\tk\tI\nが\th\tB\n走\tk\tB\nる\th\tI
@@ -65,7 +60,6 @@ U:word R=%X[ 0,0]/%X[ 1,0]
 NUMBERED = "# Unigram\n*1:%x[-1,0]\n*2:%x[ 0,0]\n\n# Bigram\n*3:%x[-1,0]/%x[0,0]\n"
 CASES = {
     "basenp": (BASE_NP, "chunk", "iob1", 6),
-    "chunking": (CHUNKS, "chunk", "iob2", 6),
     "segmentation": (SEGMENTS, "chunk", "iob2", 6),
     "names": (NAMES, "ner", "iob2", 3),
 }

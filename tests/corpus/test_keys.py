@@ -95,10 +95,8 @@ def test_other_formats():
     assert into_misc(["Ner=O"], {"misc.NER": ["B"], "ner": ["I"]}) == ["Ner=I|NER=B"]
 
 
-@pytest.fixture(scope="module")
-def names(tmp_path_factory):
-    """A treebank with names in MISC, and a model that has learned them."""
-    folder = tmp_path_factory.mktemp("names")
+def treebank_of_names() -> bytes:
+    """A treebank with names in MISC."""
     label = {"Anna": "B-PER", "Rome": "B-LOC"}
     lines = []
     for words in (["Anna", "sees", "Rome"], ["Rome", "is", "big"], ["so", "is", "Anna"]) * 8:
@@ -107,24 +105,23 @@ def names(tmp_path_factory):
             for i, word in enumerate(words, 1)
         ]
         lines += [*rows, "\n"]
-    (folder / "names.conllu").write_text("".join(lines))
-    tagger = seqtag.train(folder / "names.conllu", label="misc.NER", epochs=5)
-    tagger.save(folder / "names.seqtag")
-    return folder
+    return "".join(lines).encode()
 
 
-def test_names_in_misc_are_learned_and_written_back(names, capfdbinary):
+def test_names_in_misc_are_learned_and_written_back(tmp_path, capfdbinary):
     """Native and not: a key is read and written line by line, with the same bytes around it."""
-    tagger = seqtag.load(names / "names.seqtag")
+    path, model = tmp_path / "names.conllu", tmp_path / "names.seqtag"
+    path.write_bytes(gold := treebank_of_names())
+    tagger = seqtag.train(path, label="misc.NER", epochs=5)
+    tagger.save(model)
     assert tagger.label == "misc.NER"
-    gold = (names / "names.conllu").read_bytes()
     blank = gold
     for value in (b"O", b"B-PER", b"B-LOC"):
         blank = blank.replace(b"NER=" + value, b"NER=?")
     chain = Chain([tagger])
     with read(io.BytesIO(blank), "conllu") as stream:
         assert b"".join(chain.tagged([stream], TagOptions())) == gold
-    assert main(["eval", "-m", str(names / "names.seqtag"), str(names / "names.conllu")]) == 0
+    assert main(["eval", "-m", str(model), str(path)]) == 0
     assert b"PER                          100.00" in capfdbinary.readouterr().out
     with read(io.BytesIO(b"Anna sees\n"), "tokens") as stream:
         done = b"".join(chain.tagged([stream], TagOptions()))
