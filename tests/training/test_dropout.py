@@ -60,7 +60,7 @@ def test_it_does_not_matter_how_many_are_drawn_at_a_time(dropout, monkeypatch):
     values = np.ones(40, np.float32)
     x = Instances(np.array([0, 1]), np.array([0, 40]), np.arange(40, dtype=np.int32) % 7, values)
     found = hidden(x, dropout, 5).features.tolist()
-    monkeypatch.setattr(keys, "_BLOCK", 3)
+    monkeypatch.setattr(keys, "_DRAWN_FEATURES", 3)
     assert hidden(x, dropout, 5).features.tolist() == found
 
 
