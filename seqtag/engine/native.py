@@ -16,21 +16,23 @@ import numpy as np
 from seqtag.engine import _kernel
 
 
-def _load() -> Any:
-    """Import the kernel with the widest vectors here; SEQTAG_VECTORS=16 asks for narrow ones."""
+def _with_wide_vectors() -> Any:
+    """Return the module with wide vectors, or None; SEQTAG_VECTORS=16 asks for narrow ones."""
     if os.environ.get("SEQTAG_VECTORS") == "16" or not _kernel.has_avx2():
-        return _kernel
+        return None
     if find_spec("seqtag.engine._kernel_avx2") is None:  # some compilers cannot build it
-        return _kernel
+        return None
     return import_module("seqtag.engine._kernel_avx2")  # an error is no reason for narrow vectors
 
 
-_vectors = _load()
+_wide = _with_wide_vectors()
+if _wide:
+    _kernel.use_engines(_wide.engines)
 
 
 def vectors() -> str:
     """Return the width of the vectors in use, and why they are not wider."""
-    if _vectors.__name__.endswith("_avx2"):
+    if _wide:
         return "AVX2 vectors (32 bytes)"
     if os.environ.get("SEQTAG_VECTORS") == "16":
         return "vectors of 16 bytes, as SEQTAG_VECTORS asks"
@@ -41,13 +43,13 @@ def vectors() -> str:
 
 def draw_secret() -> None:
     """Seed the kernel's hash tables per process (hash-flooding protection)."""
-    for kernel in {_kernel, _vectors}:
-        kernel.draw_secret(*np.frombuffer(os.urandom(16), np.uint64).tolist())
+    for module in filter(None, (_kernel, _wide)):
+        module.draw_secret(*np.frombuffer(os.urandom(16), np.uint64).tolist())
 
 
 draw_secret()
 
 
 def __getattr__(name: str) -> Any:
-    """Return a class or function, with wide vectors if there is one."""
-    return getattr(_vectors, name, None) or getattr(_kernel, name)
+    """Return a class or function of the kernel."""
+    return getattr(_kernel, name)

@@ -71,21 +71,20 @@ def test_an_extra_that_is_missing_names_its_command(site, call, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("widest", "able", "text"),
+    ("is_wide", "able", "text"),
     [
-        ("_kernel_avx2", True, "AVX2 vectors (32 bytes)"),
-        ("_kernel", False, "vectors of 16 bytes, without AVX2: the processor does not have it"),
+        (True, True, "AVX2 vectors (32 bytes)"),
+        (False, False, "vectors of 16 bytes, without AVX2: the processor does not have it"),
     ],
 )
-def test_vectors(monkeypatch, widest, able, text):
+def test_vectors(monkeypatch, is_wide, able, text):
     class Kernel:
         @staticmethod
         def has_avx2() -> bool:
             return able
 
     monkeypatch.setattr(native, "_kernel", Kernel)
-    monkeypatch.setattr(native, "_vectors", Kernel)
-    Kernel.__name__ = f"seqtag.engine.{widest}"
+    monkeypatch.setattr(native, "_wide", is_wide)
     monkeypatch.delenv("SEQTAG_VECTORS", raising=False)
     assert native.vectors() == text
 

@@ -13,7 +13,7 @@ from seqtag.engine.keys import key_plan
 from tests.strategies import NATIVE, needs_native
 
 if NATIVE:
-    from seqtag.engine.native import _kernel, _vectors, draw_secret, index_features
+    from seqtag.engine.native import _kernel, draw_secret, index_features
 
 pytestmark = needs_native
 
@@ -84,7 +84,7 @@ def test_numbers_do_not_hang_on_the_secret():
     found = []
     try:
         for secret in [(0, 1), (1, 2**63 + 1), (5, 0x9E3779B97F4A7C15)]:
-            _vectors.draw_secret(*secret)
+            _kernel.draw_secret(*secret)
             arrays = index_features(plan, types, hashes, sentence_ptr, 1)
             found.append([array.tobytes() for array in arrays])
     finally:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engines.h"
 #include "second_order.h"
 #include "viterbi.h"
 
@@ -13,27 +14,22 @@ namespace seqtag {
 
 constexpr float kExcluded = -1e34f;  // arrays.py: EXCLUDED
 
-// The labels that tokens may have; one with none listed, or without `ptr`, may have any.
-struct Allowed {
-  const int64_t* ptr = nullptr;
-  const int32_t* labels = nullptr;
-
-  // Excludes all other labels of the sentence that begins at a token. alternatives.py: restrict().
-  void restrict(size_t begin, size_t T, const ChainWeights<float>& chain, float* emission) const {
-    if (!ptr) return;
-    std::vector<float> kept;
-    for (size_t t = 0; t < T; ++t) {
-      const int32_t *first = labels + ptr[begin + t], *last = labels + ptr[begin + t + 1];
-      if (first == last) continue;
-      float* row = emission + t * size_t(chain.stride);
-      kept.clear();
-      for (const int32_t* j = first; j < last; ++j) kept.push_back(row[*j]);
-      if (*std::max_element(kept.begin(), kept.end()) <= kForbidden / 2) std::fill(kept.begin(), kept.end(), 0.0f);
-      std::fill(row, row + chain.labels, kExcluded);
-      for (const int32_t* j = first; j < last; ++j) row[*j] = kept[size_t(j - first)];
-    }
+// Excludes all labels that the tokens of the sentence that begins at one may not have. alternatives.py: restrict().
+inline void restrict(const Allowed& allowed, size_t begin, size_t T, const ChainWeights<float>& chain,
+                     float* emission) {
+  if (!allowed.ptr) return;
+  std::vector<float> kept;
+  for (size_t t = 0; t < T; ++t) {
+    const int32_t *first = allowed.labels + allowed.ptr[begin + t], *last = allowed.labels + allowed.ptr[begin + t + 1];
+    if (first == last) continue;
+    float* row = emission + t * size_t(chain.stride);
+    kept.clear();
+    for (const int32_t* j = first; j < last; ++j) kept.push_back(row[*j]);
+    if (*std::max_element(kept.begin(), kept.end()) <= kForbidden / 2) std::fill(kept.begin(), kept.end(), 0.0f);
+    std::fill(row, row + chain.labels, kExcluded);
+    for (const int32_t* j = first; j < last; ++j) row[*j] = kept[size_t(j - first)];
   }
-};
+}
 
 // The label chain as it is when a sentence is read from its last token to its first.
 struct Mirrored {

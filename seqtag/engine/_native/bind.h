@@ -1,6 +1,6 @@
 // Shared by all bindings: numpy arrays in and out, records of arrays.py, and argument checks. The
 // kernel binds its classes and functions under the names of the reference, with the same arguments and
-// results. checks.py makes the same checks, with the same messages, for the reference.
+// results. The twin in tests/oracle makes the same checks, with the same messages.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -134,9 +134,14 @@ inline LabelComponents parts_of(int labels, const PyComponents& parts) {
   return {{ptr.data(), ptr.data() + ptr.shape(0)}, {part.data(), part.data() + part.shape(0)}, number};
 }
 
+// What computes in vectors, in the width in use. Changed with Python's lock, before there are objects.
+struct Engines;
+const Engines& engines();
+
 // Each adds its classes and functions to the module.
 void bind_weights(nb::module_& m);
 void bind_decoder(nb::module_& m);
+void bind_features(nb::module_& m);
 void bind_strings(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_clustering(nb::module_& m);

@@ -1,10 +1,9 @@
-// Templates and weights of a model as Python hands them over, checked.
+// Templates and weights of a model, and encoded sentences, as Python hands them over, checked.
 #pragma once
 #include <vector>
 
 #include "bind.h"
-#include "keys.h"
-#include "quantized_rows.h"
+#include "engines.h"
 
 namespace seqtag {
 
@@ -46,9 +45,38 @@ inline void check_rows(const PyRows& rows, int64_t width) {
   require(ascending_within(row_ptr, labels), "the labels of a row must ascend");
   for (size_t r = 0; r < keys.shape(0); ++r) require(keys(r) > (r ? keys(r - 1) : 0), "keys must ascend");
 }
-inline QuantizedRows rows_of(const PyRows& rows) {
+inline RowArrays arrays_of(const PyRows& rows) {
   const auto& [keys, row_ptr, labels, weights] = rows;
   return {keys.data(), keys.shape(0), row_ptr.data(), labels.data(), weights.data()};
 }
+
+// Encoded sentences. What indexes is copied; hashes are only looked up.
+class CheckedColumns {
+ public:
+  CheckedColumns(const In2<int32_t>& types, const In2<uint64_t>& hashes, const In<int64_t>& sentence_ptr)
+      : rows_(types.shape(0)), attributes_(hashes.shape(0)), types_(copied(types)), sentence_ptr_(copied(sentence_ptr)),
+        columns_{types_.data(), hashes.data(), types.shape(1), hashes.shape(1)} {}
+  CheckedColumns(const CheckedColumns&) = delete;
+
+  void check(const CheckedPlan& plan) const {
+    const size_t attributes = plan.attribute_column.size();
+    require(attributes_ == attributes, "hashes must hold one row per attribute");
+    require(columns_.tokens <= size_t(kMaxRows), "types must hold 2147483647 tokens at most");
+    require(within(plan.attribute_column.data(), attributes, int64_t(rows_)), "unknown column");
+    require(attributes == 0 || within(types_.data(), types_.size(), int64_t(columns_.capacity)),
+            "types holds an id out of range");
+    require(ascending(sentence_ptr_, columns_.tokens), "sentence_ptr must ascend from 0 to the number of tokens");
+  }
+  const Columns& columns() const { return columns_; }
+  EncodedSentences encoded() const { return {columns_, sentence_ptr(), sentences()}; }
+  const int64_t* sentence_ptr() const { return sentence_ptr_.data(); }
+  size_t sentences() const { return sentence_ptr_.size() - 1; }
+
+ private:
+  size_t rows_, attributes_;
+  std::vector<int32_t> types_;
+  std::vector<int64_t> sentence_ptr_;
+  Columns columns_;
+};
 
 }  // namespace seqtag

@@ -184,7 +184,7 @@ nb::tuple longest_probes_of_keys(In<uint64_t> keys) {
     tuples.number({1, 2, high, low});
   }
   const std::vector<int64_t> row_ptr(keys.shape(0) + 1, 0);
-  const QuantizedRows rows(keys.data(), keys.shape(0), row_ptr.data(), nullptr, nullptr);
+  const QuantizedRows rows({keys.data(), keys.shape(0), row_ptr.data(), nullptr, nullptr});
   return nb::make_tuple(numbers.longest_probe(), rows.longest_probe(), pairs.longest_probe(), tuples.longest_probe());
 }
 

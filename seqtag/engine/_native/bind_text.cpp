@@ -298,7 +298,7 @@ class PyChunkModel {
     check_rows(rows, labels);
     std::vector<ChunkModel::Use> uses;
     for (size_t a = 0; a < columns.size(); ++a) uses.push_back({columns[a], use_of(attributes[a])});
-    model_ = std::make_unique<ChunkModel>(plan.plan(), uses, rows_of(rows), labels);
+    model_ = std::make_unique<ChunkModel>(plan.plan(), uses, QuantizedRows(arrays_of(rows)), labels);
   }
 };
 

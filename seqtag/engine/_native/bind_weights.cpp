@@ -1,4 +1,4 @@
-// Weights in training, and dropout. engine/reference.py: Weights; engine/keys.py: drop_features().
+// Weights in training. engine/reference.py: Weights.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -9,9 +9,7 @@
 #include <variant>
 
 #include "bind.h"
-#include "dropout.h"
-#include "state.h"
-#include "train.h"
+#include "engines.h"
 
 namespace seqtag {
 namespace {
@@ -54,15 +52,12 @@ template <class Real> class TypedWeights {
     require(order < 1 || labels <= kMaxBigramLabels, "first order is for 46339 labels at most");
     require(order < 2 || labels <= kMaxTrigramLabels, "second order is for 255 labels at most");
     require(edges == 0 || labels <= kMaxTrigramLabels, "label bigrams that see words are for 255 labels at most");
-    rows_ = size_t(rows);
-    edges_ = size_t(edges);
-    labels_ = labels;
-    const LabelComponents p = parts_of(labels, parts);
+    shape_ = {size_t(rows), labels, order, size_t(edges), parts_of(labels, parts), adaptive, sparse};
     try {
-      if (sparse)
-        weights_.template emplace<Sparse>(rows_, labels, order, edges_, p, adaptive);
+      if constexpr (sizeof(Real) == sizeof(float))
+        weights_ = engines().float_learner(shape_);
       else
-        weights_.template emplace<Dense>(rows_, labels, order, edges_, p, adaptive);
+        weights_ = engines().double_learner(shape_);
     } catch (const std::length_error&) {  // more than any vector holds
       throw std::bad_alloc();
     }
@@ -80,9 +75,9 @@ template <class Real> class TypedWeights {
     std::optional<In2<Real>> table;
     if (has_table) table = numbers<In2<Real>>(cost);
     const bool record_mistakes = !out_mistakes.is_none();
-    const size_t K = size_t(labels_), several = choices ? choices->shape(0) : 0;
-    bool fine = choices || within(y.data(), y.shape(0), labels_);
-    for (size_t n = 0; choices && n < y.shape(0); ++n) fine &= y(n) >= -int64_t(several) && y(n) < labels_;
+    const size_t K = size_t(shape_.labels), several = choices ? choices->shape(0) : 0;
+    bool fine = choices || within(y.data(), y.shape(0), shape_.labels);
+    for (size_t n = 0; choices && n < y.shape(0); ++n) fine &= y(n) >= -int64_t(several) && y(n) < shape_.labels;
     require(fine, "y holds a label id out of range");
     if (choices) {
       require(choices->shape(1) == K, "choices must be (C, K), with a label in every row");
@@ -100,8 +95,7 @@ template <class Real> class TypedWeights {
     require(within(visits.data(), visits.shape(0), int64_t(x.sentences)), "visits holds a sentence out of range");
     if (table) require(table->shape(0) == K && table->shape(1) == K, "cost must be a number or (K, K)");
     const Rule r = rule_of(rule);
-    require(r != Rule::adaptive || visit([](auto& w) { return w.adaptive; }),
-            "these weights were made without room for the adaptive rule");
+    require(r != Rule::adaptive || shape_.adaptive, "these weights were made without room for the adaptive rule");
     const EpochSettings<Real> settings{y.data(),
                                        visits.data(),
                                        visits.shape(0),
@@ -117,7 +111,7 @@ template <class Real> class TypedWeights {
     Mistakes mistakes;
     {
       nb::gil_scoped_release release;
-      counts = visit([&](auto& w) { return w.train_epoch(x, settings, record_mistakes ? &mistakes : nullptr); });
+      counts = weights_->train_epoch(x, settings, record_mistakes ? &mistakes : nullptr);
     }
     if (record_mistakes)
       out_mistakes.attr("append")(
@@ -131,58 +125,53 @@ template <class Real> class TypedWeights {
     std::vector<int32_t> labels(std::get<1>(data).shape(0) - 1);
     {
       nb::gil_scoped_release release;
-      visit([&](auto& w) { w.decode_all(x, labels.data()); });
+      weights_->decode(x, labels.data());
     }
     return to_numpy(std::move(labels));
   }
 
-  nb::object cells(bool average) {  // of the average: w - u / C
-    return cells_of([average](const auto& weights) {
-      const Real seen = Real(std::max<int64_t>(weights.seen, 1));
-      return [average, seen](const Cell<Real>& c) { return average ? c.w - c.u / seen : c.w; };
-    });
+  nb::object cells(CellPart part) const {
+    CellValues<Real> all;
+    {
+      nb::gil_scoped_release release;
+      all = weights_->values(part);
+    }
+    nb::list out;
+    for (auto* rows : {&all.emission, &all.edge, &all.trigram}) {
+      out.append(to_numpy(std::move(rows->ptr)));
+      out.append(to_numpy(std::move(rows->column)));
+      out.append(to_numpy(std::move(rows->value)));
+    }
+    out.append(to_numpy(std::move(all.chain)));
+    return nb::module_::import_("seqtag.engine.arrays").attr("Cells")(*out);
   }
-
-  nb::object state() {
-    nb::list parts;
-    for (Real Cell<Real>::* part : {&Cell<Real>::w, &Cell<Real>::u, &Cell<Real>::g})
-      parts.append(cells_of([part](const auto&) { return [part](const Cell<Real>& c) { return c.*part; }; }));
-    return record("State", parts[0], parts[1], parts[2], seen());
+  nb::object state() const {
+    return record("State", cells(CellPart::w), cells(CellPart::u), cells(CellPart::g), seen());
   }
-
   void restore(const PyState& from) {
     const auto& [w, u, g, seen] = from;
     require(seen >= 0, "seen must be at least 0");
-    visit([&](auto& weights) {
-      seqtag::restore(weights, &Cell<Real>::w, values(w, weights));
-      if (u) seqtag::restore(weights, &Cell<Real>::u, values(*u, weights));
-      if (g && weights.adaptive) seqtag::restore(weights, &Cell<Real>::g, values(*g, weights));
-      weights.seen = seen;
-      weights.refresh();
-    });
+    weights_->put(CellPart::w, values(w));
+    if (u) weights_->put(CellPart::u, values(*u));
+    if (g && shape_.adaptive) weights_->put(CellPart::g, values(*g));
+    weights_->resume(seen);
   }
-
-  int64_t seen() {
-    return visit([](auto& w) { return w.seen; });
-  }
+  int64_t seen() const { return weights_->seen(); }
 
  private:
-  using Dense = Weights<Real, DenseRows<Real>>;
-  using Sparse = Weights<Real, SparseRows<Real>>;
-  size_t rows_, edges_;
-  int labels_;
-  std::variant<std::monostate, Dense, Sparse> weights_;
+  Shape shape_;
+  std::unique_ptr<Learner<Real>> weights_;
 
-  template <class Some> CellValues<Real> values(const PyCells& cells, const Some& weights) const {
+  CellValues<Real> values(const PyCells& cells) const {
     const auto& [row_ptr, label, weight, edge_ptr, edge_label, edge_weight, trigram_ptr, trigram_label, trigram_weight,
                  chain] = cells;
     const auto ends = numbers<In<Real>>(chain);
-    require(ends.shape(0) == weights.chain_cells.size(), "the state is of other labels or another order");
-    const size_t pairs = weights.trigram_cells.size() / size_t(labels_);
-    return {row_values(row_ptr, label, weight, rows_, weights.emission.labels),
-            row_values(edge_ptr, edge_label, edge_weight, edges_, weights.edge.labels),
-            row_values(trigram_ptr, trigram_label, trigram_weight, pairs, labels_),
-            {ends.data(), ends.data() + ends.shape(0)}};
+    require(ends.shape(0) == shape_.chain(), "the state is of other labels or another order");
+    return {
+        row_values(row_ptr, label, weight, shape_.rows, shape_.width()),
+        row_values(edge_ptr, edge_label, edge_weight, shape_.edges, shape_.edges ? shape_.labels * shape_.labels : 0),
+        row_values(trigram_ptr, trigram_label, trigram_weight, shape_.pairs(), shape_.labels),
+        {ends.data(), ends.data() + ends.shape(0)}};
   }
   static RowValues<Real> row_values(const In<int64_t>& ptr, const In<int32_t>& column, const nb::object& given,
                                     size_t rows, int width) {
@@ -194,27 +183,6 @@ template <class Real> class TypedWeights {
     require(within(column.data(), n, width) && ascending_within(ptr, column),
             "the state's columns must ascend within a row and be in range");
     return {{ptr.data(), ptr.data() + rows + 1}, {column.data(), column.data() + n}, {value.data(), value.data() + n}};
-  }
-  // The record Cells of what a function of the weights makes of their cells.
-  template <class ValueOf> nb::object cells_of(ValueOf value_of) {
-    CellValues<Real> all;
-    {
-      nb::gil_scoped_release release;
-      all = visit([&](auto& w) { return values_of(w, rows_, edges_, value_of(w)); });
-    }
-    nb::list out;
-    for (auto* rows : {&all.emission, &all.edge, &all.trigram}) {
-      out.append(to_numpy(std::move(rows->ptr)));
-      out.append(to_numpy(std::move(rows->column)));
-      out.append(to_numpy(std::move(rows->value)));
-    }
-    out.append(to_numpy(std::move(all.chain)));
-    return nb::module_::import_("seqtag.engine.arrays").attr("Cells")(*out);
-  }
-
-  template <class Work> auto visit(Work work) {
-    if (auto* dense = std::get_if<Dense>(&weights_)) return work(*dense);
-    return work(std::get<Sparse>(weights_));
   }
 
   // An array of the numbers that the weights have.
@@ -241,20 +209,20 @@ template <class Real> class TypedWeights {
     if (bundle_ptr) {
       require(!values, "bundles are of features without values");
       require(ascending(*bundle_ptr, bundles->shape(0)), "bundle_ptr must ascend from 0 to the number of rows bundled");
-      require(within(bundles->data(), bundles->shape(0), int64_t(rows_)), "bundles holds a row out of range");
+      require(within(bundles->data(), bundles->shape(0), int64_t(shape_.rows)), "bundles holds a row out of range");
       const int64_t most = int64_t(bundle_ptr->shape(0)) - 1;
       bool fine = true;
-      for (size_t k = 0; k < width; ++k) fine &= features(k) >= -most && features(k) < int64_t(rows_);
+      for (size_t k = 0; k < width; ++k) fine &= features(k) >= -most && features(k) < int64_t(shape_.rows);
       require(fine, "features holds a row out of range");
     } else {
-      require(within(features.data(), width, int64_t(rows_)), "features holds a row out of range");
+      require(within(features.data(), width, int64_t(shape_.rows)), "features holds a row out of range");
     }
     require(dense || !values || values->shape(0) == features.shape(0), "values must be as long as features");
     require(edge_ptr.has_value() == edges.has_value(), "edge_ptr and edges go together");
     if (edge_ptr) {
       require(edge_ptr->shape(0) == token_ptr.shape(0) && ascending(*edge_ptr, edges->shape(0)),
               "edge_ptr must ascend from 0 to the number of edges");
-      require(within(edges->data(), edges->shape(0), int64_t(edges_)), "edges holds a row out of range");
+      require(within(edges->data(), edges->shape(0), int64_t(shape_.edges)), "edges holds a row out of range");
     }
     require(set_of.has_value() == set_ptr.has_value() && set_of.has_value() == set_labels.has_value(),
             "set_of, set_ptr and set_labels go together");
@@ -267,8 +235,9 @@ template <class Real> class TypedWeights {
       for (size_t n = 0; fine && n < tokens; ++n)
         fine = (*set_of)(n) >= -1 && int64_t((*set_of)(n)) + 1 < int64_t(sets);
       require(fine, "set_of must hold the number of a set for each token, or -1");
-      require(within(set_labels->data(), set_labels->shape(0), labels_) && ascending_within(*set_ptr, *set_labels),
-              "set_labels must ascend within a set and be in range");
+      require(
+          within(set_labels->data(), set_labels->shape(0), shape_.labels) && ascending_within(*set_ptr, *set_labels),
+          "set_labels must ascend within a set and be in range");
     }
     return {sentence_ptr.data(),
             token_ptr.data(),
@@ -331,7 +300,7 @@ class PyWeights {
   }
   nb::object cells(bool average) {
     const OneAtATime::Turn turn(calls_);
-    return visit([&](auto& weights) { return weights.cells(average); });
+    return visit([&](auto& weights) { return weights.cells(average ? CellPart::average : CellPart::w); });
   }
   nb::object state() {
     const OneAtATime::Turn turn(calls_);
@@ -354,35 +323,10 @@ class PyWeights {
   }
 };
 
-// A corpus without some of its features, drawn at random: (token_ptr, features).
-nb::tuple py_drop_features(In<int64_t> token_ptr, In<int32_t> features, In<double> shares, nb::object random) {
-  using namespace nb::literals;
-  require(ascending(token_ptr, features.shape(0)), "token_ptr must ascend from 0 to the number of features");
-  const size_t rows = shares.shape(0);
-  const auto is_share = [](double share) { return share >= 0 && share <= 1; };
-  require(rows > 0 && std::all_of(shares.data(), shares.data() + rows, is_share), "shares must be 0 to 1");
-  const auto has_share = [rows](int32_t row) { return row >= 0 && size_t(row) < rows; };
-  require(rows == 1 || std::all_of(features.data(), features.data() + features.shape(0), has_share),
-          "each row must have a share, or there must be one for all");
-  const nb::object twister = random.attr("get_state")("legacy"_a = false)["state"];
-  const auto words = nb::cast<In<uint32_t>>(twister["key"]);
-  const auto used = nb::cast<size_t>(twister["pos"]);
-  require(words.shape(0) == MersenneTwister::kWords && used <= MersenneTwister::kWords,
-          "random must be a RandomState of a Mersenne twister");
-  TokenFeatures kept;
-  {
-    nb::gil_scoped_release release;
-    kept = drop_features(token_ptr.data(), token_ptr.shape(0) - 1, features.data(), shares.data(), rows,
-                         MersenneTwister(words.data(), used));
-  }
-  return nb::make_tuple(to_numpy(std::move(kept.token_ptr)), to_numpy(std::move(kept.features)));
-}
-
 }  // namespace
 
 void bind_weights(nb::module_& m) {
   using namespace nb::literals;
-  m.def("drop_features", &py_drop_features, "token_ptr"_a, "features"_a, "shares"_a, "random"_a);
   nb::class_<PyWeights>(m, "Weights")
       .def(nb::init<nb::object, const std::string&, const std::string&, const std::optional<PyState>&>(), "layout"_a,
            "dtype"_a = "float32", "rule"_a = "adaptive", "state"_a = nb::none())

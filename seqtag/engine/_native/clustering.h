@@ -1,4 +1,4 @@
-// Word bigrams, and exchange clustering of words. engine/clustering.py derives it, with the same names.
+// Word bigrams, and exchange clustering of words. tests/oracle/clustering.py derives it, with the same names.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -187,7 +187,7 @@ class BigramCounter {
 
 constexpr int kMaxClasses = 4096;
 
-// n log2 n in whole numbers. engine/clustering.py: entropies().
+// n log2 n in whole numbers. tests/oracle/clustering.py: entropies().
 class Entropies {
  public:
   Entropies() : logarithms_((size_t(1) << kPoints) + 1), small_(kSmall) {

@@ -5,12 +5,18 @@
 #include <new>
 
 #include "bind.h"
+#include "engines.h"
 #include "limits.h"
-#include "secret.h"
 
 namespace nb = nanobind;
 
 namespace {
+
+seqtag::Engines in_use;  // by default those compiled for every machine
+
+void use_engines(const nb::capsule& engines) {
+  in_use = *static_cast<const seqtag::Engines*>(engines.data("seqtag.engines"));
+}
 
 // Whether this machine can run a kernel compiled for AVX2.
 bool has_avx2() {
@@ -20,8 +26,6 @@ bool has_avx2() {
   return false;
 #endif
 }
-
-void draw_secret(uint64_t addend, uint64_t factor) { seqtag::process_secret() = {addend, factor | 1}; }
 
 void say_memory_is_short(const std::exception_ptr& thrown, void*) {
   try {
@@ -35,17 +39,19 @@ void say_memory_is_short(const std::exception_ptr& thrown, void*) {
 
 }  // namespace
 
-NB_MODULE(SEQTAG_KERNEL, m) {
+const seqtag::Engines& seqtag::engines() { return in_use; }
+
+NB_MODULE(_kernel, m) {
   m.doc() = "Native kernel of seqtag; native.py is its only caller.";
   nb::register_exception_translator(say_memory_is_short);
   nb::set_leak_warnings(false);  // of what threads hold while Python ends
   m.def("has_avx2", &has_avx2);
-  m.def("draw_secret", &draw_secret, nb::arg("addend"), nb::arg("factor"));
+  m.def("use_engines", &use_engines, nb::arg("engines"));
+  m.def("draw_secret", &seqtag::set_secret, nb::arg("addend"), nb::arg("factor"));
   seqtag::bind_weights(m);
   seqtag::bind_decoder(m);
-#ifdef SEQTAG_COMPLETE
+  seqtag::bind_features(m);
   seqtag::bind_strings(m);
   seqtag::bind_text(m);
   seqtag::bind_clustering(m);
-#endif
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engines.h"
 #include "keys.h"
 #include "large.h"
 #include "secret.h"
@@ -23,8 +24,8 @@ class QuantizedRows {
   };
   static constexpr uint32_t kNone = 0;
 
-  QuantizedRows(const uint64_t* keys, size_t rows, const int64_t* row_ptr, const uint16_t* labels,
-                const int8_t* weights) {
+  explicit QuantizedRows(const RowArrays& from) {
+    const auto& [keys, rows, row_ptr, labels, weights] = from;
     size_t n = 64;
     while (n < rows * 4) n *= 2;
     table_.assign(n, kNone);

@@ -7,19 +7,6 @@
 
 namespace seqtag {
 
-// Numbers that are not zero, row by row.
-template <class Real> struct RowValues {
-  std::vector<int64_t> ptr;     // (rows + 1,)
-  std::vector<int32_t> column;  // ascending within a row
-  std::vector<Real> value;
-};
-
-// w, u or g of all cells, or their average.
-template <class Real> struct CellValues {
-  RowValues<Real> emission, edge, trigram;
-  std::vector<Real> chain;
-};
-
 // What `value_of` makes of all cells of some weights.
 template <class Real, class Rows, class ValueOf>
 CellValues<Real> values_of(const Weights<Real, Rows>& w, size_t rows, size_t edges, ValueOf value_of) {

@@ -1,47 +1,16 @@
 // Learning: w += step * (phi(x, y) - phi(x, y_hat)). reference.py: Weights, line by line.
 #pragma once
 #include <algorithm>
-#include <functional>
 #include <vector>
 
-#include "instances.h"
-#include "label_components.h"
+#include "engines.h"
 #include "second_order.h"
 #include "single_token.h"
 #include "viterbi.h"
 #include "weights.h"
+#include "written_out.h"
 
 namespace seqtag {
-
-// How to learn in one epoch.
-template <class Real> struct EpochSettings {
-  const int32_t* gold;    // (N,)
-  const int64_t* visits;  // numbers of sentences, in the order to visit them in
-  size_t count;           // of visits
-  Rule rule;
-  Real step;         // of the rule (PA's C, adaptive's eta)
-  Real margin;       // the cost of every wrong label, if there are no costs
-  const Real* cost;  // (K, K) from gold to decoded label, or null
-  bool ties_are_mistakes;
-  const uint8_t* choices = nullptr;  // (C, K): what a token may have whose gold label is -1 - c
-  size_t choice_count = 0;           // C
-  std::function<void()> ask;         // called between sentences, may throw; or empty
-
-  bool permits(int32_t label_or_choice, int32_t label, size_t labels) const {
-    if (label_or_choice >= 0) return label == label_or_choice;
-    return choices[size_t(-1 - label_or_choice) * labels + size_t(label)] != 0;
-  }
-};
-
-struct EpochCounts {
-  int64_t updates = 0, wrong_tokens = 0;
-};
-
-// What was decoded instead of the gold labels. arrays.py: Mistakes.
-struct Mistakes {
-  std::vector<int64_t> position;  // among the visits of the epoch
-  std::vector<int32_t> y_hat;     // of these sentences, end to end
-};
 
 // delta = phi(x, y) - phi(x, y_hat): each cell that differs once, some of them perhaps with 0.
 template <class Real> struct Entry {

@@ -11,12 +11,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "engines.h"
 #include "simd.h"
 
 namespace seqtag {
-
-// How a difference becomes a change of the weights. reference.py: Weights.update().
-enum class Rule { perceptron, passive_aggressive, adaptive };
 
 template <class Real> struct Cell {
   Real w = 0, u = 0, g = 0;

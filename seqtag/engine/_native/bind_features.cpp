@@ -1,0 +1,72 @@
+// Features of a corpus. engine/keys.py: index_features(), drop_features().
+#include <algorithm>
+#include <utility>
+
+#include "bind_model.h"
+#include "dropout.h"
+#include "index.h"
+
+namespace seqtag {
+namespace {
+
+FeatureIndex indexed(const PyKeyPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
+                     const In<int64_t>& sentence_ptr, int64_t min_count, bool bundled) {
+  const CheckedPlan checked(plan);
+  const CheckedColumns x(types, hashes, sentence_ptr);
+  x.check(checked);
+  const Plan templates = checked.plan();
+  nb::gil_scoped_release release;
+  return FeatureIndexer(templates, x.columns(), x.sentence_ptr(), x.sentences()).index(min_count, bundled);
+}
+
+// (keys of the rows, token_ptr, features)
+nb::tuple index_features(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr,
+                         int64_t min_count) {
+  FeatureIndex found = indexed(plan, types, hashes, sentence_ptr, min_count, false);
+  return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
+                        to_numpy(std::move(found.features)));
+}
+
+// The same with bundles: (keys of the rows, token_ptr, features, bundle_ptr, bundles)
+nb::tuple bundle_features(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr,
+                          int64_t min_count) {
+  FeatureIndex found = indexed(plan, types, hashes, sentence_ptr, min_count, true);
+  return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
+                        to_numpy(std::move(found.features)), to_numpy(std::move(found.bundle_ptr)),
+                        to_numpy(std::move(found.bundles)));
+}
+
+// A corpus without some of its features, drawn at random: (token_ptr, features).
+nb::tuple py_drop_features(In<int64_t> token_ptr, In<int32_t> features, In<double> shares, nb::object random) {
+  using namespace nb::literals;
+  require(ascending(token_ptr, features.shape(0)), "token_ptr must ascend from 0 to the number of features");
+  const size_t rows = shares.shape(0);
+  const auto is_share = [](double share) { return share >= 0 && share <= 1; };
+  require(rows > 0 && std::all_of(shares.data(), shares.data() + rows, is_share), "shares must be 0 to 1");
+  const auto has_share = [rows](int32_t row) { return row >= 0 && size_t(row) < rows; };
+  require(rows == 1 || std::all_of(features.data(), features.data() + features.shape(0), has_share),
+          "each row must have a share, or there must be one for all");
+  const nb::object twister = random.attr("get_state")("legacy"_a = false)["state"];
+  const auto words = nb::cast<In<uint32_t>>(twister["key"]);
+  const auto used = nb::cast<size_t>(twister["pos"]);
+  require(words.shape(0) == MersenneTwister::kWords && used <= MersenneTwister::kWords,
+          "random must be a RandomState of a Mersenne twister");
+  TokenFeatures kept;
+  {
+    nb::gil_scoped_release release;
+    kept = drop_features(token_ptr.data(), token_ptr.shape(0) - 1, features.data(), shares.data(), rows,
+                         MersenneTwister(words.data(), used));
+  }
+  return nb::make_tuple(to_numpy(std::move(kept.token_ptr)), to_numpy(std::move(kept.features)));
+}
+
+}  // namespace
+
+void bind_features(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("index_features", &index_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
+  m.def("bundle_features", &bundle_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
+  m.def("drop_features", &py_drop_features, "token_ptr"_a, "features"_a, "shares"_a, "random"_a);
+}
+
+}  // namespace seqtag
