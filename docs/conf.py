@@ -24,7 +24,7 @@ extensions = [
     "sphinx_copybutton",
     "site_pages",
 ]
-exclude_patterns = ["play", "slides.md"]
+exclude_patterns = ["play", "reference/python.md", "slides.md"]
 
 # Markdown as code hosts read it.
 myst_enable_extensions = ["alert", "dollarmath"]
