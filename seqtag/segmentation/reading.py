@@ -71,12 +71,12 @@ class _Conllu(SentenceStream):
         """Yield the sentences of some blocks, the first of which starts at `line`."""
         return _Reader(self.source).read(blocks, line)
 
-    def _detected(self, text: str) -> str:
-        """Return what ends the paragraphs of a text, given its beginning."""
-        mode, evidence = find_mode(text.replace(_MARK, " "))
-        if evidence:
-            _log.info(_NOTES[mode], self.source, evidence)
-        return mode
+    def _detected(self, text: str) -> Marker:
+        """Return the marker of the paragraphs of a text, given its beginning."""
+        found = find_mode(text.replace(_MARK, " "))
+        if found.evidence:
+            _log.info(_NOTES[found.mode], self.source, found.evidence)
+        return Marker(found.mode, found.short)
 
     @property
     def is_bare(self) -> bool:
@@ -130,8 +130,8 @@ class SegmentedTexts(_Conllu):
         """Yield a function that returns all sentences; none if there is no sentence."""
         marked = []
         for text in self._texts:
-            mode = self._detected(text) if self._mode == "auto" else self._mode
-            marked.append(Marker(mode).mark(text.replace(_MARK, " "), final=True))
+            marker = self._detected(text) if self._mode == "auto" else Marker(self._mode)
+            marked.append(marker.mark(text.replace(_MARK, " "), final=True))
         joined = SEPARATOR.join(marked)
         starts, ends, bounds = self._segmenter.segment(joined)
         if not len(bounds):
@@ -265,8 +265,9 @@ class SegmentedText(_Conllu):
 
         Any thread may call them; each line is counted from the beginning of its block.
         """
-        mode = self._detected(self.file.text_head()) if self._mode == "auto" else self._mode
-        for piece in self._pieces(mode):
+        is_auto = self._mode == "auto"
+        marker = self._detected(self.file.text_head()) if is_auto else Marker(self._mode)
+        for piece in self._pieces(marker):
             yield partial(self._block, *piece)
 
     def count(self, sentences: int) -> int:
@@ -275,12 +276,12 @@ class SegmentedText(_Conllu):
         return self._writer.number - sentences
 
     # ----------------------------------------------------------------- text to CoNLL-U
-    def _pieces(self, mode: str) -> Iterator[tuple[_Window, _Found | None]]:
+    def _pieces(self, marker: Marker) -> Iterator[tuple[_Window, _Found | None]]:
         """Yield the text in pieces, in order, with their sentences where these are known.
 
         Most pieces are complete paragraphs, which do not depend on each other.
         """
-        window = _Window(mode)
+        window = _Window(marker)
         for piece in self.pieces():
             for at in range(0, len(piece), _BLOCK_CHARACTERS):
                 part = piece[at : at + _BLOCK_CHARACTERS]
@@ -502,11 +503,11 @@ class _Window:
         Whether anything was yielded.
     """
 
-    def __init__(self, mode: str):
+    def __init__(self, marker: Marker):
         self.text, self.original = "", ""
         self.begin = self.last_end = self.offset = 0
         self.opened = False
-        self._marker = Marker(mode)
+        self._marker = marker
 
     def __len__(self) -> int:
         """Return the number of characters that are not final."""
