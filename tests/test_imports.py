@@ -86,7 +86,7 @@ FOREIGN = {
     "training": {"tqdm"},
     "report": {"jinja2"},
     "serve": {"orjson", "prometheus_client", "starlette", "uvicorn"},
-    "integrations": {"nltk", "conllu", "sklearn", "spacy"},
+    "integrations": {"nltk", "conllu", "PyInstaller", "sklearn", "spacy"},
     "batch": {"ray"},
     "cli": {"click", "tqdm"},
     "__main__": {"click"},

@@ -49,3 +49,26 @@ def test_pip_keeps_the_slow_wheel_until_its_cache_is_bypassed(tmp_path):
     run(*again, "--no-cache-dir")
     assert run("seqtag", "--version").stdout.endswith(" (native backend)\n")
     assert NOT_BUILT not in run("seqtag", "tag").stderr
+
+
+@posix
+@pytest.mark.nightly
+def test_a_program_that_pyinstaller_froze_tags(tmp_path):
+    venv.create(tmp_path / "venv", with_pip=True)
+    bin_folder = tmp_path / "venv" / "bin"
+    found = subprocess.run([bin_folder / "pip", "install", "-q", "pyinstaller"], check=False)
+    if found.returncode:
+        pytest.skip("PyInstaller cannot be installed here")
+    with sdist(ROOT, tmp_path) as built:
+        subprocess.run([bin_folder / "pip", "install", "-q", built.name], check=True)
+    program = tmp_path / "program.py"
+    program.write_text(
+        'import seqtag\nprint([word.upos for word in seqtag.load("en")("Time flies.").words])\n'
+        "print(seqtag.load('en').tagger('upos').tag(['Birds', 'fly']))\n"
+    )
+    subprocess.run([bin_folder / "pyinstaller", "--onedir", program], cwd=tmp_path, check=True)
+    frozen = tmp_path / "dist" / "program" / "program"
+    done = subprocess.run(
+        [frozen], capture_output=True, text=True, check=True, env={"HOME": str(tmp_path)}
+    )
+    assert done.stdout == "['NOUN', 'VERB', 'PUNCT']\n['NOUN', 'VERB']\n"
