@@ -51,7 +51,6 @@ def test_pip_keeps_the_slow_wheel_until_its_cache_is_bypassed(tmp_path):
     assert NOT_BUILT not in run("seqtag", "tag").stderr
 
 
-@posix
 @pytest.mark.nightly
 def test_a_program_that_pyinstaller_froze_tags(tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
