@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
+from seqtag.corpus.column_files import MANY_ROWS
 from seqtag.errors import SeqtagError, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport
 from seqtag.labels.column import LabelColumn
@@ -65,6 +66,11 @@ def _about_labels(report: Report) -> Iterator[str]:
         yield (
             f"the gold column {report.task} has no chunk, so that F1 says nothing; is it a test "
             "file without labels?"
+        )
+    elif len({label for label, _ in report.confusion}) == 1 and report.tokens >= MANY_ROWS:
+        yield (
+            f"every gold label in the column {report.task} is {min(report.confusion)[0]!r}, so "
+            "that the score says nothing; was the layer exported?"
         )
     if alike := {pair: n for pair, n in report.confusion.items() if same_letters(*pair)}:
         yield (

@@ -25,7 +25,7 @@ from seqtag.corpus import (
     SentenceStream,
     sentences_of,
 )
-from seqtag.corpus.column_files import COMMENT_MARK, counted
+from seqtag.corpus.column_files import COMMENT_MARK, MANY_ROWS, counted
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
 from seqtag.corpus.withheld import withheld
@@ -597,6 +597,28 @@ def check_labels(labels: Sequence[str], column: LabelColumn, source: str | None 
         raise LabelError(msg, source=source)
 
 
+def check_several_labels(examples: TrainingData, column: LabelColumn, source: str | None) -> None:
+    """Refuse labels that are all the same; of a few words, warn only.
+
+    Raises
+    ------
+    LabelError
+        If they are.
+    """
+    labels = [label for label in examples.labels.types if label != examples.unlabeled]
+    if len(labels) != 1:
+        return
+    found = f"found {labels[0]!r} for every word: nothing to learn"
+    if len(examples.labels.ids) < MANY_ROWS:
+        _log.warning("%s in the column %s", found, column)
+        return
+    msg = (
+        f"expected several labels in the column {column}, {found}; check that the layer "
+        "was exported, or choose another column with --label"
+    )
+    raise LabelError(msg, source=source)
+
+
 class _Gathering:
     """Columns that grow sentence by sentence, or block by block."""
 
@@ -808,7 +830,15 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
         counts = np.bincount(forms.ids, minlength=len(forms.types)).tolist()
         if note := note_of_spellings(zip(forms.types, counts, strict=True)):
             _log.info("%s", note)
-    if held_out is None or "form" not in examples.columns:
+    if held_out is None:
+        return
+    if len(held_out.labels.types) == 1 < len(examples.labels.types):
+        _log.warning(
+            "every word of the dev set has the label %r: its scores say nothing; was the layer "
+            "exported?",
+            held_out.labels.types[0],
+        )
+    if "form" not in examples.columns:
         return
     shared = shared_sentences(held_out, examples)
     words, count = int(held_out.lengths[shared].sum()), int(shared.sum())

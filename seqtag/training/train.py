@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from seqtag.corpus import ReadOptions
+from seqtag.corpus.column_files import MANY_ROWS
 from seqtag.errors import CorpusError, OptionError
 from seqtag.tables.lexicon import check_phrases, check_used, note_useless, tables_of
 from seqtag.tagging.pipeline import Pipeline, of_models
@@ -19,6 +20,7 @@ from seqtag.training.data import (
     TrainingData,
     Unlabeled,
     check_labels,
+    check_several_labels,
     from_lists,
     open_corpus,
 )
@@ -299,6 +301,8 @@ def _gather_column(
     treebank = gathered(corpus)
     if policy.mark is None:
         check_labels(treebank.words.labels.types, column, corpus.name)
+    if request.init is None:
+        check_several_labels(treebank.words, column, corpus.name)
     corpus.announce(treebank.words, column, chosen=bool(request.labels))
     if dev is None:
         return tasks, treebank, None
@@ -328,10 +332,18 @@ def _gather_components(
         dev.check_columns(("form", *columns))
         dev_treebank = gathered(dev)
     left_out: set[str] = set()
-    for name, (types, _) in treebank.words.columns.items() if asked is None else ():
-        if name != "form" and len(types) == 1:
-            _log.warning("the column %s is %r everywhere: not learned", name, types[0])
-            left_out.add(name)
+    types_of = {name: treebank.words.columns[name].types for name in columns}
+    alike = [name for name, types in types_of.items() if len(types) == 1 and request.init is None]
+    if alike == components and len(treebank.words.labels.ids) >= MANY_ROWS:
+        msg = (
+            f"expected several labels in one of the columns {', '.join(alike)}, found one in each: "
+            "nothing to learn; check that they were exported, or choose others with --label"
+        )
+        raise CorpusError(msg, source=corpus.name)
+    for name in alike:
+        effect = "not learned" if asked is None else "nothing to learn"
+        _log.warning("the column %s is %r everywhere: %s", name, types_of[name][0], effect)
+        left_out |= {name} if asked is None else set()
     for name in components:
         if name in TEXT_COMPONENTS:
             try:
