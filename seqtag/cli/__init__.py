@@ -135,6 +135,8 @@ def cli() -> None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = list(sys.argv[1:] if args is None else args)
+    if args[:1] == ["help"]:
+        args = [*args[1:], "--help"]
     debug = "--debug" in args
     Notes(quiet=not {"-q", "--quiet"}.isdisjoint(args))  # before the command makes its own
     Interruption.handle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -383,7 +384,7 @@ strictness_option = in_advanced(
 class InputOptions(ReadOptions):
     """Options of the command line for reading files and corpora."""
 
-    def streams(self, names: Iterable[str], part: str | None = None) -> list[SentenceStream]:
+    def streams(self, names: Sequence[str], part: str | None = None) -> list[SentenceStream]:
         """Open files or corpora until the command ends.
 
         Parameters
@@ -393,6 +394,12 @@ class InputOptions(ReadOptions):
         part
             Split of a corpus that is named without one; None to refuse such names.
         """
+        for name in names:
+            if " " in name and not os.path.exists(name):  # noqa: PTH110  (texts may be too long)
+                refuse(
+                    f"expected a file, found {name!r:.60}, which is none; a text is given on "
+                    f"standard input: echo {name!r:.60} | seqtag tag"
+                )
         context = click.get_current_context()
         return [context.with_resource(self.open(path)) for path in locate(names, part)]
 

@@ -207,6 +207,7 @@ FORMATS = {
             write=write.write_tsv,
             drops=("id", "sentence"),
             excludes=_LINE,
+            has_room=True,
             join=write.one_table,
         ),
         Format(
@@ -216,6 +217,7 @@ FORMATS = {
             extensible=True,
             write=write.write_jsonl,
             excludes="",
+            has_room=True,
             number=(b'\n{"sent_id": "', b'"'),
             frame=write.with_facts,
         ),

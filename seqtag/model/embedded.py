@@ -116,13 +116,14 @@ def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
     known = {each: each for each in embedded_models()}
     with suppress(OSError):
         known |= {file.stem: str(file) for file in sorted(path.parent.glob("*.seqtag"))}
-    advice = training_advice(stem) if stem not in known else ""
+    is_name = path.name == name == stem  # else it is a file
+    advice = training_advice(stem) if is_name and stem not in known else ""
     if advice:
         return MissingModelError(errno.ENOENT, f"{what}; {advice}", name)
     near = nearest(stem, known)
     if near:
         what += f" (did you mean {known[near]!r}?)"
-    elif path.name == name == stem:  # else it is a file
+    elif is_name:
         what += did_you_mean_language(name)
     embedded = ", ".join(embedded_models())
     return MissingModelError(errno.ENOENT, f"{what}; embedded models: {embedded}", name)

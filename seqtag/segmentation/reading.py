@@ -216,6 +216,8 @@ class SegmentedText(_Conllu):
     presegmented
         Whether each line is one sentence, and only tokens are searched for; blank lines end
         paragraphs.
+    document
+        Name of the document, such as that of its file.
 
     Raises
     ------
@@ -234,9 +236,10 @@ class SegmentedText(_Conllu):
         writer: ConlluWriter | None = None,
         threads: int = 1,
         presegmented: bool = False,
+        document: str = "",
     ):
         super().__init__(stream.file)
-        self._opening = _OPENING
+        self._opening = f"# newdoc id = {document}\n{_PARAGRAPH}" if document else _OPENING
         self._segmenter, self._splitter = segmenter, splitter
         self._mode, self._threads = "line" if presegmented else check_mode(paragraphs), threads
         self._presegmented = presegmented

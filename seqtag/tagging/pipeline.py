@@ -28,7 +28,13 @@ from seqtag.segmentation.rules import RuleSegmenter
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document, DocumentSentence, encoded, sentences_in
 from seqtag.tagging.encode import check_threads, columns_of
-from seqtag.tagging.streams import TagCounts, TagOptions, tag_stream, tag_text
+from seqtag.tagging.streams import (
+    TagCounts,
+    TagOptions,
+    shared_columns,
+    tag_stream,
+    tag_text,
+)
 from seqtag.tagging.tables import TableTaggers
 from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
 
@@ -494,6 +500,8 @@ class Chain:
     ------
     SeqtagError
         If no model has such a component.
+    OptionError
+        If several fill one column, and it is none of chunks.
     """
 
     def __init__(self, loaded: Sequence[Loaded], only: Sequence[str] | None = None):
@@ -501,6 +509,12 @@ class Chain:
             loaded = _only(loaded, only)
         self.cutter = next((each for each in loaded if each.segmenter), None)
         self.taggers = [tagger for each in loaded for tagger in each.taggers]
+        for name, places in shared_columns(self.taggers).items():
+            _log.info(
+                "%s: filled by %d models, the later ones where the others write O",
+                name,
+                len(places),
+            )
 
     @property
     def columns(self) -> list[str]:
@@ -559,6 +573,7 @@ class Chain:
                 flush=flush,
                 writer=writer,
                 threads=threads,
+                document=stream.source if len(streams) > 1 else "",
             )
             if stream.is_raw
             else stream

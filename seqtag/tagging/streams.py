@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import asdict, dataclass
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
@@ -14,7 +15,7 @@ from seqtag.corpus.layout import LayoutOptions
 from seqtag.corpus.sentence import find_column, has_column, places, split_key
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, LabelError, OptionError
-from seqtag.labels.schemes import OUTSIDE
+from seqtag.labels.schemes import OUTSIDE, spans, write_spans
 from seqtag.parallel import in_order
 from seqtag.tagging.encode import NO_LABEL
 from seqtag.tagging.tables import FilledColumns, TableTaggers, TaggedBlock, names_shown
@@ -108,8 +109,8 @@ class TagOptions(LayoutOptions):
                 raise OptionError(msg)
         if self.has_columns and self.to is not None and not FORMATS[self.to].has_room:
             msg = (
-                "expected the format conllu or columns for margins, probabilities and several "
-                f"label sequences, found {self.to}, which cannot store them"
+                "expected the format conllu, columns, tsv or jsonl for margins, probabilities and "
+                f"several label sequences, found {self.to}, which cannot store them"
             )
             raise OptionError(msg)
 
@@ -289,9 +290,10 @@ def _tagged_batches(
     """Yield the sentences of `tag_stream` in batches; one ends if no more input is `ready`."""
     own = [name for each in taggers for name in each.label_columns]
     readers = [GoldLabels(each.model.column, each.label_scheme, partial=True) for each in taggers]
+    again = {place for places in shared_columns(taggers).values() for place in places[1:]}
     for batch in _batches(sentences, threads, ready):
         with_words = [sentence for sentence in batch if len(sentence)]
-        for tagger, reader in zip(taggers, readers, strict=True):
+        for place, (tagger, reader) in enumerate(zip(taggers, readers, strict=True)):
             fixed = None
             if options.keep:
                 fixed = [_kept_labels(reader, each.sentence, own) for each in with_words]
@@ -307,6 +309,9 @@ def _tagged_batches(
             if options.nbest > 1 and not tagger.hidden:
                 paths = tagger.nbest_of(with_words, options.nbest, threads, fixed)
             for sentence, labels in zip(with_words, found, strict=True):
+                if place in again:
+                    known = sentence.filled[tagger.label]
+                    labels = _with_free_chunks(known, labels, str(tagger.label_scheme))
                 sentence.fill(tagger, tagger.split_label(labels))
             if with_scores:
                 margin, probability = _score_columns(tagger, taggers)
@@ -319,6 +324,41 @@ def _tagged_batches(
             for sentence, best in zip(with_words, paths, strict=False):
                 sentence.fill_paths(tagger, best, options.nbest)
         yield batch
+
+
+def shared_columns(taggers: Sequence[ModelRuntime]) -> dict[str, list[int]]:
+    """Return the columns that several taggers write, with the places of these taggers.
+
+    Raises
+    ------
+    OptionError
+        If they are not columns of chunks, of which later taggers can fill what is free.
+    """
+    places: dict[str, list[int]] = {}
+    for place, tagger in enumerate(taggers):
+        for name in () if tagger.hidden else tagger.label_columns:
+            places.setdefault(name, []).append(place)
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    for name, found in shared.items():
+        if not all(taggers[place].label_scheme for place in found):
+            msg = (
+                f"expected models of different columns, found {len(found)} for {name}, which has "
+                "no chunks to join; run them one by one, or name the columns to write (--only)"
+            )
+            raise OptionError(msg)
+    return shared
+
+
+def _with_free_chunks(labels: Sequence[str], others: Sequence[str], scheme: str) -> list[str]:
+    """Return labels with those chunks of others that are outside of theirs, in a scheme.
+
+    >>> _with_free_chunks(["B-PER", "O", "O"], ["B-ORG", "I-ORG", "B-ORG"], "iob2")
+    ['B-PER', 'O', 'B-ORG']
+    """
+    free = [label == OUTSIDE for label in labels]
+    found = [chunk for chunk in spans(others) if all(free[chunk[1] : chunk[2]])]
+    chunks = sorted([*spans(labels), *found], key=itemgetter(1))
+    return write_spans(chunks, len(labels), scheme)
 
 
 def _kept_labels(
@@ -435,13 +475,17 @@ def tag_text(
     """
     options = options or _DEFAULTS
     if tables is None:
-        _note_places([each for each in taggers if not each.hidden], stream, to)
+        shown = [each for each in taggers if not each.hidden]
+        _note_places(shown, stream, to)
+        if to and options.only:
+            _note_left_out(shown, stream.source, to)
         tables = TableTaggers(taggers, threads)
     ready = stream.file.ready if flush is None else (lambda: not flush)
     counted = counts or TagCounts()
     plan = None
     has_blocks = stream.is_table or stream.is_bare
-    if backend.Scanner is not None and has_blocks and not (options.keep or options.has_columns):
+    is_plain = not (options.keep or options.has_columns or shared_columns(taggers))
+    if backend.Scanner is not None and has_blocks and is_plain:
         plan = tables.plan(stream, to)
     if plan is None or not plan.possible or flush:
         for batch in _tagged_batches(taggers, stream, threads, options, ready):
@@ -480,7 +524,7 @@ def _note_places(taggers: Sequence[ModelRuntime], stream: SentenceStream, to: st
                 "%s: %s is a new column, because another goes to %s", stream.source, name, wanted
             )
     new = [name for name, place in found.items() if not has_column(place, stream.columns)]
-    if new and to is None and stream.format == "columns":
+    if new and to is None and stream.format == "columns" and stream.layout.evidence:
         _log.info(
             "%s: words are in column %d of %d; behind the last one comes %s",
             stream.source,
@@ -488,6 +532,14 @@ def _note_places(taggers: Sequence[ModelRuntime], stream: SentenceStream, to: st
             len(stream.columns),
             ", ".join(new),
         )
+
+
+def _note_left_out(taggers: Sequence[ModelRuntime], source: str, to: str) -> None:
+    """Log which of the columns that were asked for a format has no room for."""
+    names = [name for each in taggers for name in each.label_columns]
+    left_out = [name for name in names if name not in names_shown(names, FORMATS[to])]
+    if left_out:
+        _log.info("%s: the format %s has no room for %s", source, to, ", ".join(left_out))
 
 
 def _renumbered(text: bytes, number: tuple[bytes, bytes] | None, before: int) -> bytes:

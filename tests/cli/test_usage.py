@@ -23,8 +23,8 @@ USAGE = [
     *(
         (
             f"tag -m upos.seqtag train.conllu --to tagged {option}",
-            "expected the format conllu or columns for margins, probabilities and several label "
-            "sequences, found tagged, which cannot store them",
+            "expected the format conllu, columns, tsv or jsonl for margins, probabilities and "
+            "several label sequences, found tagged, which cannot store them",
         )
         for option in ("--label-margin", "--probability", "--nbest 2")
     ),

@@ -1,0 +1,107 @@
+"""What people type and bring first: it is understood, or the message says what to do."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from tests.command_line import call, run
+
+COMMANDS = {
+    "tag 'Dogs bark.'": (
+        "expected a file, found 'Dogs bark.', which is none; a text is given on standard input: "
+        "echo 'Dogs bark.' | seqtag tag"
+    ),
+    "tag -m no/de.seqtag": "no/de.seqtag: No such file or directory; embedded models: en",
+    "tag -m NE.seqtag": "NE.seqtag: No such file or directory; embedded models: en",
+    "help tga": "expected a command, found 'tga' (did you mean 'tag'?)",
+}
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_what_cannot_be_right_is_refused_with_advice(line, call):
+    done = call(*shlex.split(line))
+    assert done.code and done.err.startswith(f"seqtag: {COMMANDS[line]}"), done.err
+
+
+@pytest.mark.parametrize("command", ["", "tag", "models train"])
+def test_help_is_a_command_too(command, call):
+    done = call("help", *command.split())
+    assert (done.code, done.out) == (0, call(*command.split(), "--help").out)
+
+
+def test_nothing_is_said_about_an_empty_input():
+    assert run("tag") == (0, b"", "", [])
+
+
+def test_columns_that_the_format_leaves_out_are_named():
+    done = run("tag", "--only", "upos,lemma", "--to", "tagged", stdin=b"Dogs bark.\n")
+    assert done.out == b"Dogs/NOUN bark/VERB ./PUNCT\n"
+    assert done.err == "seqtag: note: <stdin>: the format tagged has no room for lemma\n"
+
+
+@pytest.mark.parametrize("to", ["tsv", "jsonl"])
+def test_margins_are_written_into_tables_and_json(to):
+    done = run("tag", "--only", "upos", "--label-margin", "--to", to, stdin=b"Dogs bark.\n")
+    if to == "jsonl":
+        sentence = json.loads(done.out)
+    else:
+        names, *rows = [line.split("\t") for line in done.out.decode().splitlines()]
+        sentence = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    assert sentence["upos"] == ["NOUN", "VERB", "PUNCT"]
+    assert min(map(int, sentence["margin"])) > 0
+
+
+def test_texts_of_several_files_are_documents_with_their_names(tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("Dogs bark.\n")
+    done = run("tag", "--only", "upos", "a.txt", "b.txt", cwd=tmp_path)
+    heads = [line for line in done.out.decode().splitlines() if line.startswith("# newdoc")]
+    assert heads == ["# newdoc id = a.txt", "# newdoc id = b.txt"]
+    assert b"# newdoc\n" in run("tag", "--only", "upos", "a.txt", cwd=tmp_path).out
+
+
+@pytest.fixture(scope="module")
+def half_models(tmp_path_factory):
+    """Models of persons, and of organizations that may have the name of a person within."""
+    folder = tmp_path_factory.mktemp("models")
+    words = ["Mira", "Falk", "works", "for", "Norvale", "Falk", "Bank", "."]
+    labels = {
+        "per": ["B-PER", "I-PER", "O", "O", "O", "B-PER", "O", "O"],
+        "org": ["O", "O", "O", "O", "B-ORG", "I-ORG", "I-ORG", "O"],
+    }
+    for name, column in labels.items():
+        rows = "".join(f"{row[0]}\t{row[1]}\n" for row in zip(words, column, strict=True))
+        (folder / f"{name}.bio").write_text(f"{rows}\n" * 20)
+        assert not run("train", "-q", f"{name}.bio", "-o", f"{name}.seqtag", cwd=folder).code
+    (folder / "words.txt").write_text(" ".join(words) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("models", "expected"),
+    [
+        ("per org", ["PER", "PER", "O", "O", "O", "PER", "O", "O"]),
+        ("org per", ["PER", "PER", "O", "O", "ORG", "ORG", "ORG", "O"]),
+    ],
+)
+@pytest.mark.parametrize("to", ["columns", "jsonl"])
+def test_a_second_model_of_a_column_fills_what_is_outside(models, expected, to, half_models):
+    given = [each for name in models.split() for each in ("-m", f"{name}.seqtag")]
+    line = ["tag", "--format", "tokens", "--to", to, *given, "words.txt"]
+    done = run(*line, cwd=half_models)
+    assert done.err.startswith("seqtag: note: ner: filled by 2 models, the later ones where")
+    if to == "jsonl":
+        labels = json.loads(done.out)["ner"]
+    else:
+        labels = [row.split("\t")[1] for row in done.out.decode().splitlines() if row]
+    assert [label.rpartition("-")[2] for label in labels] == expected
+
+
+def test_two_models_of_a_column_without_chunks_are_refused(call):
+    done = call("tag", "-m", "en", "-m", "en", "--only", "upos")
+    assert done.code == 2
+    assert "expected models of different columns, found 2 for upos" in done.err
