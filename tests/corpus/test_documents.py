@@ -52,6 +52,13 @@ def test_files_are_documents(tmp_path):
     assert documents_of(both) == [0, 0, 1, 1]
 
 
+def test_the_value_of_a_field_ends_with_its_file(tmp_path):
+    (tmp_path / "a").write_bytes(conllu(["doc = x"], []))
+    (tmp_path / "b").write_bytes(conllu([], ["doc = x"]))
+    both = [each for name in "ab" for each in read(tmp_path / name, "conllu")]
+    assert documents_of(both, "doc") == [0, 0, 1, 0]
+
+
 def test_a_field_that_is_not_there():
     with pytest.raises(CorpusError) as error:
         documents_of(sentences(conllu([], ["doc = x"])), "genre")
