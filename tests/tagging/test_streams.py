@@ -109,6 +109,14 @@ def test_sentences_come_out_before_all_are_read(home):
     assert len(read_so_far) == 1000
 
 
+def test_sentences_before_a_malformed_one_come_out_first(home):
+    data = io.BytesIO(b"dog NN B-NP\n\ncat NN\n\n")
+    stream = tag_stream([seqtag.load(home / "upos.seqtag")], read(data, "conll2000"))
+    assert next(stream).filled == {"upos": ["NOUN"]}
+    with pytest.raises(CorpusError, match="<stream>:3: expected 3 columns, found 2"):
+        next(stream)
+
+
 def test_two_columns_at_once():
     tagger = seqtag.train(
         read(io.BytesIO(conllu().replace("NN\t_", "NN\tNumber=Sing").encode())),
