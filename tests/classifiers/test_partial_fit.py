@@ -134,6 +134,20 @@ def test_it_goes_on_from_a_fit_and_after_a_pickle(model):
     check_same(again, learnt_in_pieces(model, X, y, range(K), [12]), X)
 
 
+def test_it_goes_on_after_several_epochs():
+    X, y = data(2)
+    model = VotedPerceptron(until_converged=False, max_iter=3)
+    made = model.fit(X[:12], y[:12], classes=range(2)).n_updates_
+    model.partial_fit(X[12:], y[12:])
+    example, seen, *_ = (part[made:] for part in model.mistakes_)
+    assert len(seen) > 3
+    np.testing.assert_array_equal(seen - 3 * 12, example - 12)  # a visit each, in their order
+    assert model.survival_.sum() == 3 * 12 + 18
+    np.testing.assert_array_equal(
+        model.trajectory(X)[-1], [*model.coef_.ravel(), *model.intercept_]
+    )
+
+
 def test_fit_starts_afresh():
     X, y = data(2)
     for model in (BinaryPerceptron(max_iter=3), VotedPerceptron(max_iter=3), SigmoidNeuron()):
