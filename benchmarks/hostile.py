@@ -400,7 +400,7 @@ def budgets() -> str:
     return table(["what input can fill", "bytes at most"], [(what, f"{n:,}") for what, n in rows])
 
 
-MOST_SHOWN = 12
+MOST_SHOWN = 6
 """Kinds of files on the page, those with the highest peaks; the store has all."""
 
 
