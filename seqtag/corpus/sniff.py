@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
 from seqtag.corpus.column_files import MANY_ROWS, PREFIXES, counted, sniff_rows
+from seqtag.corpus.foreign import refuse_foreign
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import columns_of, parsed
 from seqtag.corpus.layout import Layout, LayoutOptions
@@ -129,36 +130,15 @@ def complete_lines(head: bytes) -> list[str]:
 
 _TEXT_WORDS = 3  # of cells on average; those of languages with spaces in words have fewer
 
-_FOREIGN = {
-    "XML": (
-        re.compile(r"<\?xml|<!DOCTYPE (?!html)|<(?:TEI|corpus|text|root|document)[ >]", re.I),
-        "a script that writes one word a line",
-    ),
-    "HTML": (re.compile(r"<!DOCTYPE html|<html[ >]", re.I), "a browser: save the page as text"),
-    "brat's .ann": (re.compile(r"T\d+\t\S+ \d+ \d+(?:;\d+ \d+)*\t"), "brat's tools/anntoconll.py"),
-    "WebAnno TSV": (
-        re.compile(r"#FORMAT=WebAnno TSV"),
-        "the export as CoNLL 2002 or CoNLL-U in WebAnno or INCEpTION",
-    ),
-    "JSON": (
-        re.compile(r'\s*(?:\{\s*"|(?:\[\s*)+[{"])'),
-        "a script that writes one object with tokens a line (JSON lines)",
-    ),
-}
-
 
 def _foreign(sample: Sample) -> None:
     """Refuse formats that are recognized but not read: ``<?xml version="1.0"?>``."""
-    lines = sample.lines
-    for name, (pattern, converter) in _FOREIGN.items():
-        if pattern.match("\n".join(lines[:2])) and not (
-            "\t" in lines[0] and name in ("XML", "JSON")
-        ):
-            msg = (
-                f"expected a corpus or text, found {name}; convert it, for example with "
-                f"{converter}, or name it with --format"
-            )
-            raise CorpusError(msg, line=1)
+    try:
+        refuse_foreign(sample.lines)
+    except CorpusError as error:
+        shown = sample.lines[(error.line or 1) - 1]
+        error.line = sample.every.index(shown) + 1
+        raise
 
 
 def _fixed(format: str, evidence: str) -> Layout:

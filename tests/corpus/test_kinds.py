@@ -143,21 +143,6 @@ def test_rows_with_ids_become_json(tmp_path, call, before):
     assert (done.code, done.out.count(b'"tokens"')) == (0, 5)
 
 
-@pytest.mark.parametrize(
-    ("start", "name"),
-    [
-        ('<?xml version="1.0"?>\n<TEI>\n', "XML"),
-        ("<!DOCTYPE html>\n<html>\n", "HTML"),
-        ("T1\tPER 0 3\tAda\nT2\tLOC 5 9\tRome\n", "brat's .ann"),
-        ("#FORMAT=WebAnno TSV 3.3\n#T_SP=x\n\n", "WebAnno TSV"),
-        ('{"version": "1", "documents": [\n', "JSON"),
-    ],
-)
-def test_other_formats_are_refused_by_name(start, name):
-    with pytest.raises(CorpusError, match=f"^<stream>:1: expected a corpus or text, found {name}"):
-        seqtag.sniff(io.BytesIO(start.encode()))
-
-
 @pytest.mark.parametrize("separator", [",", ";"])
 @pytest.mark.parametrize("head", ["", "sep={}\n"])
 def test_rows_of_a_spreadsheet_that_are_empty_end_sentences(separator, head):

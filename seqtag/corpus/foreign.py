@@ -1,0 +1,196 @@
+"""Formats that are recognized but not read, with what converts each to a corpus or text.
+
+A format is claimed by the share of the lines that show its mark, wherever they stand, because
+prose may mention any mark.  The page "Before you tag" has recipes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_ROWS = 100  # lines with text that are looked at
+_BARE_SHARE = 0.2  # least share of lines without tags in a vertical file: its words
+
+_LABEL = re.compile(r"[A-Z][A-Z0-9$]*(?:-\S+)?|-[LR]RB-|[^\w\s]{1,2}")
+_CHUNK_LABEL = re.compile(r"O|[BIESLU]-\S+")
+_SENTENCE_AND_LABELS = re.compile(r'(?:.*\t)?(.+)(?:[\t\n,;]|\|\|\|)[" ]*([^\t\n,;|"]+)"?\s*$')
+_TIME = r"(?:\d+:)+\d\d[.,]\d+"
+_PANDOC = "pandoc -f html -t plain --wrap=none"
+_SCRIPT = "a script that writes one word and its label, such as B-PER, a line"
+
+
+def _match(pattern: str) -> Callable[[str], object]:
+    return re.compile(pattern).match
+
+
+def _has_labels(line: str) -> bool:
+    r"""Return whether there are words and as many labels: ``Ada ran\tB-PER O``."""
+    found = _SENTENCE_AND_LABELS.match(line)
+    words, labels = (part.split() for part in found.groups()) if found else ([], [])
+    kind = _CHUNK_LABEL if "\n" in line else _LABEL
+    are_labels = all(map(kind.fullmatch, labels)) and any(map(str.isupper, labels))
+    return are_labels and 1 < len(labels) == len(words)
+
+
+class Foreign(NamedTuple):
+    """Format that is recognized but not read.
+
+    Attributes
+    ----------
+    name
+        What it is.
+    share
+        Share of the lines that must show the mark, half of it if the first one does; 0 if the
+        first one decides.
+    shows
+        Tells whether a line shows the mark.
+    advice
+        What converts it.
+    lines
+        Number of lines that are looked at together.
+    """
+
+    name: str
+    share: float
+    shows: Callable[[str], object]
+    advice: str
+    lines: int = 1
+
+
+_MARKED_UP = (
+    Foreign(
+        "XML",
+        0,
+        _match(r"(?i)<\?xml|<!DOCTYPE (?!html)|<(?:TEI|corpus|text|root|document)[ >]"),
+        "a script that writes one word a line",
+    ),
+    Foreign("HTML", 0, _match(r"(?i)\s*(?:<!DOCTYPE html|<html[ >])"), _PANDOC),
+    Foreign(
+        "HTML or XML",
+        0.6,
+        _match(
+            r"\s*</?(?:!--|(?:p|div|h\d|[uo]l|li|t[rdh]|table|br)[ />])"
+            r"|\s*<\w.*(?:</|=\")|.*</?(?!ref)\w[^<>]*>\s*$"
+        ),
+        _PANDOC,
+    ),
+)
+FOREIGN = (
+    Foreign(  # OpenNLP, ENAMEX, brackets, Rasa
+        "text with marks of names",
+        0.2,
+        _match(
+            r".*?(?:<START(?::[\w-]+)?> .*<END>|<(?:[A-Z_]{3,}|\w+ type=[^<>]+|person|per|loc"
+            r"|location|org|organi[sz]ation|name|entity)(?: [^<>]*)?>[^<>]+</"
+            r"|\[(?:PER|PERSON|LOC|LOCATION|ORG|ORGANIZATION|GPE|MISC) [^][]+\])"
+            r"|(?:- |## )(?:intent|lookup|synonym|regex):|nlu:|\s*- .*\](?:\([a-z_]+\)|{\")"
+        ),
+        _SCRIPT,
+    ),
+    *_MARKED_UP,
+    Foreign(
+        "brat's .ann", 0, _match(r"T\d+\t\S+ \d+ \d+(?:;\d+ \d+)*\t"), "brat's tools/anntoconll.py"
+    ),
+    Foreign(
+        "WebAnno TSV",
+        0,
+        _match("#FORMAT=WebAnno TSV"),
+        "the export as UIMA CAS XMI and the package dkpro-cassis (exports as CoNLL leave out "
+        "layers of your own)",
+    ),
+    Foreign(
+        "JSON",
+        0,
+        _match(r'(?!.*\t)\s*(?:\{\s*"|(?:\[\s*)+[{"])'),
+        "a script that writes one object with tokens a line (JSON lines)",
+        lines=2,
+    ),
+    Foreign(
+        "Python source with annotated texts",
+        0.4,
+        _match(
+            r"[A-Z_]+ = \[|import [\w.]+$|from [\w.]+ import |.*[\"']entities[\"']\s*:"
+            r"|\s*[\[(]*\(([\"']).*\1, "
+        ),
+        "a program that imports it and calls seqtag.train",
+    ),
+    Foreign(
+        "subtitles or a transcript of speech",
+        0.2,
+        _match(
+            rf"WEBVTT|\s*{_TIME}\s*(?:-->|,)\s*{_TIME}|Dialogue: \d|\[Script Info\]"
+            rf"|@(?:UTF8|Begin|End|\w+:\t)|[*%]\w+:\t|(?:[^\t]*\t)?{_TIME}\t{_TIME}"
+        ),
+        "pysubs2 (subtitles), pylangacq (CHAT) or cut -f 4 (a table of ELAN)",
+    ),
+    Foreign(
+        "analyses of CG-3, Apertium, HFST or SSF",
+        0.7,
+        _match(
+            r'"<.*>"|\s+"[^"]*"\s|(?:.*\s)?\^[^$/^]+/[^$]*[<*][^$]*\$|[\d.]+\t.*<fs |\s*\)\)'
+            r"|[^\t]+\t[^\t]*(?:\+\S|\[\w+=)[^\t]*\t(?:-?\d+[.,]\d+|inf)\s*$"
+        ),
+        "cg-conv of VISL CG-3 (its niceline has one word a line), for SSF with cut -f 2,3",
+    ),
+    Foreign(
+        "attributes of CRFsuite",
+        0.9,
+        _match(r"(?!\d+\t)[^\t=]+(?:\t[^\t]*)*?(?:\t[^\t:=]*[A-Za-z_\]](?:=|:[\d.])[^\t]*){2}"),
+        "a script that writes words and labels, of which seqtag makes attributes itself",
+    ),
+    Foreign(
+        "lists in the cells of a table",
+        0.7,
+        _match(r"(?:.*[,;\t])?\"?\[(?:\s*(?:'|\"\")[^][]*|\d+(?:,? \d+)+)\]\"?\s*(?:[,;\t]|$)"),
+        "pandas and ast.literal_eval, then seqtag.train",
+    ),
+    Foreign("sentences with all labels in one cell", 0.9, _has_labels, _SCRIPT),
+    Foreign("lines of words and lines of labels in turn", 0.9, _has_labels, _SCRIPT, lines=2),
+    Foreign("labels without words", 0.9, _match(r"(?:(?:O|[BIESLU]-\S+)(?:\s+|$)){2,}$"), _SCRIPT),
+)
+"""All of them, in the order in which they are looked for. A new one is a record here."""
+
+
+def refuse_foreign(rows: Sequence[str]) -> None:
+    """Refuse formats that are recognized but not read.
+
+    Parameters
+    ----------
+    rows
+        The lines with text of a file.
+
+    Raises
+    ------
+    CorpusError
+        If it is one of them; its line is the number among `rows` of the first with the mark.
+
+    Examples
+    --------
+    >>> refuse_foreign(["Write <b> for bold.", "I like the <PER> mark.", "Why?"])
+    >>> refuse_foreign(["<PER>Ada</PER> ran.", "It is late.", "<PER>Bob</PER> sat."])
+    Traceback (most recent call last):
+    ...
+    seqtag.errors.CorpusError: line 1: expected a corpus or text, found text with marks of names \
+(2 of 3 lines); convert it, for example with a script that writes one word and its label, such as \
+B-PER, a line, or name it with --format
+    """
+    rows = rows[:_ROWS]
+    bare = [row for row in rows if not row.lstrip().startswith("<")]
+    words = [row for row in bare if "\t" in row or " " not in row.strip()]
+    is_vertical = len(bare) > _BARE_SHARE * len(rows) and 10 * len(words) >= 9 * len(bare)
+    for format in FOREIGN:
+        units = ["\n".join(rows[i : i + format.lines]) for i in range(0, len(rows), format.lines)]
+        shown = [bool(format.shows(unit)) for unit in (units if format.share else units[:1])]
+        least = format.share * len(shown) / (1 + shown[0])
+        if any(shown) and sum(shown) >= least and not (is_vertical and format in _MARKED_UP):
+            msg = (
+                f"expected a corpus or text, found {format.name} ({sum(shown)} of {len(shown)} "
+                f"lines); convert it, for example with {format.advice}, or name it with --format"
+            )
+            raise CorpusError(msg, line=1 + shown.index(True) * format.lines)
