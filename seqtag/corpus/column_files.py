@@ -370,6 +370,13 @@ def _key(name: str) -> str:
 
 
 # ---- names
+def column_name(title: str) -> str:
+    """Return the name of a column by its title.
+
+    >>> column_name("Sentence #"), column_name("tokens"), column_name("Gender")
+    ('sentence', 'form', 'gender')
+    """
+    return _HEADER.get(_key(title), _key(title))
 
 
 def _spelled(column: Sequence[str], given: LayoutOptions) -> Spelling | None:
@@ -446,7 +453,7 @@ def _header_names(
     """Return names for columns that a header names; nothing without one."""
     names: list[str] = []
     for title, column, each in zip(header, columns, spelled, strict=False):
-        name = _HEADER.get(_key(title), _key(title))
+        name = column_name(title)
         if name in ("label", "pos"):
             name = _kind(column, each) or name
         names.append(name if name and name not in names else str(len(names) + 1))

@@ -15,6 +15,7 @@ from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.layout import Layout, LayoutOptions, Learned
+from seqtag.corpus.shapes import in_memory, is_file
 from seqtag.corpus.sniff import complete_lines, detect_format
 from seqtag.corpus.stream import (
     HEAD,
@@ -235,10 +236,11 @@ class ReadOptions(LayoutOptions):
         known = [each["layout"] for each in trainings if "layout" in each]
         return replace(self, like=Learned.from_json(known[-1])) if known else self
 
-    def open(
-        self, source: str | os.PathLike[str] | BinaryIO, *, announce: bool = True
-    ) -> SentenceStream:
+    def open(self, source: Any, *, announce: bool = True) -> SentenceStream:
         """Open a file as `read` does; a detected format is logged unless `announce` is False."""
+        if not is_file(source):
+            file, given = in_memory(source, self.columns)
+            return replace(self, **given).open(file, announce=False)
         columns = self._names()
         if self.format not in READABLE:
             msg = (
@@ -341,7 +343,7 @@ class ReadOptions(LayoutOptions):
 
 
 def read(
-    source: str | os.PathLike[str] | BinaryIO,
+    source: Any,
     format: str = AUTO,
     *,
     columns: Sequence[str] | None = None,
@@ -356,7 +358,9 @@ def read(
     Parameters
     ----------
     source
-        Path, ``"-"`` for standard input, or a binary file, which stays open.
+        Path, ``"-"`` for standard input, or an open file, which stays open. Or a table of pandas,
+        polars or Arrow, or a dictionary of columns, with a row for each sentence (lists) or word;
+        dictionaries, one for each row; lists of tuples; or documents of spaCy.
     format
         A name from `seqtag.corpus.formats.READABLE`. ``"auto"`` waits for 64 kB or the end of the
         input (less if a pipe or a terminal pauses), detects the format (`detect_format`) and logs
@@ -382,6 +386,8 @@ def read(
         that does not fit the format, and at a line or sentence above a limit.
     OSError
         If the file cannot be opened: missing, no permission, a directory.
+    TypeError
+        If the source is none of these.
 
     Examples
     --------

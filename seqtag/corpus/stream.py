@@ -226,6 +226,9 @@ class ByteStream:
             name = getattr(source, "name", None)
             self.name = name if isinstance(name, str) else "<stream>"
             self._file = source
+            if not hasattr(source, "read"):
+                msg = f"expected a path or an open file, found {source!r:.60}; give one of these"
+                raise TypeError(msg)
         self.warnings = FormatWarnings(self.name, limits.mode)
         self.position = 0  # bytes of the file read so far
         self._status = _status_of(self._file)
@@ -392,12 +395,8 @@ class ByteStream:
                 chunk = read_some(self._file, CHUNK)
             if not chunk:
                 return
-            if isinstance(chunk, str):
-                msg = (
-                    f"{self.name}: expected a binary file, found one opened as text; "
-                    'open it with mode "rb"'
-                )
-                raise TypeError(msg)
+            if isinstance(chunk, str):  # of a file opened as text
+                chunk = chunk.encode("utf-8", "surrogatepass")
             self.position += len(chunk)
             yield chunk
 

@@ -6,6 +6,7 @@ Sentences are read once, in parallel; only counts are kept.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +28,7 @@ from seqtag.labels.schemes import (
 from seqtag.labels.spelling import describe_odd, odd_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -517,6 +518,10 @@ def _aligned(
     """Yield sentence number, gold labels, predicted labels and words (or None); check lengths."""
     names = ("gold labels", "predicted labels", "words")
     columns = (gold, predicted) if words is None else (gold, predicted, words)
+    for each in columns:
+        if not isinstance(each, Iterable):
+            msg = f"expected lists of labels, found {each!r:.60}; seqtag.score compares a model"
+            raise TypeError(msg)
     for number, sentence in enumerate(zip_longest(*columns), start=1):
         for name, column in zip(names, sentence, strict=False):
             if column is None:
@@ -525,10 +530,10 @@ def _aligned(
                     f"found no {name} here; check that the files belong together"
                 )
                 raise LabelError(msg)
-            if isinstance(column, str):
+            if isinstance(column, str) or not isinstance(next(iter(column), ""), str):
                 msg = (
-                    f"sentence {number}: expected a sequence of {name}, found the string "
-                    f"{column!r}; pass a list of sentences, each a list of strings"
+                    f"sentence {number}: expected a sequence of {name}, found {column!r:.60}; "
+                    "pass a list of sentences, each a list of strings"
                 )
                 raise LabelError(msg)
             if len(column) != len(sentence[0]):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seqtag.corpus import read
 from seqtag.corpus.gold import GoldLabels
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, evaluate
 from seqtag.labels.column import LabelColumn
+from seqtag.tagging.encode import sentences_from
 from seqtag.tagging.streams import tag_stream
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ class Scored(NamedTuple):
 
 def score(
     model: Loaded,
-    sentences: Iterable[Sentence],
+    sentences: str | PathLike[str] | Iterable[Any],
     *,
     words: bool = True,
     threads: int = 1,
@@ -56,8 +59,8 @@ def score(
         column, such as ``pipeline.only("xpos")``, whose other components predict what it looks at.
         ``pipeline.tagger("xpos")`` would look at gold tags, so its scores would be too high.
     sentences
-        Sentences as `seqtag.read` yields them. Read once, a generator is accepted; those without
-        words are skipped.
+        A file, a table as `seqtag.read` takes it, or sentences as it yields them. Read once, a
+        generator is accepted; those without words are skipped.
     words
         Whether to read the column ``form``, to distinguish known and unknown words and to list
         errors by word.
@@ -102,7 +105,10 @@ def score(
         raise TypeError(msg)
 
     def checked() -> Iterator[Sentence]:
-        for sentence in sentences:
+        rows = sentences if isinstance(sentences, list) else []
+        is_file = isinstance(sentences, (str, PathLike))
+        is_plain = is_file or not all(hasattr(each, "column") for each in rows)
+        for sentence in read(sentences) if is_plain else sentences_from(sentences):
             if not hasattr(sentence, "column"):
                 msg = f"expected sentences as seqtag.read yields them, found {sentence!r:.40}"
                 raise TypeError(msg)

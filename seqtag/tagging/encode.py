@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from seqtag.corpus import read
+from seqtag.corpus.column_files import column_name
+from seqtag.corpus.shapes import is_file, table_of
 from seqtag.engine.arrays import Allowed, pointers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from conllu import TokenList
     from numpy.typing import NDArray
@@ -52,21 +55,22 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
     >>> columns_of({"form": ["Time"], "pos": ["NN"]}, ["form"])
     [['Time']]
     """
-    if hasattr(sentence, "column"):  # a seqtag.corpus.Sentence
+    if hasattr(sentence, "column") and not hasattr(sentence, "to_pydict"):  # a Sentence
         return [sentence.column(name) for name in columns or ("form",)]
     tokens = tokens_of(sentence)
     if tokens is not None:
         from conllu.serializer import serialize_field
 
         return [[serialize_field(token[name]) for token in tokens] for name in columns or ("form",)]
-    if isinstance(sentence, Mapping):
-        return _columns_of_mapping(sentence, columns or ("form",))
-    if isinstance(sentence, str):
-        msg = f"expected a list of words, found the string {sentence[:40]!r}; split it first"
-        raise TypeError(msg)
-    if sentence is None:
-        msg = "expected a list of words, found None; leave the row out, or give an empty list"
-        raise TypeError(msg)
+    table = table_of(sentence)
+    if table is not None:
+        return _columns_of_mapping(table, columns or ("form",))
+    if is_file(sentence) or isinstance(sentence, bytes) or not isinstance(sentence, Iterable):
+        raise _no_words(sentence)
+    if hasattr(sentence, "has_annotation"):  # a document of spaCy
+        sentence = [token.text for token in sentence]
+    if not hasattr(sentence, "__len__"):
+        sentence = list(sentence)
     if len(columns) <= 1:
         return [sentence]
     for values in sentence:
@@ -76,9 +80,36 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
     return list(zip(*sentence, strict=True)) or [()] * len(columns)
 
 
+def sentences_from(data: Any) -> Iterable[Any]:
+    """Return the sentences of an open file or a table; those of other collections as they are.
+
+    Raises
+    ------
+    TypeError
+        If it is a text, or no collection.
+    """
+    table = None if is_file(data) else table_of(data)
+    if table is not None or hasattr(data, "read"):
+        return read(data if table is None else table)
+    if hasattr(data, "to_pylist"):  # a column of Arrow
+        return list(data.to_pylist())
+    if is_file(data) or isinstance(data, bytes) or not isinstance(data, Iterable):
+        raise _no_words(data)
+    return data
+
+
+def _no_words(found: object) -> TypeError:
+    """Return the error about a text, a file or nothing in place of words, or of lists of them."""
+    return TypeError(
+        f"expected a list of words, found {found!r:.60}; split texts, leave out rows without "
+        "words, and give files to seqtag.read"
+    )
+
+
 def _columns_of_mapping(
     sentence: Mapping[str, Sequence[str]], columns: Sequence[str]
 ) -> Sequence[Sequence[str]]:
+    sentence = {column_name(str(name)): values for name, values in sentence.items()} | {**sentence}
     for name in columns:
         values = sentence.get(name)
         if values is None or isinstance(values, str):
@@ -148,7 +179,7 @@ def batches(sentences: Iterable[AnySentence], tokens: int) -> Iterator[list[AnyS
     stream, batch, found = iter(sentences), [], 0
     while more := list(islice(stream, 64)):
         batch += more
-        found += sum(len(each) for each in more if each is not None)
+        found += sum(len(each) for each in more if hasattr(each, "__len__"))
         if found >= tokens:
             yield batch
             batch, found = [], 0

@@ -10,6 +10,7 @@ from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
 from seqtag.corpus.sentence import find_column, has_column, sentence_of
+from seqtag.corpus.shapes import table_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
@@ -27,7 +28,7 @@ from seqtag.segmentation.reading import (
 from seqtag.segmentation.rules import RuleSegmenter
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document, DocumentSentence, encoded, sentences_in
-from seqtag.tagging.encode import check_threads, columns_of
+from seqtag.tagging.encode import check_threads, columns_of, sentences_from
 from seqtag.tagging.streams import (
     TagCounts,
     TagOptions,
@@ -281,8 +282,9 @@ class Pipeline:
         """
         check_threads(threads)
         check_mode(paragraphs)
-        if isinstance(texts, str):
-            msg = "expected a list of texts, or another iterable of them, found one text"
+        if isinstance(texts, str) or table_of(texts) is not None:
+            found = "one text" if isinstance(texts, str) else "a table; give its column of texts"
+            msg = f"expected a list of texts, or another iterable of them, found {found}"
             raise TypeError(msg)
         if batch_size < 1:
             msg = f"expected a batch_size of 1 or more, found {batch_size}"
@@ -369,7 +371,7 @@ class Pipeline:
         """
 
         def checked() -> Iterator[Sentence]:
-            for number, sentence in enumerate(sentences, 1):
+            for number, sentence in enumerate(sentences_from(sentences), 1):
                 [words] = columns_of(sentence, ())
                 for word in words:
                     if not isinstance(word, str):

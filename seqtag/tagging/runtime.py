@@ -28,6 +28,7 @@ from seqtag.tagging.encode import (
     fill,
     not_words,
     rows_of_columns,
+    sentences_from,
     tokens_of,
 )
 from seqtag.tagging.unknown_lemmas import TokenIds, UnknownLemmas
@@ -368,7 +369,7 @@ class ModelRuntime:
 
         def encoded() -> Iterator[Batch]:
             nonlocal workspace
-            for batch in batches(sentences, _BATCH_TOKENS):
+            for batch in batches(sentences_from(sentences), _BATCH_TOKENS):
                 if workspace.is_full:
                     workspace = self._workspaces.take(self.new_workspace)
                 yield self.encode(batch, list(islice(labels, len(batch))), workspace)

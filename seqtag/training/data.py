@@ -12,6 +12,7 @@ import logging
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +29,7 @@ from seqtag.corpus import (
 from seqtag.corpus.column_files import COMMENT_MARK, MANY_ROWS, counted
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
+from seqtag.corpus.shapes import is_file, table_of
 from seqtag.corpus.withheld import withheld
 from seqtag.engine import backend
 from seqtag.engine.arrays import numbered_pairs, pointers
@@ -54,13 +56,6 @@ _log = logging.getLogger("seqtag")
 
 _LONGEST_BLOCK = 50  # sentences of the training data that are held out together
 _LONG_SENTENCE = 600  # words; hardly any has more
-
-Source = (
-    str
-    | PathLike[str]
-    | Iterable["str | PathLike[str] | Sentence | SentenceStream | Sequence[tuple[str, str]]"]
-)
-"""A file; or several files, open streams, or sentences, also as pairs of word and label."""
 
 
 class Unlabeled(NamedTuple):
@@ -510,11 +505,14 @@ class Corpus(NamedTuple):
 
 
 def open_corpus(
-    data: Source,
+    data: Any,
     files: ExitStack,
     reading: ReadOptions = ReadOptions(),  # noqa: B008  frozen
+    label: str | None = None,
 ) -> Corpus:
     """Open one or several sources as one corpus; `files` closes what is opened.
+
+    `label` is the name of the labels in lists of pairs, which have none.
 
     Raises
     ------
@@ -524,22 +522,13 @@ def open_corpus(
     TypeError
         If sentences are lists of words and the like.
     """
-    sources: list[Any] = [data] if isinstance(data, (str, PathLike, SentenceStream)) else list(data)
+    sources = _sources_of(data)
+    rows = sources[0] if sources and isinstance(sources[0], list) else []
+    if rows and isinstance(rows[0], (list, tuple)) and reading.columns is None:
+        reading = replace(reading, columns=("form", label or "label"))
     name = str(sources[0]) if sources and isinstance(sources[0], (str, PathLike)) else None
     if sources and isinstance(sources[0], Sentence):
         corpus = Corpus([sources], sources[0].columns, name)
-    elif sources and all(map(_is_tagged, sources)):
-        label = (reading.columns or ("form", "label"))[-1]
-        words = ([word for word, _ in sentence] for sentence in sources)
-        tags = ([tag for _, tag in sentence] for sentence in sources)
-        corpus = Corpus([list(sentences_of(words, tags, label))], ("form", label), None)
-    elif sources and isinstance(sources[0], (list, tuple, dict)):
-        msg = (
-            "expected files, seqtag.corpus.Sentence objects or lists of pairs (word, label), "
-            f"found {sources[0]!r:.60}; give lists of words and lists of labels, as in "
-            "seqtag.train(sentences, labels)"
-        )
-        raise TypeError(msg)
     else:
         streams = [
             source
@@ -574,11 +563,16 @@ def open_corpus(
     return corpus
 
 
-def _is_tagged(data: Any) -> bool:
-    """Return whether data are a sentence as NLTK has it: a list of pairs of word and label."""
-    return isinstance(data, (list, tuple)) and all(
-        isinstance(token, tuple) and len(token) == 2 for token in data
-    )
+def _sources_of(data: Any) -> list[Any]:
+    """Return files, streams or sentences; or a table, or a list of rows, as one source."""
+    if isinstance(data, (SentenceStream, bytes)) or is_file(data) or not isinstance(data, Iterable):
+        return [data]
+    table = table_of(data)
+    if table is not None:
+        return [table]
+    items = list(data)
+    are_sources = (isinstance(each, (Sentence, SentenceStream)) or is_file(each) for each in items)
+    return items if all(are_sources) else [items]
 
 
 def check_labels(labels: Sequence[str], column: LabelColumn, source: str | None = None) -> None:

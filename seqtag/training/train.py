@@ -16,7 +16,6 @@ from seqtag.tagging.pipeline import Pipeline, of_models
 from seqtag.tagging.tagger import Tagger, load_models
 from seqtag.training.data import (
     Corpus,
-    Source,
     TrainingData,
     Unlabeled,
     check_labels,
@@ -85,22 +84,22 @@ class Options(TypedDict, total=False):
     recall_bias: float | str | None
 
 
-@overload  # a literal is a string, of which others train a tagger
-def train(  # type: ignore[overload-overlap]
-    data: Source,
+@overload
+def train(
+    data: Any,
     labels: None = None,
     *,
     label: Literal["all", "tokens", "words"] | list[str] | tuple[str, ...],
-    dev: Source | None = None,
+    dev: Any = None,
     **options: Unpack[Options],
 ) -> Pipeline: ...
 @overload
 def train(
-    data: Source,
+    data: Any,
     labels: None = None,
     *,
     label: str | None = None,
-    dev: Source | None = None,
+    dev: Any = None,
     **options: Unpack[Options],
 ) -> Tagger: ...
 @overload
@@ -125,10 +124,10 @@ def train(
     Parameters
     ----------
     data
-        Path of a corpus file, several of them, sentences as returned by `seqtag.read`, or lists of
-        pairs (word, label) as NLTK has them. With `labels`, sentences in plain Python: lists of
-        words; lists of tuples, whose values `columns` names; or dictionaries with a list of values
-        for each column.
+        A corpus file, open or not, several of them, or anything else that `seqtag.read` takes: a
+        table, rows, lists of pairs (word, label) as NLTK has them. With `labels`, sentences in
+        plain Python: lists of words; lists of tuples, whose values `columns` names; or dictionaries
+        with a list of values for each column.
     labels
         For each sentence in plain Python a list with the label of each word.
     dev
@@ -249,9 +248,10 @@ def train(
         data, dev, mark = from_lists(data, labels, dev, names[0], reading.columns, policy.mark)
         policy = policy._replace(mark=mark)
     request = Request(names, is_pipeline, templates, options, tables, begin, constrain)
+    column = names[0] if names else None
     with ExitStack() as files:
-        corpus = open_corpus(data, files, reading)
-        held_out = None if dev is None else open_corpus(dev, files, reading)
+        corpus = open_corpus(data, files, reading, column)
+        held_out = None if dev is None else open_corpus(dev, files, reading, column)
         if is_pipeline:
             tasks, treebank, dev = _gather_components(request, corpus, held_out)
         else:

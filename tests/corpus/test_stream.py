@@ -150,9 +150,12 @@ def test_system_errors_pass(tmp_path):
         read(tmp_path)
 
 
-def test_text_files_are_refused():
-    with pytest.raises(TypeError, match=r'expected a binary file, found one opened .*"rb"'):
-        read(io.StringIO("a b\n"))
+def test_files_opened_as_text_will_do(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("a b\né ü\n", encoding="latin-1")
+    with path.open(encoding="latin-1") as file:
+        assert [s.words for s in read(file, "tokens")] == [["a", "b"], ["é", "ü"]]
+    assert [s.words for s in read(io.StringIO("a b\n"), "tokens")] == [["a", "b"]]
 
 
 def test_given_files_stay_open_and_own_files_are_closed(tmp_path):

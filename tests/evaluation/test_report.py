@@ -342,8 +342,9 @@ NO_SEQUENCE = "sentence 1: expected a sequence of"
             "sentence 1: expected 2 predicted labels as in gold, found 1",
         ),
         ([["O"]], [["O"]], [["a", "b"]], "sentence 1: expected 1 words as in gold, found 2; "),
-        (["NOUN"], ["NOUN"], None, f"{NO_SEQUENCE} gold labels, found the string 'NOUN'; "),
-        ([["O"]], ["O"], None, f"{NO_SEQUENCE} predicted labels, found the string 'O'; "),
+        (["NOUN"], ["NOUN"], None, f"{NO_SEQUENCE} gold labels, found 'NOUN'; "),
+        ([["O"]], ["O"], None, f"{NO_SEQUENCE} predicted labels, found 'O'; "),
+        ([[1, 0]], [[1, 0]], None, f"{NO_SEQUENCE} gold labels, found [1, 0]; "),
     ],
 )
 def test_data_that_do_not_belong_together(gold, predicted, words, message):

@@ -90,9 +90,9 @@ def test_what_is_no_tagger_is_refused():
             score(wrong, [])
 
 
-@pytest.mark.parametrize("wrong", ["dev.conllu", [["a", "b"]]])
+@pytest.mark.parametrize("wrong", [iter("ab"), [["a", "b"]], None])
 def test_what_are_no_sentences_is_refused(wrong):
-    with pytest.raises(TypeError, match=r"expected sentences as seqtag\.read yields them, found"):
+    with pytest.raises(TypeError, match=r"expected (sentences as|files, seqtag|a list of words)"):
         score(seqtag.load("en").tagger("upos"), wrong)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import conllu
 import numpy as np
@@ -112,16 +113,23 @@ def test_a_string_is_no_sentence(word_tagger, pair_tagger):
         ):
             with pytest.raises(TypeError) as error:
                 work()
-            assert (
-                str(error.value)
-                == "expected a list of words, found the string 'The cat sat'; split it first"
+            assert str(error.value) == (
+                "expected a list of words, found 'The cat sat'; split texts, leave out rows "
+                "without words, and give files to seqtag.read"
             )
 
 
-def test_none_is_no_sentence(word_tagger, pair_tagger):
+@pytest.mark.parametrize("wrong", [None, 3, float("nan"), b"man", Path("a.txt")])
+def test_what_is_no_sentence(word_tagger, pair_tagger, wrong):
     for each in (word_tagger, pair_tagger):
-        with pytest.raises(TypeError, match="expected a list of words, found None; leave the row"):
-            each.tag_many([["The"] if each is word_tagger else [("The", "DT")], None])
+        known = ["The"] if each is word_tagger else [("The", "DT")]
+        for work, data in (
+            (each.tag, wrong),
+            (each.tag_many, wrong),
+            (each.tag_many, [known, wrong]),
+        ):
+            with pytest.raises(TypeError, match="expected a list of words, found "):
+                work(data)
 
 
 @pytest.mark.parametrize("word", [3, b"man", ("man", "NN"), ["man"]])

@@ -41,7 +41,7 @@ def test_sentences_as_nltk_has_them():
     assert bytes_of(train(PAIRS, epochs=2)) == bytes_of(train(tuple(PAIRS), epochs=2)) == wanted
     named = train(PAIRS, dev=PAIRS, columns=["form", "upos"], epochs=2)
     assert (named.label, named.columns) == ("upos", ("form",))
-    with pytest.raises(TypeError, match=r"or lists of pairs \(word, label\), found \("):
+    with pytest.raises(TypeError, match=r"or lists of pairs \(word, label\), found \[\("):
         train(PAIRS[0])  # one sentence
 
 
@@ -60,8 +60,6 @@ def test_what_is_no_list_is_refused():
     ):
         train(WORDS, CHUNKS, dev=WORDS)
     with pytest.raises(
-        TypeError, match=r"found \['the', 'cat', 'sat'\]; give lists of words and l"
+        TypeError, match=r"found \[\['the', 'cat', 'sat'\].*; give lists of words and l"
     ):
         train(WORDS)
-    with pytest.raises(TypeError, match=r"found {'form': \['the', 'cat', 'sat'\]"):
-        train(COLUMNS)
