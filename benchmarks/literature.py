@@ -14,11 +14,9 @@ class Figure(NamedTuple):
     source: str
 
 
-_OURS = "our earlier run on the same files, with the tool's own features"
-_CONLL = "shared task results in the README of NLTK's conll2000 data"
-_UDPIPE = (
-    "UDPipe's manual, gold tokens, UD 2.5 (releases of the treebank differ in their sentences)"
-)
+_OURS = "our earlier run"
+_CONLL = "README of NLTK's conll2000 data"
+_UDPIPE = "manual, gold tokens, UD 2.5"
 
 FIGURES = (
     Figure("upos", "MarMoT (2015)", "94.65", f"{_OURS}; order 2, 10 passes"),

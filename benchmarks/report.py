@@ -16,9 +16,9 @@ from benchmarks import speed, summary
 from benchmarks.curves import CURVES, Curve, fit
 from benchmarks.literature import FIGURES
 from benchmarks.measure import ROOT
-from benchmarks.peers import PEERS, find
+from benchmarks.peers import PEERS
 from benchmarks.raw import report as raw_report
-from benchmarks.results import Results, done, is_elsewhere, is_quiet, ratio
+from benchmarks.results import Results, best_of_tools, is_elsewhere, is_quiet, ratio
 from benchmarks.tasks import TASKS, Task
 from benchmarks.text import filled, rate, table
 
@@ -31,9 +31,9 @@ PICTURE = """\
 <img alt="Accuracy against tagging speed, one panel per task" src="benchmarks/accuracy-speed.svg">
 </picture>
 
-Each peer is represented by its best-scoring row. Hollow points were measured on a busy machine, so
-the true speed is higher. The vertical axes span a few percentage points; the horizontal axes are
-logarithmic.
+Each tool is represented by the length of training that scores best. Hollow points were measured on
+a busy machine, so the true speed is higher. The vertical axes span a few percentage points; the
+horizontal axes are logarithmic.
 """
 
 INTRODUCTION = """\
@@ -56,31 +56,22 @@ FOLDER contains `ud-english-ewt/en_ewt-ud-{train,dev,test}.conllu` and
 """
 
 DEFINITIONS = """\
-- **score**: accuracy over all tokens for UPOS and XPOS, and F1 as computed by conlleval for chunks,
-  on the test set. **unknown**: token accuracy on words that do not occur in the training data.
-  Scores of seqtag are means over seeds 1 to 5, with the standard deviation below each table. Peers
-  run with one seed or have no seed option.
+- **score**: accuracy over all tokens, or F1 as conlleval computes it for chunks, on the test set;
+  seqtag's is the mean of seeds 1 to 5. **unknown**: token accuracy on words that are not in the
+  training data.
 - **length**: rows marked "as seqtag" make as many passes as seqtag's preset, others stop at the
   tool's default. Only spaCy gets the development set, which it needs for early stopping.
-- Times are **processor time** over all threads, including system time. Other work on the machine
-  can still make them longer, by shared caches and cores. Rows marked † were trained on a busy
-  machine (wall-clock time more than 10% above processor time): their times are upper bounds. Rows
-  marked ‡ were measured on a different machine.
-- **training**: the complete process, from the corpus file to the model file.
-- **tagging**: tokens per second from lists of strings to lists of labels, on one thread, including
-  feature extraction: the median of three passes after the **first pass**, with warm word caches.
-- **file to file**: the complete process, from one CoNLL file to another. Tools marked * have no
-  such command; for them, a simple loop reads, tags, and writes.
-- **start**: from program start to one tagged sentence of six words. **load**: reading the model
-  only, with the file in the page cache.
-- **memory**: peak resident set size in MB, for training and for tagging the test set.
-- Figures are medians of 3 runs (5 for start and for seqtag's training). Once the runs of a step
-  have taken 15 s in total, the step is not repeated, and slow tools are trained only once.
+- Times are **processor time** over all threads. Rows marked † were trained on a busy machine
+  (wall-clock time more than 10% above processor time), those marked ‡ on another one.
+- **training**: from the corpus file to the model file. **tagging**: tokens per second from lists of
+  strings to lists of labels on one thread, with warm caches. **file to file**: from one CoNLL file
+  to another; for tools marked *, a simple loop reads, tags, and writes. **start**: from program
+  start to one tagged sentence. **memory**: peak resident set size in MB, for training and for
+  tagging the test set. Figures are medians of 3 to 5 runs, or of one that takes longer than 15 s.
 - CRFsuite, sklearn-crfsuite, and Vowpal Wabbit get the features of seqtag's presets ({templates})
-  as strings, generated in Python with a cache for features of single words. These tools use one
-  previous label, like seqtag's chunk preset; seqtag's part-of-speech preset uses two. They learn
-  chunk labels as IOB2, and seqtag's preset learns them as IOBES. NLTK, spaCy, and UDPipe use their
-  own features, of words only, so they are not compared on chunks.
+  as strings. They use one previous label, like seqtag's chunk preset (the one of parts of speech
+  uses two), and learn chunk labels as IOB2. NLTK, spaCy, and UDPipe use their own features, of
+  words only, so they are not compared on chunks.
 """
 
 COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -89,24 +80,12 @@ COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
     "unknown": lambda f: f"{f['unknown_accuracy']:.2f}",
     "training": lambda f: f"{f['train_cpu_seconds']:.1f} s",
     "tagging": lambda f: rate(f["tokens_per_second"]),
-    "first pass": lambda f: rate(f["first_tokens_per_second"]),
     "file to file": lambda f: rate(f["file_tokens_per_second"]) + "*" * (not f["file_own_command"]),
     "start": lambda f: f"{f['start_cpu_seconds']:.2f} s",
-    "load": lambda f: f"{1000 * f['load_seconds']:.1f} ms",
     "memory": lambda f: f"{f['train_megabytes']:.0f} / {f['tag_megabytes']:.0f}",
     "model": lambda f: f"{f['model_megabytes']:.1f} MB",
 }
 """Columns of the comparison, each from the figures of a peer on a task."""
-
-OTHERS = {
-    "words": "distinct words",
-    "updates": "updates",
-    "wrong": "errors",
-    "train_megabytes": "memory, training",
-    "file_megabytes": "memory, file to file",
-    "model_megabytes": "model",
-}
-"""Words for the figures of a growth curve that are not times."""
 
 
 def render(results: Results) -> str:
@@ -157,12 +136,12 @@ def _comparison(results: Results) -> Iterable[str]:
             f"({data['unknown_tokens']:,} unknown), {data['labels']} labels; file to file: "
             f"{data['file_tokens']:,} tokens.\n"
         )
-        rows = done(results, task.name)
+        rows = best_of_tools(results, task.name)
         yield table(
             ["", *COLUMNS],
             [
-                [_shown(results, name, row), *(show(row) for show in COLUMNS.values())]
-                for name, row in rows.items()
+                [_shown(results, tool, row), *(show(row) for show in COLUMNS.values())]
+                for tool, row in rows.items()
             ],
             left=2,
         )
@@ -174,13 +153,10 @@ def _comparison(results: Results) -> Iterable[str]:
     yield table(["tool", "version", "training"], dict.fromkeys(rows), left=3)
     if results.get("notes"):
         yield "Notes:\n\n" + "".join(f"- {note}\n" for note in results["notes"])
-    if missing := list(_missing(results)):
-        yield "Not measured:\n\n" + "\n".join(missing) + "\n"
 
 
-def _shown(results: Results, name: str, row: dict[str, Any]) -> str:
+def _shown(results: Results, tool: str, row: dict[str, Any]) -> str:
     """A row's name in the tables."""
-    tool = results["peers"][name]["tool"]
     marks = "†" * (not is_quiet(row)) + "‡" * is_elsewhere(results, row)
     return f"{'**seqtag**' if tool == 'seqtag' else tool} {marks}".rstrip()
 
@@ -204,22 +180,6 @@ def _of_seqtag(results: Results, task: Task, row: dict[str, Any] | None) -> str:
     if is_quiet(row):
         said.append(f"seqtag's wall-clock training time was {row['train_seconds']:.1f} s.")
     return " ".join(said)
-
-
-def _missing(results: Results) -> Iterable[str]:
-    """Lines for what there are no figures of, and why."""
-    for name in PEERS:
-        peer = results["peers"].get(name, {"tasks": {}})
-        if "absent" in peer:
-            yield f"- {name}: {peer['absent']}"
-            continue
-        reasons: dict[str, list[str]] = {}
-        for key in find(name).tasks:
-            figures = peer["tasks"].get(key, {"failed": "not run"})
-            if "failed" in figures:
-                reasons.setdefault(figures["failed"], []).append(TASKS[key].title)
-        for reason, titles in reasons.items():
-            yield f"- {name} ({', '.join(titles)}): {reason}"
 
 
 def _measured_on(results: Results) -> str:
@@ -251,8 +211,9 @@ def _literature() -> Iterable[str]:
     """Tools that the suite does not run."""
     yield "## Published results\n"
     yield (
-        "Not measured by this suite, and not all for the same data. Differences of a tenth of a "
-        "point are not\nmeaningful.\n"
+        "Not measured by this suite, and not all for the same data; our earlier runs had the same "
+        "files and the\ntool's own features. Differences of a tenth of a point are not "
+        "meaningful.\n"
     )
     rows = [
         [TASKS[figure.task].title, figure.tool, figure.score, figure.source] for figure in FIGURES
@@ -261,14 +222,13 @@ def _literature() -> Iterable[str]:
 
 
 def _growth(results: Results) -> Iterable[str]:
-    """A plot, a table and the exponents of each growth curve."""
+    """A plot and the exponents of each growth curve; the results have the points."""
     if not any(results["growth"].values()):
         return
     yield "## Scaling\n"
     yield (
         "How the cost of seqtag grows. The exponent is the slope of the least-squares line on "
-        "log-log axes over\nthe last two decades: 1 means linear growth, 0 means no growth. Times "
-        "are processor time, except for\nthreads. `benchmarks/curves.py` generates the data.\n"
+        "log-log axes over\nthe last two decades: 1 means linear growth, 0 means no growth.\n"
     )
     machine = results["runs"].get(results.get("growth_run"), {})
     for name, points in results["growth"].items():
@@ -276,35 +236,19 @@ def _growth(results: Results) -> Iterable[str]:
             continue
         curve = CURVES[name]
         yield f"### {curve.title}\n"
-        yield filled(curve.text.replace("{cores}", machine.get("cores", "?")))
+        exponents = f" Exponents: {_exponents(curve, points)}." if len(points) > 2 else ""
+        yield filled(curve.text.replace("{cores}", machine.get("cores", "?")) + exponents)
         yield f"![{curve.title}](benchmarks/growth-{name}.svg)\n"
-        yield _growth_table(curve, points)
 
 
-def _growth_table(curve: Curve, points: list[dict[str, float]]) -> str:
-    """The points of a growth curve, and under each column of seconds its exponent."""
-    heading, rows = [curve.unit], [[f"{point['size']:,}"] for point in points]
-    last = ["exponent"]
+def _exponents(curve: Curve, points: list[dict[str, float]]) -> str:
+    """The exponent of each time of a growth curve."""
     sizes = [point["size"] for point in points]
-    for key in (key for key in points[0] if key != "size"):
-        values = [point[key] for point in points]
-        timed = key in curve.figures
-        heading.append(curve.figures[key] if timed else OTHERS[key])
-        last.append(f"{fit(sizes, values).slope:.2f}" if timed else "")
-        for row, value in zip(rows, values, strict=True):
-            row.append(_figure(key, value))
-    return table(heading, [*rows, last] if len(points) > 2 else rows)
-
-
-def _figure(key: str, value: float) -> str:
-    """A figure of a growth curve in its unit."""
-    if not key.endswith(("megabytes", "seconds")):
-        return f"{value:,}"
-    if key.endswith("megabytes"):
-        return f"{value:.1f} MB" if value < 10 else f"{value:,.0f} MB"
-    if value < 1:
-        return f"{1000 * value:.3g} ms"
-    return f"{value:.3g} s" if value < 100 else f"{value:.0f} s"
+    return ", ".join(
+        f"{title} {fit(sizes, [point[key] for point in points]).slope:.2f}"
+        for key, title in curve.figures.items()
+        if key in points[0]
+    )
 
 
 def main() -> None:

@@ -360,14 +360,12 @@ def compare(case: Case, pythons: dict[str, str], files: Files) -> dict[str, Any]
 def section(results: dict[str, Any]) -> Iterator[str]:
     """Yield a section of docs/benchmarks.md."""
     before, now = results["versions"]
-    on, earlier = results["machine"], results["earlier"]
-    yield f"## {now}, {before} and {earlier['version']}\n"
+    on = results["machine"]
+    yield f"## {now} and {before}\n"
     yield filled(
-        f"{now} and {before}, in turn, on {on['cpu']}, {on['cores']} cores, {on['date']}; medians. "
-        "Times are processor time except where the table says otherwise. The ratio is the median "
-        "of the ratios of the rounds, with its quartiles; a ratio in bold is an improvement. The "
-        f"last column compares {before} with {earlier['version']} in the same way, on "
-        f"{earlier['date']}. `python -m benchmarks.speed` measures these figures."
+        f"In turn, on {on['cpu']}, {on['cores']} cores, {on['date']}; medians. Times are processor "
+        "time except where the table says otherwise. The ratio is the median of the ratios of the "
+        "rounds; in bold, it is an improvement. `python -m benchmarks.speed` measures this."
     )
     rows = []
     for name, case in CASES.items():
@@ -375,19 +373,9 @@ def section(results: dict[str, Any]) -> Iterator[str]:
         if found is None:
             continue
         less = case.unit in LESS or name in RATIOS_LESS
-        low, high = found["quartiles"]
-        rows.append(
-            [
-                case.title,
-                *(shown(found["figures"][version], case.unit) for version in (before, now)),
-                _compared(found["ratio"], less),
-                f"{low:.2f} to {high:.2f}" if found["rounds"] > 1 else "one round",
-                _compared(earlier["ratios"][name], less),
-            ]
-        )
-    yield table(
-        ["", before, now, "ratio", "quartiles", f"{before} over {earlier['version']}"], rows
-    )
+        shown_figures = (shown(found["figures"][version], case.unit) for version in (before, now))
+        rows.append([case.title, *shown_figures, _compared(found["ratio"], less)])
+    yield table(["", before, now, "ratio"], rows)
 
 
 def _compared(ratio: float, less: bool) -> str:

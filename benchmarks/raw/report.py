@@ -25,9 +25,8 @@ SCORES = {
 INTRODUCTION = """\
 ## From raw text
 
-From the text of a treebank to CoNLL-U with all columns that the treebank has. Rows marked "gold
-tokens" start from gold tokens and words. seqtag and UDPipe are trained on the same files; spaCy and
-NLTK use rules. The command is:
+From the text of a treebank to CoNLL-U with all columns that the treebank has. seqtag and UDPipe are
+trained on the same files; spaCy and NLTK use rules. The command is:
 
 ```sh
 python -m benchmarks.raw --corpora FOLDER --cache MODELS --merge results.json --out results.json
@@ -56,34 +55,18 @@ def section(raw: dict[str, Any]) -> Iterator[str]:
         yield table(heading, list(_rows(entry)))
     yield "### Tools for raw text\n"
     yield table(
-        ["tool", "version", "training", "system load before"],
+        ["tool", "version", "training"],
         [
-            [
-                name,
-                tool.get("version", "absent"),
-                tool["settings"],
-                tool["machine"].get("load", "not recorded"),
-            ]
+            [name, tool.get("version", "absent"), tool["settings"]]
             for name, tool in _in_order(raw["tools"])
         ],
         left=3,
     )
-    missing = [
-        f"- {name}: {tool['absent']}" for name, tool in _in_order(raw["tools"]) if "absent" in tool
-    ]
-    missing += [
-        f"- {name}, {treebank}: {figures['failed']}"
-        for treebank, entry in raw["treebanks"].items()
-        for name, figures in _in_order(entry["tools"])
-        if "failed" in figures
-    ]
-    if missing:
-        yield "Not measured:\n\n" + "\n".join(missing) + "\n"
     yield DEFINITIONS.format(part=raw["part"])
 
 
 def _rows(entry: dict[str, Any]) -> Iterator[list[str]]:
-    """The rows of a treebank: all tools on raw text, then those that take gold tokens."""
+    """The rows of a treebank: all tools on raw text."""
     has = {"tokens", "sentences", "words", "alltags", *entry["data"]["columns"]}
     done = [(name, each) for name, each in _in_order(entry["tools"]) if "raw" in each]
     for name, figures in done:
@@ -95,10 +78,6 @@ def _rows(entry: dict[str, Any]) -> Iterator[list[str]]:
             f"{figures['train_seconds']:.0f} s" if "train_seconds" in figures else "",
             f"{figures['model_megabytes']:.1f} MB" if "model_megabytes" in figures else "",
         ]
-    for name, figures in done:
-        if "gold" in figures:
-            known = has - {"tokens", "sentences", "words"}
-            yield [f"{_shown(name)}, gold tokens", *_scores(figures["gold"], known), "", "", ""]
 
 
 def _shown(name: str) -> str:
