@@ -241,6 +241,12 @@ layout_options = combined(
         help="none takes labels as they are, even if they look like chunk labels.",
         shown="detected",
     ),
+    in_input(
+        "--names",
+        callback=split_names,
+        metavar="NAME,NAME,...",
+        help="Names of labels that JSON lines have as numbers: that of 0, that of 1, ...",
+    ),
 )
 """Options that change what is detected in a column file."""
 

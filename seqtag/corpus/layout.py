@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from seqtag.errors import CorpusError
 from seqtag.labels.spelling import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+Names: TypeAlias = "Mapping[str, Sequence[str]] | Sequence[str] | None"
+"""Names of labels that are numbers: in all columns, or by column."""
 
 NO_ROWS = frozenset(["\n"])
 """Value of `Layout.labels` if no line with the mark of comments is a row."""
@@ -95,6 +99,8 @@ class LayoutOptions:
     like
         What a model keeps of the file that it was trained on: names for files of as many columns,
         or of one less.
+    names
+        Names of the labels that JSON lines have as numbers, in all columns, or by column.
     """
 
     columns: Sequence[str] | None = None
@@ -105,11 +111,12 @@ class LayoutOptions:
     outside: str | None = None
     scheme: str | None = None
     like: Learned | None = None
+    names: Names = None
 
     @property
     def of_rows(self) -> bool:
         """True if the file must be a column file."""
-        return bool(self.layout_arguments().keys() - {"like"})
+        return bool(self.layout_arguments().keys() - {"like", "names"})
 
     def layout_arguments(self) -> dict[str, Any]:
         """Return the options that are given, as keyword arguments."""
@@ -187,6 +194,13 @@ class Layout:
     def spelling(self, column: str) -> Spelling:
         """Return the spelling of a column."""
         return dict(self.spellings).get(column, Spelling())
+
+    def explained(self, error: CorpusError) -> CorpusError:
+        """Return an error about a missing column that says why lists of JSON are none."""
+        if not self.misfits or self.format != "jsonl":
+            return error
+        why = "; ".join(each.text for each in self.misfits)
+        return CorpusError(f"{error.message.partition(';')[0]}; {why}", source=error.source)
 
     def learned(self, label: str) -> Learned:
         """Return what a model that learns a column keeps."""

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
+from seqtag.corpus.json_lines import read_jsonl
 from seqtag.corpus.layout import Layout, LayoutOptions, Learned
 from seqtag.corpus.shapes import in_memory, is_file
-from seqtag.corpus.sniff import complete_lines, detect_format
+from seqtag.corpus.sniff import complete_lines, detect_format, json_layout
 from seqtag.corpus.stream import (
     HEAD,
     LIMITS,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from seqtag.corpus.formats import Reader
+    from seqtag.corpus.layout import Names
     from seqtag.corpus.sentence import Sentence
     from seqtag.corpus.warnings import FormatWarnings
 
@@ -62,8 +64,8 @@ class SentenceStream:
         Separator of the columns (see `Layout`).
     """
 
-    def __init__(self, stream: ByteStream, layout: Layout):
-        self.layout = layout
+    def __init__(self, stream: ByteStream, layout: Layout, names: Names = None):
+        self.layout, self._names = layout, names
         self.format, self.columns, self.separator = layout.format, layout.columns, layout.separator
         self.source = stream.name
         self._format = FORMATS[self.format]
@@ -80,6 +82,8 @@ class SentenceStream:
             read = cast("Reader", self._format.read)
             if self.layout.separator:  # between word and tag
                 read = partial(read_tagged, joint=self.layout.separator)
+            if self.format == "jsonl":
+                read = partial(read_jsonl, columns=self.columns, names=self._names)
             yield from self._checked(read(self.file, self.source))
 
     def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -266,7 +270,7 @@ class ReadOptions(LayoutOptions):
             raise CorpusError(msg)
         stream = ByteStream(source, self.limits)
         try:
-            return SentenceStream(stream, self._layout(stream, announce=announce))
+            return SentenceStream(stream, self._layout(stream, announce=announce), self.names)
         except BaseException:
             stream.close()
             raise
@@ -307,6 +311,8 @@ class ReadOptions(LayoutOptions):
             if plus is None:
                 return Layout(self.format, conllu.COLUMNS, "\t")
             found = Layout("conllu-plus", plus, "\t", comment="" if "id" in plus else "#")
+        elif self.format == "jsonl":
+            return json_layout(complete_lines(stream.head()), given)
         elif known is not None and known.rows is None:
             return Layout(self.format, known.fixed or ())
         else:

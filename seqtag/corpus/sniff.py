@@ -15,8 +15,8 @@ from seqtag.corpus import conllu
 from seqtag.corpus.column_files import MANY_ROWS, PREFIXES, counted, sniff_rows
 from seqtag.corpus.foreign import refuse_foreign
 from seqtag.corpus.formats import FORMATS
-from seqtag.corpus.json_lines import columns_of, parsed
-from seqtag.corpus.layout import Layout, LayoutOptions
+from seqtag.corpus.json_lines import TOKENS, columns_of, parsed, reasons_of
+from seqtag.corpus.layout import Layout, LayoutOptions, Misfit
 from seqtag.corpus.lines import DOCSTART
 from seqtag.corpus.stream import HEAD
 from seqtag.corpus.warnings import LONE_RETURN
@@ -232,10 +232,24 @@ def _tagged(sample: Sample) -> Layout | None:
 def _json_lines(sample: Sample) -> Layout | None:
     """Return JSON Lines if the first line is an object with tokens: ``{"tokens": ["It"]}``."""
     first = sample.lines[0]
-    record = parsed(first) if first.startswith("{") else None
-    if record is None:
+    if not first.startswith("{") or parsed(first) is None:
         return None
-    return Layout("jsonl", columns_of(record), evidence="an object with tokens on each line")
+    return json_layout(sample.lines, sample.given)
+
+
+def json_layout(lines: Sequence[str], given: LayoutOptions) -> Layout:
+    """Return the layout of JSON Lines, with the reasons why lists are no columns."""
+    records = [record for record in map(parsed, lines) if record]
+    columns = columns_of(records, given.names)
+    misfits = []
+    for name, reasons in reasons_of(records, given.names).items():
+        first = next(i for i, record in enumerate(records) if record.get(name))
+        tokens, values = records[first][TOKENS], records[first][name]
+        has_numbers = isinstance(values, list) and type(values[0]) is int
+        if name not in columns and reasons[0] and has_numbers and len(values) == len(tokens):
+            misfits.append(Misfit(first + 1, len(reasons), reasons[0], is_noted=False))
+    evidence = "an object with tokens on each line"
+    return Layout("jsonl", columns, evidence=evidence, misfits=tuple(misfits))
 
 
 # ---- columns

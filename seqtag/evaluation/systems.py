@@ -16,7 +16,7 @@ from seqtag.errors import IN_ANOTHER_FORM, CorpusError, did_you_mean, same_lette
 from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score_pairs
-from seqtag.labels.column import LabelColumn
+from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.labels.schemes import detect_scheme
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
@@ -111,12 +111,16 @@ def score_system(
         *feeders, tagger = taggers_of(system, component or label, name)
         column = LabelColumn(label or tagger.label)
         if label is None and not is_in(column, gold.columns) and any(map(len, gold)):
+            others = [name for name in gold.columns if name not in (*NO_LABELS, "misc")]
+            advice = "name the columns of this one with --columns"
+            if gold.format == "jsonl" and others:
+                advice = f"choose another column with --label {others[-1]}"
             msg = (
                 f"expected a file with the column {column.name}, which the model predicts, found "
-                f"one with the columns {', '.join(gold.columns)}; give a file that has it, or name "
-                "the columns of this one with --columns"
+                f"one with the columns {', '.join(gold.columns)}; give a file that has it, or "
+                f"{advice}"
             )
-            raise CorpusError(msg, source=gold.source)
+            raise gold.layout.explained(CorpusError(msg, source=gold.source))
         filled = tag_stream(feeders, progress(gold), threads)
         pairs = ((each, each.sentence) for each in filled)
         found = score_pairs(tagger, pairs, column, threads=threads, samples=samples).report

@@ -285,9 +285,10 @@ class Corpus(NamedTuple):
             # A key of MISC or FEATS is a column, too.
             keys = [label] if split_key(label, self.columns) else []
             LabelColumn(label).check((*self.columns, *keys), self.name)
-        except CorpusError:
+        except CorpusError as error:
             self.check_any()
-            raise
+            layout = self._layout
+            raise layout.explained(error) if layout else error from None
         return LabelColumn(label)
 
     def check_columns(self, wanted: Sequence[str]) -> None:

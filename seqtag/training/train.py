@@ -67,6 +67,7 @@ class Options(TypedDict, total=False):
     sentences: str | None
     outside: str | None
     scheme: str | None
+    names: Mapping[str, Sequence[str]] | Sequence[str] | None
     limits: ReadLimits
     threads: int
     on_epoch: Callable[[Epoch], None] | None
@@ -168,6 +169,8 @@ def train(
         As in `seqtag.read`; or the names of the values of tuples.
     separator, comment, header, sentences, outside, scheme
         As in `seqtag.read`, of column files.
+    names
+        Names of the labels that JSON lines have as numbers, in all columns, or by column.
     limits
         As in `seqtag.read`, of files.
     threads

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+import seqtag
 from tests.command_line import call  # noqa: F401  (a fixture)
 
 NAMES = "Mira B-PER\nFalk I-PER\nvisited O\nNorvale B-LOC\n. O\n\n"
@@ -24,16 +27,38 @@ FILES = {
     "only-o.txt": 12 * NAMES.replace("B-PER", "O").replace("I-PER", "O").replace("B-LOC", "O"),
     "one-tag.conllu": 6 * conllu(("Dogs", "dog", "NOUN"), ("bark", "bark", "NOUN")),
     "one-each.conllu": 6 * conllu(("Dogs", "x", "NOUN"), ("bark", "x", "NOUN")),
-    "weights.txt": "Dogs\tdog+N+Pl\t0,000000\n\nbark\tbark+V\t0,000000\n\n" * 6,
+    "weights.txt": "Dogs\tmany\t0,000000\nbark\tnow\t0,000000\n\n" * 6,
 }
+TOKENS = ["Mira", "Falk", "visited", "Norvale", "."]
+LABELS = ["B-PER", "I-PER", "O", "B-LOC", "O"]
+
+
+def lines(*of_one, column="ner_tags"):
+    """JSON lines of one sentence, eight times with its labels and then with others."""
+    rows = [*8 * [LABELS], *of_one]
+    return "".join(json.dumps({"tokens": TOKENS, column: each}) + "\n" for each in rows)
+
+
+FILES |= {
+    "strings.jsonl": lines(),
+    "null.jsonl": lines(None, []),
+    "long.jsonl": lines([*LABELS, "O"]),
+    "first-long.jsonl": "".join(reversed(lines([*LABELS, "O"]).splitlines(keepends=True))),
+    "one-number.jsonl": lines([3, *LABELS[1:]]),
+    "text.jsonl": lines("B-PER"),
+    "numbers.jsonl": lines().replace('"B-PER"', "1").replace('"I-PER"', "2").replace('"O"', "0")
+    .replace('"B-LOC"', "3"),
+}  # fmt: skip
+NUMBERS = "O,B-PER,I-PER,B-LOC"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The files, and models of those that have something to learn."""
+    """The files, and a model."""
     folder = tmp_path_factory.mktemp("told")
     for name, text in FILES.items():
         (folder / name).write_text(text)
+    seqtag.train(folder / "names.txt", epochs=3).save(folder / "names.seqtag")
     return folder
 
 
@@ -45,6 +70,21 @@ REFUSED = [  # the command; what is said
     ("cv only-o.txt --folds 2", "found 'O' for every word: nothing to learn"),
     ("train one-each.conllu --label upos,lemma", "expected several labels in one of the columns "
      "upos, lemma, found one in each"),
+    ("train numbers.jsonl", "numbers.jsonl: expected a column of labels, found the columns form "
+     "only; ner_tags: expected labels, found the number 1; name the numbers with --names O,B-PER"),
+    ("train numbers.jsonl --label ner_tags", "name the numbers with --names O,B-PER"),
+    ("train numbers.jsonl --names O,B-PER", "found the number 2; --names has 2 names"),
+    ("train null.jsonl", 'null.jsonl:9: expected a label in the column ner_tags, found "_"'),
+    ("train long.jsonl", "long.jsonl:9: ner_tags: expected 5 labels, one for each token, found 6"),
+    ("train first-long.jsonl", "first-long.jsonl:1: ner_tags: expected 5 labels, one for each"),
+    ("train one-number.jsonl", "one-number.jsonl:9: ner_tags: expected labels, found the number 3; "
+     "correct it"),
+    ("train text.jsonl", "text.jsonl:9: ner_tags: expected 5 labels, one for each token, found "
+     "'B-PER'"),
+    ("eval -m names.seqtag strings.jsonl", "or choose another column with --label ner_tags"),
+    ("eval -m names.seqtag numbers.jsonl", "name the numbers with --names O,B-PER"),
+    ("eval -m names.seqtag numbers.jsonl --label ner_tags", "numbers.jsonl:1: ner_tags: expected "
+     "labels, found the number 1; name the numbers with --names O,B-PER"),
 ]  # fmt: skip
 NOTED = [
     ("train one-tag.conllu --label upos,lemma", "the column upos is 'NOUN' everywhere: nothing to learn"),
@@ -73,8 +113,27 @@ def test_what_cannot_be_right_is_refused(line, message, folder, call, monkeypatc
 @pytest.mark.parametrize(("line", "message"), NOTED, ids=[line for line, _ in NOTED])
 def test_what_is_odd_is_noted(line, message, folder, call, monkeypatch):  # noqa: F811
     monkeypatch.chdir(folder)
-    if not (folder / "names.seqtag").exists():
-        call("train", "names.txt", "-o", "names.seqtag", "-q")
     done = call(*arguments(line))
     assert done.code == 0, done.err
     assert f"note: {message}" in done.err or not message
+
+
+def test_numbers_with_names_are_labels(folder, call, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    expected = seqtag.train("strings.jsonl").model.labels
+    assert seqtag.train("numbers.jsonl", names=NUMBERS.split(",")).model.labels == expected
+    by_column = {"ner_tags": NUMBERS.split(",")}
+    assert seqtag.train("numbers.jsonl", names=by_column).model.labels == expected
+    assert call("train", "numbers.jsonl", "--names", NUMBERS, "-o", "by.seqtag").code == 0
+    report = call("eval", "-m", "by.seqtag", "numbers.jsonl", "--names", NUMBERS)
+    assert report.out == call("eval", "-m", "by.seqtag", "strings.jsonl").out
+    kept = call("tag", "-m", "by.seqtag", "numbers.jsonl", "--keep", "--names", NUMBERS)
+    assert kept.out.decode() == FILES["strings.jsonl"]
+
+
+def test_sentences_without_labels_are_left_out(folder, call, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    done = call("train", "null.jsonl", "--unlabeled", "skip", "-o", "skip.seqtag")
+    assert "8 sentences, 40 words; jsonl: form, ner_tags" in done.notes[-1]
+    tagged = call("tag", "-m", "skip.seqtag", "null.jsonl", "--keep").out.decode()
+    assert tagged == lines(LABELS, LABELS)
