@@ -137,6 +137,15 @@ def test_what_is_no_model(folder, call, name, message):
     assert not (folder / "out").exists()
 
 
+def test_too_little_memory_is_no_bug(folder, call, monkeypatch):
+    def full(*_args, **_kwargs):
+        raise MemoryError
+
+    monkeypatch.setattr("seqtag.loading.load", full)
+    advice = "found too little memory; use smaller inputs, or free some memory"
+    check(call("info", "upos.seqtag"), 1, advice)
+
+
 def test_a_bug_is_called_one(folder, call, monkeypatch):
     def broken(*_args, **_kwargs):
         raise RuntimeError("it broke\nin two lines")
