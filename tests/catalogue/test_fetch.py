@@ -193,6 +193,12 @@ def test_without_a_digest_it_must_be_conllu(
     assert left_in(tmp_path / "cache") == []
 
 
+def test_the_blank_line_at_the_end_may_come_in_two_chunks(server):
+    words = b"1\tthey\n\n"
+    server.files[PATH] = b"# " + b"x" * ((1 << 16) - len(words) - 2) + b"\n" + words
+    assert fetch(UNPINNED).read_bytes() == server.files[PATH]
+
+
 @pytest.mark.parametrize("file", [PINNED, UNPINNED])
 def test_bytes_without_end_are_not_taken(server, tmp_path, monkeypatch, file):
     monkeypatch.setattr("seqtag.catalogue.fetch.MAX_BYTES", 1_000_000)
