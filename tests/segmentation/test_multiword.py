@@ -204,6 +204,19 @@ def test_many_sentences_at_once_are_split_as_each_alone():
     assert split_tokens(splitter) == {}
 
 
+@pytest.mark.parametrize(
+    ("column", "tokens"), [("after", ["so ab on", "so ab"]), ("before", ["on ab so", "ab so"])]
+)
+def test_neighbors_are_those_of_the_sentence(column, tokens):
+    with_on, alone = tokens
+    model = learned(
+        with_on.replace("ab", "ab=a+b"), alone, templates=f"form[0] + {column}[0] + char[0]"
+    )
+    in_order = [each.split() for each in ["on", alone, "on"]]
+    assert split_tokens(Splitter(model), *in_order) == {}
+    assert split(model, with_on) == with_on.replace("ab", "a+b")
+
+
 def test_what_is_known_is_forgotten_when_it_is_much(monkeypatch):
     splitter = Splitter(learned(*TURKISH))
     monkeypatch.setattr(multiword, "MOST_BYTES", 0)
