@@ -65,6 +65,13 @@ def test_the_given_labels_decide_and_the_others_follow_them():
     assert tagger.tag(["d", "x"])[1] == "X"
 
 
+def test_few_words_without_a_label_are_no_mistakes_among_chunk_labels():
+    data = corpus(
+        "in O, Oslo B-LOC, she O, met O, Mira B-PER, Falk I-PER; of O, her _, own O" + "; a O" * 9
+    )
+    assert model(data).labels == ("B-LOC", "B-PER", "I-PER", "O")
+
+
 @pytest.mark.parametrize("text", [PARTLY, PARTLY.replace("_", "?")])
 def test_files_are_read_alike_natively_and_not(text):
     mark = "?" if "?" in text else "_"
