@@ -217,6 +217,13 @@ def test_the_best_epoch_on_the_dev_set_is_kept(X):
     assert first.predict(X).tolist() == one.predict(X).tolist()
 
 
+@pytest.mark.parametrize("half", ["X_dev", "y_dev"])
+def test_half_of_a_dev_set_is_refused(half):
+    missing = "y" if half == "X_dev" else "X"
+    with pytest.raises(CorpusError, match=f"<X_dev>: expected {missing} as a list of sentences"):
+        SequencePerceptron().fit(DATA["words"], Y, **{half: Y})
+
+
 def test_the_seed_and_the_order_decide():
     X, y = DATA["dicts"], Y
 
