@@ -33,6 +33,8 @@ _UPOS = frozenset(
     "_ ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
 )
 PREFIXES = prefixes_of("iob2")
+MARKS = ",;|"
+"""Separators of columns besides tabs and blanks."""
 MANY_ROWS = 10  # rows; fewer could look like columns by chance
 SENTENCE_LINE = re.compile(r"EOS\b|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]|([-=*_])\1{2,}\s*$")
 _CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
@@ -69,7 +71,9 @@ class _Row(NamedTuple):
     cells: list[str]
 
 
-def sniff_rows(lines: Sequence[str], given: LayoutOptions) -> tuple[Layout, list[list[str]]]:
+def sniff_rows(
+    lines: Sequence[str], given: LayoutOptions, marks: str = MARKS
+) -> tuple[Layout, list[list[str]]]:
     """Return the layout of a column file, and the fields of all lines of words.
 
     Parameters
@@ -78,13 +82,15 @@ def sniff_rows(lines: Sequence[str], given: LayoutOptions) -> tuple[Layout, list
         Lines of the sample, blank ones among them.
     given
         What is known.
+    marks
+        Separators to look for besides tabs and blanks.
     """
     kinds = [_kind_of(line) for line in lines]
     known = [(line, kind) for line, kind in zip(lines, kinds, strict=True) if kind != "blank"]
     likely = [line for line, kind in known if not kind]
     if len(likely) < MANY_ROWS:  # of few lines, each counts
         likely = [line for line, kind in known if kind != "head"] or [line for line, _ in known]
-    separator, width = _separator(likely, given)
+    separator, width = _separator(likely, given, marks)
     ragged = _conll2012(lines, width) or _conll2009(likely, separator)
     width = len(ragged) or width
     every = [
@@ -190,9 +196,9 @@ def _usual(widths: Sequence[int]) -> int:
     return max(counts := Counter(widths), key=counts.__getitem__, default=1)
 
 
-def _separator(lines: Sequence[str], given: LayoutOptions) -> tuple[str, int]:
+def _separator(lines: Sequence[str], given: LayoutOptions, marks: str) -> tuple[str, int]:
     """Return the separator that explains the lines best, and the number of fields."""
-    separator = given.separator or _fitting(lines, given.columns) or _likely(lines)
+    separator = given.separator or _fitting(lines, given.columns) or _likely(lines, marks)
     if given.columns:
         return separator, len(given.columns)
     widths = [len(row_cells(line, separator)) for line in lines]
@@ -234,13 +240,13 @@ def _has_tabs(lines: Sequence[str]) -> bool:
     return 2 * sum(tabbed) > len(lines) - (True in tabbed[:1])
 
 
-def _likely(lines: Sequence[str]) -> str:
+def _likely(lines: Sequence[str], marks: str) -> str:
     if not lines:
         return " "
     if _has_tabs(lines):
         return "\t"
     blanks = _usual([len(row_cells(line, " ")) for line in lines])
-    for mark in ",;|":
+    for mark in marks:
         if not _most(sum(mark in line for line in lines), lines):
             continue
         widths = [len(row_cells(line, mark)) for line in lines]

@@ -53,11 +53,14 @@ class Learned(NamedTuple):
         The learned one.
     spelling
         How the file writes its labels.
+    mark
+        The separator of the columns if it is neither a tab nor a blank.
     """
 
     columns: tuple[str, ...]
     label: str
     spelling: Spelling
+    mark: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the record for a model."""
@@ -65,6 +68,8 @@ class Learned(NamedTuple):
         if not self.spelling.is_plain:
             spelling = {**asdict(self.spelling), "outside": list(self.spelling.outside)}
             record["spelling"] = spelling
+        if self.mark:
+            record["mark"] = self.mark
         return record
 
     @classmethod
@@ -73,7 +78,8 @@ class Learned(NamedTuple):
         spelling = dict(record.get("spelling", {}))
         if spelling:
             spelling["outside"] = tuple(spelling["outside"])
-        return cls(tuple(record["columns"]), record["label"], Spelling(**spelling))
+        columns, mark = tuple(record["columns"]), record.get("mark", "")
+        return cls(columns, record["label"], Spelling(**spelling), mark)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +210,8 @@ class Layout:
 
     def learned(self, label: str) -> Learned:
         """Return what a model that learns a column keeps."""
-        return Learned(self.columns, label, self.spelling(label))
+        mark = "" if self.separator in SEPARATORS else self.separator
+        return Learned(self.columns, label, self.spelling(label), mark)
 
     def describe(self, facts: Mapping[str, str] | None = None) -> str:
         r"""Return a short description, with facts about columns in parentheses.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from seqtag.corpus.layout import Names
     from seqtag.corpus.sentence import Sentence
     from seqtag.corpus.warnings import FormatWarnings
+
+_TABLE_NAME = re.compile(r"\.[ct]sv(\.\w+)?$", re.IGNORECASE)
 
 _log = logging.getLogger("seqtag")
 
@@ -215,10 +218,14 @@ class ReadOptions(LayoutOptions):
         Name of the format, or ``auto``.
     limits
         Input limits and strictness.
+    is_text
+        Whether a file is text if it may be (see `detect_format`), unless its name ends in
+        ``.csv`` or ``.tsv``.
     """
 
     format: str = AUTO
     limits: ReadLimits = LIMITS
+    is_text: bool = False
 
     @classmethod
     def taken_from(cls, options: dict[str, Any], **others: Any) -> Self:
@@ -288,7 +295,8 @@ class ReadOptions(LayoutOptions):
         if known is None and not given.of_rows:  # detect it
             head = stream.head()
             try:
-                found = detect_format(head, given)
+                is_text = self.is_text and not _TABLE_NAME.search(stream.name)
+                found = detect_format(head, given, is_text=is_text)
             except CorpusError as err:
                 stream.check_text(head)
                 raise CorpusError(err.message, source=stream.name, line=err.line) from err

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
-from seqtag.corpus.column_files import MANY_ROWS, PREFIXES, counted, sniff_rows
+from seqtag.corpus.column_files import MANY_ROWS, MARKS, PREFIXES, counted, sniff_rows
 from seqtag.corpus.foreign import refuse_foreign
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import TOKENS, columns_of, parsed, reasons_of
@@ -36,6 +36,7 @@ _TREE = re.compile(r"\(\s*(?:\(\s*[A-Z]|[A-Z][\w=|-]*\s+\(\s*[^\s()])")
 _LEAF = re.compile(r"\([A-Z$,.:#`'|=-]+ [^\s()]+\)")
 _COMMENT = re.compile(r"#(?:\s|$)|#\s*\w+\s*=")
 _ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?[\t ]")
+_SENTENCE_MARK = re.compile(r"<|\[SEP\]|-*EOS")  # which texts do not have, unlike rules of dashes
 _SENTENCE_ENDS = tuple("。！？｡．؟।။")
 _ATTACHED = re.compile(r".*\w[.!?…,:;]+")  # to a word, as in raw text only
 _ENDED = re.compile(r"\w\w[.!?…:։]+[\"'”’»)\]]*$")  # with the end of a sentence; no label ends so
@@ -56,15 +57,20 @@ class Sample(NamedTuple):
         Its lines that are not blank.
     given
         What is known of the layout.
+    is_text
+        Whether it is text if it may be: see `detect_format`.
     """
 
     head: bytes
     every: list[str]
     lines: list[str]
     given: LayoutOptions
+    is_text: bool
 
 
-def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
+def detect_format(
+    head: bytes, given: LayoutOptions | None = None, *, is_text: bool = False
+) -> Layout:
     r"""Detect the format of a file from its beginning, by the first of `GUESSES` that fits.
 
     Parameters
@@ -73,6 +79,9 @@ def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
         The first bytes (uncompressed); the last line may be cut.
     given
         What is known already.
+    is_text
+        Whether it is text if it may be. Then columns have tabs, or labels that recur; commas,
+        semicolons and bars separate none, and neither one line nor a list of words is a table.
 
     Returns
     -------
@@ -94,7 +103,7 @@ def detect_format(head: bytes, given: LayoutOptions | None = None) -> Layout:
     """
     every = complete_lines(head)
     lines = [line for line in every if line.strip(" \t")]
-    sample = Sample(head, every, lines, given or LayoutOptions())
+    sample = Sample(head, every, lines, given or LayoutOptions(), is_text)
     return next(found for guess in GUESSES if (found := guess(sample)) is not None)
 
 
@@ -267,7 +276,8 @@ def _columns(sample: Sample) -> Layout | None:
         If the evidence is not sufficient.
     """
     given = sample.given
-    layout, rows = sniff_rows(sample.every, given)
+    known_mark = given.like.mark if given.like else ""
+    layout, rows = sniff_rows(sample.every, given, known_mark if sample.is_text else MARKS)
     if layout.ragged or not rows:
         return layout if rows else replace(layout, evidence=DOCSTART)
     # Blank lines that split the text into pieces, one of them longer than a line. One piece of
@@ -284,8 +294,18 @@ def _columns(sample: Sample) -> Layout | None:
     is_known = is_known and (in_blocks or len(typical) >= MANY_ROWS)
     most = 2 * len(typical) >= len(rows)
     certain = layout.header or layout.sentences not in ("blank", layout.comment)
-    chunked = bool(typical) and detect_spelling(Counter(row[-1] for row in typical)) is not None
-    if (is_known and most) or any(line.startswith(DOCSTART) for line in sample.every):
+    last = Counter(row[-1] for row in typical)
+    chunked = detect_spelling(last) is not None
+    has_docstart = any(line.startswith(DOCSTART) for line in sample.every)
+    if sample.is_text and not has_docstart:
+        if len(rows) < 2 or (width == 1 and not (is_known and most)):
+            return None
+        recurs = chunked or 2 * len(last) <= len(typical)
+        is_known = is_known and (width == 1 or recurs or _mostly_labels(last))
+        certain = _SENTENCE_MARK.match(layout.sentences) is not None
+        if layout.separator == " " and not (recurs or is_known or certain):
+            return None
+    if (is_known and most) or has_docstart:
         found, possible = True, True
     elif not typical:
         found, possible = False, False
@@ -293,7 +313,7 @@ def _columns(sample: Sample) -> Layout | None:
         words_only = not _has_prose(typical)
         found, possible = most and width > 1 and (words_only or certain), words_only or most
     elif layout.separator != " ":
-        possible = chunked or _mostly_labels(Counter(row[-1] for row in typical))
+        possible = chunked or _mostly_labels(last)
         found = most and (certain or (in_blocks and possible))
         possible = possible or most
     elif width == 1:
@@ -306,7 +326,8 @@ def _columns(sample: Sample) -> Layout | None:
         if "form" in layout.columns:
             _refuse_no_words([row[layout.columns.index("form")] for row in typical])
         return layout
-    if not possible or (2 * ended > len(pieces) and "\t" not in layout.separator and width > 1):
+    is_prose = 2 * ended > len(pieces) and "\t" not in layout.separator and width > 1
+    if not possible or sample.is_text or is_prose:
         return None
     msg = (
         f"expected a recognizable format, found {counted(len(rows), 'line')} of "
@@ -401,7 +422,10 @@ def _text(sample: Sample) -> Layout:
     """Return raw text for all else: ``The dog barks. It is old.``; ``tokens`` is asked for."""
     lines = sample.lines
     words = _span([line.split() for line in lines])
-    return _fixed("text", f"{counted(len(lines), 'line')} of {counted(words, 'word')}")
+    evidence = f"{counted(len(lines), 'line')} of {counted(words, 'word')}"
+    if words == "1" and len(lines) > 1:
+        evidence += '; if they are the words of sentences, use format="columns"'
+    return _fixed("text", evidence)
 
 
 GUESSES: tuple[Callable[[Sample], Layout | None], ...] = (

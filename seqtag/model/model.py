@@ -429,7 +429,8 @@ def _is_layout(value: Any) -> bool:
         return False
     spelling = value.get("spelling", {})
     return (
-        value.keys() <= {"columns", "label", "spelling"}
+        value.keys() <= {"columns", "label", "spelling", "mark"}
+        and isinstance(value.get("mark", ""), str)
         and _are_names(value["columns"])
         and isinstance(value["label"], str)
         and isinstance(spelling, dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -529,8 +530,9 @@ class Chain:
         return [tagger for tagger in self.taggers if not tagger.hidden]
 
     def reading(self, options: Reading) -> Reading:
-        """Return options for reading, with what the models know of files as they learned from."""
-        return options.after(each.model.training for each in self.shown)
+        """Return options for reading texts, and files as those that the models learned from."""
+        known = options.after(each.model.training for each in self.shown)
+        return replace(known, is_text=True)
 
     @property
     def cuts(self) -> bool:

@@ -8,6 +8,7 @@ import shlex
 
 import pytest
 
+import seqtag
 from tests.command_line import call, run
 
 COMMANDS = {
@@ -105,3 +106,28 @@ def test_two_models_of_a_column_without_chunks_are_refused(call):
     done = call("tag", "-m", "en", "-m", "en", "--only", "upos")
     assert done.code == 2
     assert "expected models of different columns, found 2 for upos" in done.err
+
+
+def test_commas_are_text_unless_the_file_is_called_so(tmp_path):
+    text = b"Mira,B-PER\nsleeps,O\n\nTavo,B-PER\nsits,O\n"
+    for name in ("notes.txt", "table.csv"):
+        (tmp_path / name).write_bytes(text)
+    done = run("tag", "--only", "upos", "--to", "tokens", "table.csv", cwd=tmp_path)
+    assert done.out == b"Mira sleeps\nTavo sits\n"
+    assert "read as columns form ner" in done.notes[0]
+    done = run("tag", "--only", "upos", "--to", "tokens", "notes.txt", cwd=tmp_path)
+    assert done.out.startswith(b"Mira , B")
+
+
+def test_lists_of_words_are_texts_and_a_note_says_how_they_become_sentences():
+    words = b"Dogs\nbark\n.\n"
+    done = run("tag", "--only", "upos", "--to", "tokens", stdin=words)
+    assert done.out == words
+    assert "if they are the words of sentences, use --format columns)" in done.notes[0]
+    done = run("tag", "--only", "upos", "--to", "tokens", "--format", "columns", stdin=words)
+    assert done.out == b"Dogs bark .\n"
+
+
+@pytest.mark.parametrize("text", ["The DT B-NP\ndog NN I-NP\n", "dog,NN\ncat,NN\n"])
+def test_a_text_in_python_is_never_a_table(text):
+    assert len(seqtag.load("en")(text).words) > 5

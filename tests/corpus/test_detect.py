@@ -11,8 +11,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from seqtag.corpus import FORMATS, read
+from seqtag.corpus.layout import LayoutOptions, Learned
 from seqtag.corpus.sniff import detect_format
 from seqtag.errors import CorpusError
+from seqtag.labels.spelling import Spelling
 
 WORDS = ["the", "Dog", "barks", ".", "#", "(", "1", "U.S.", "naïve", "我"]
 TAGS = ["DT", "NN", "VBZ", ".", "PRP$", "-LRB-", "ADJA:Pos"]
@@ -292,3 +294,41 @@ def test_columns_that_only_carriage_returns_end():
         read(io.BytesIO(rows.replace("\n", "\r").encode()))
     text = b"Ada ran home.\rThen she sat down, and slept.\r"
     assert detect_format(text).format == "text"
+
+
+TEXTS = [
+    "Hello, world\n",
+    "Dear Ms Falk,\n",
+    "a; b\n",
+    "New York, NY\nParis, France\n",
+    "Oslo; NO\nRome; IT\n\nBern; CH\nParis; FR\n",
+    "| name | role |\n|------|------|\n| Mira | editor |\n| Tavo | editor |\n",
+    "word,tag\nMira,N\nsleeps,V\n",
+    "dog\tNN\n",
+    "1\tGood morning to all of you\n2\tMira Falk is here today\n",
+    "Paris FR\nRome IT\nBonn DE\n",
+    "1 egg\n2 apples\n1 pear\n2 nuts\n",
+    "Mira Falk\n-----\nTavo Odden\n-----\nLunet Rask\n",
+    "Mira\nTavo\nLunet\n",
+    "milk\neggs\n\nsoap\npaper\nbags\n",
+]
+TABLES = [
+    ("Mira\tOslo\nTavo\tRome\n", ("form", "label"), ""),
+    ("The DT B-NP\ndog NN I-NP\nbarks VBZ B-VP\n\n", ("form", "pos", "chunk"), ""),
+    ("the at\ndog nn\n. .\n\n" * 4, ("form", "label"), ""),
+    ("-DOCSTART-\n\nMira\nsleeps\n\n", ("form",), ""),
+    ("Mira,B-PER\nsleeps,O\n\nTavo,B-PER\nsits,O\n", ("form", "ner"), ","),
+    ("Mira\nsleeps\n\nTavo\nsits\n", ("form",), ","),
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_to_tag_is_no_table_without_tabs_or_labels_that_recur(text):
+    assert detect_format(text.encode(), is_text=True).format == "text"
+
+
+@pytest.mark.parametrize(("text", "columns", "mark"), TABLES)
+def test_tables_to_tag_have_tabs_or_labels_or_are_as_the_model_was_trained(text, columns, mark):
+    like = Learned(("form", "ner"), "ner", Spelling(), mark) if mark else None
+    layout = detect_format(text.encode(), LayoutOptions(like=like), is_text=True)
+    assert (layout.format, layout.columns) == ("columns", columns)
