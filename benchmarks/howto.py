@@ -4,7 +4,7 @@ Usage: python -m benchmarks.howto --corpora FOLDER [TABLE ...]
        python -m benchmarks.howto --pages
 
 Measures the tables on dev parts and adds them to docs/benchmarks/howto.json. --pages writes the
-pages from that file and from docs/benchmarks/options.json.
+pages from that file.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ MEASURED: dict[str, Callable[[Path], Any]] = {
 }
 
 
-def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
+def tables(found: Found) -> dict[str, tuple[str, str]]:
     """Return the tables by name: the page of each, and its text."""
     percent = "{:.2f}".format
     dropped = {task: [*map(percent, pair)] for task, pair in found["dropout"].items()}
@@ -138,22 +138,6 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
         [
             [NAMES[task], *map(percent, pair), *dropped.get(task, ("", ""))]
             for task, pair in found["tag_dictionary"].items()
-        ],
-    )
-    stored = {
-        f"{NAMES[task]}: {shown}": (options[task]["default"]["score"], options[task][name]["score"])
-        for task, shown, name in _WITH_TABLES
-    }
-    lexicon = found["lexicon"]
-    words = table(
-        ["", "without the table", "with the table"],
-        [[name, *map(percent, pair)] for name, pair in stored.items()]
-        + [
-            [
-                "English EWT, UPOS (dev): lexicon",
-                percent(lexicon["default"]),
-                percent(lexicon["lexicon"]),
-            ]
         ],
     )
     names = {
@@ -167,22 +151,8 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
     )
     return {
         "settings": ("settings.md", settings),
-        "word tables": ("word-lists.md", words),
         "partial annotation": ("partial-annotation.md", gaps),
     }
-
-
-_WITH_TABLES = [
-    ("EWT UPOS", "classes", "--table CLASSES"),
-    (
-        "EWT UPOS",
-        "classes, `--dropout 0.1 --min-count 1`",
-        "--table CLASSES --dropout 0.1 --min-count 1",
-    ),
-    ("EWT XPOS", "classes", "--table CLASSES"),
-    ("CoNLL-2000 chunks, F1", "classes", "--table CLASSES"),
-    ("WNUT-17 names, F1", "classes", "--table CLASSES"),
-]
 
 
 def main() -> None:
@@ -194,8 +164,7 @@ def main() -> None:
     given = parser.parse_args()
     found = json.loads(STORE.read_text("utf-8")) if STORE.exists() else {}
     if given.pages:
-        options = json.loads(STORE.with_name("options.json").read_text("utf-8"))["found"]
-        for name, (page, text) in tables(found, options).items():
+        for name, (page, text) in tables(found).items():
             summary.put(HOW_TO / page, name, "howto", text)
         return
     if not given.corpora:
