@@ -226,7 +226,7 @@ layout_options = combined(
         "--sentences",
         metavar="blank|restart|punctuation|COLUMN|MARK",
         help="End of a sentence: a blank line, a restart of the ids, punctuation, a change in a "
-        "column, or a line such as EOS.",
+        "column, a line such as EOS, or a label such as SENT.",
         shown="detected",
     ),
     in_input(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ from seqtag.corpus.lines import (
     is_empty,
     split_row,
 )
+from seqtag.errors import CorpusError
 from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
 from seqtag.labels.spelling import Spelling, detect_spelling, odd_labels, remedy, unknown_spelling
 
@@ -138,6 +140,8 @@ def sniff_rows(
         names = tuple(str(names.index("id") + 1) if name == "id" else name for name in names)
     spellings = _spellings(names, spelled, given)
     misfits += _odd(names, rows, spelled, given)
+    given = replace(given, sentences=_ending(given.sentences, names, columns, every))
+    misfits += _unused(given, names, columns, every)
     layout = Layout(
         "columns",
         names,
@@ -387,7 +391,9 @@ def column_name(title: str) -> str:
 
 def _spelled(column: Sequence[str], given: LayoutOptions) -> Spelling | None:
     counts = Counter(cell or "_" for cell in column)
-    return detect_spelling(counts, (given.outside,) if given.outside else ())
+    return detect_spelling(
+        counts, (given.outside,) if given.outside and given.outside in counts else ()
+    )
 
 
 def _kind(column: Sequence[str], spelled: Spelling | None) -> str:
@@ -537,9 +543,14 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None])
     if len(free) == 2 and not kinds[free[0]] and {*columns[free[1]]} <= PREFIXES:
         names[free[0]], names[free[1]] = "pos", "chunk"
     elif len(free) == 2 and not any(kinds[i] for i in free):  # as of TreeTagger
-        pairs = zip(columns[names.index("form")], columns[free[1]], strict=True)
+        words = zip(columns[names.index("form")], columns[free[1]], strict=True)
+        pairs = [(form, lemma) for form, lemma in words if lemma != "<unknown>"]
         alike = sum(form.casefold() == lemma.casefold() for form, lemma in pairs)
-        if _most(2 * alike, columns[0]) and len({*columns[free[0]]}) < len({*columns[free[1]]}):
+        if (
+            pairs
+            and _most(2 * alike, pairs)
+            and len({*columns[free[0]]}) < len({*columns[free[1]]})
+        ):
             names[free[0]], names[free[1]] = "pos", "lemma"
     return tuple(name or str(i) for i, name in enumerate(names, 1))
 
@@ -585,10 +596,51 @@ def _label_names(kinds: Sequence[str]) -> list[str]:
 # ---- sentences, spellings
 
 
+def _ending(
+    given: str | None, names: Sequence[str], columns: Sequence[Sequence[str]], rows: Sequence[_Row]
+) -> str | None:
+    """Return what is given as end of a sentence; a label such as SENT of TreeTagger as pos=SENT."""
+    if given == "restart" and "id" not in names:
+        msg = (
+            f"expected a column of ids for the end of sentences, restart, found {', '.join(names)};"
+            " name it id with --columns"
+        )
+        raise CorpusError(msg)
+    if given in (None, "blank", *names) or any(row.cells[:1] == [given] for row in rows):
+        return given
+    labels = zip(names, columns, strict=True)
+    found = (f"{name}={given}" for name, column in labels if name != "form" and given in column)
+    return next(found, given)
+
+
+def _unused(
+    given: LayoutOptions,
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    rows: Sequence[_Row],
+) -> list[Misfit]:
+    """Return what to note about options that match nothing; `given` has the end of sentences."""
+    comment, end, outside = given.comment or "none", given.sentences or "blank", given.outside
+    found = []
+    if comment != "none" and not any(row.line.startswith(comment) for row in rows):
+        found.append(f"--comment {comment!r}")
+    known = ("blank", "restart", "punctuation", comment, *names)
+    tag = re.compile(rf"</?{re.escape(end.strip('<>'))}" if end[0] == "<" else "(?!)")
+    if end.partition("=")[0] not in known and not any(
+        end in (row.line.strip(), *row.cells[:1]) or tag.match(row.line) for row in rows
+    ):
+        found.append(f"--sentences {end!r}")
+    if outside and not any(outside in column for column in columns):
+        found.append(f"--outside {outside!r}")
+    return [Misfit(0, 1, f"{each} never occurs in the sample") for each in found]
+
+
 def _sentence_ends(
     names: Sequence[str], columns: Sequence[Sequence[str]], rows: Sequence[_Row], comment: str
 ) -> str:
     """Return what ends a sentence: what is there where no blank lines are."""
+    if any(row.kind == "" and after.line.startswith(DOCSTART) for row, after in pairwise(rows)):
+        return DOCSTART
     if _blocks(rows) > 1:
         return "blank"
     if "sentence" in names:

@@ -27,7 +27,7 @@ class Misfit:
     Attributes
     ----------
     line
-        The first line where it occurs, from 1.
+        The first line where it occurs, from 1; 0 if it occurs nowhere.
     count
         How often it occurs in the sample.
     text
@@ -150,7 +150,8 @@ class Layout:
         Whether the first line names the columns.
     sentences : str
         End of a sentence: ``blank`` lines, ``restart`` of the ids, ``punctuation``, the name of a
-        column whose value changes, a line such as ``EOS``, or the mark of comments.
+        column whose value changes, a column and the label that ends a sentence, such as
+        ``pos=SENT``, a line such as ``EOS``, or the mark of comments.
     spellings : tuple of pairs of str and Spelling
         Name and spelling of the columns of chunk labels that do not write ``B-PER`` and ``O``.
     scheme : str or None

@@ -335,7 +335,8 @@ class ReadOptions(LayoutOptions):
                 found, _ = sniff_rows(lines, replace(given, columns=names))
         for misfit in filter(attrgetter("is_noted"), found.misfits):
             times = f" ({misfit.count} times in the sample)" if misfit.count > 1 else ""
-            _log.warning("%s:%d: %s%s", stream.name, misfit.line, misfit.text, times)
+            place = f"{stream.name}:{misfit.line}" if misfit.line else stream.name
+            _log.warning("%s: %s%s", place, misfit.text, times)
         if "form" not in found.columns or len(set(found.columns)) < len(found.columns):
             is_plus = found.format == "conllu-plus"
             msg = (

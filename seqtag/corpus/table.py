@@ -472,7 +472,8 @@ class ColumnReader:
         has_rows = bool(self._spans) or self._error is not None
         is_blank = not line.strip(SPACE) or is_empty(line, layout.separator)
         if is_blank or self._is_mark(line):
-            closes = is_blank or line.startswith("</") or self._line_mark[:1] not in "<#;/%"
+            opens = line.startswith(DOCSTART) or self._line_mark[:1] in [*"<#;/%"]
+            closes = is_blank or line.startswith("</") or not opens
             if has_rows and not closes:
                 yield from self._end()
             self._keep(text)
@@ -509,7 +510,8 @@ class ColumnReader:
     def _line_mark(self) -> str:
         """The line, or the beginning of lines, that marks sentences; empty if there is none."""
         mark = self.layout.sentences
-        is_line = mark not in ("blank", "restart", "punctuation", *self.columns)
+        names = ("blank", "restart", "punctuation", *self.columns)
+        is_line = mark.partition("=")[0] not in names
         return mark if is_line else ""
 
     def _is_mark(self, line: str) -> bool:
@@ -551,6 +553,9 @@ class ColumnReader:
             self._ended = form in ENDS or (self._ended and not begins)
         elif mark in self.columns and (value := values[self.columns.index(mark)]):
             begins, self._last = value != self._last, value
+        elif (column := mark.partition("=")[0]) in self.columns:  # the label that ends a sentence
+            begins = self._ended
+            self._ended = values[self.columns.index(column)] == mark.partition("=")[2]
         return begins
 
 

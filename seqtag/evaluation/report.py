@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import compress, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -383,8 +383,9 @@ def evaluate(
     Returns
     -------
     Report
-        Without sentences all figures are zero. A gold label that the model never saw counts as an
-        error; a predicted label that is not a chunk label counts as outside, and as invalid.
+        Without sentences all figures are zero. A gold lemma ``_`` is not scored. A gold label that
+        the model never saw counts as an error; a predicted label that is not a chunk label counts
+        as outside, and as invalid.
 
     Raises
     ------
@@ -411,6 +412,10 @@ def evaluate(
     kept = Samples() if samples else None
 
     for sentences, expected, guessed, forms in _aligned(gold, predicted, words):
+        if task == "lemma" and "_" in expected:
+            known_lemma = [label != "_" for label in expected]
+            expected, guessed = ([*compress(each, known_lemma)] for each in (expected, guessed))
+            forms = None if forms is None else [*compress(forms, known_lemma)]
         confusion.update(zip(expected, guessed, strict=True))
         right = [a == b for a, b in zip(expected, guessed, strict=True)]
         counts = {"accuracy": Counts(sum(right), len(right), len(right))}

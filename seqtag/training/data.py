@@ -365,6 +365,7 @@ class Corpus(NamedTuple):
         facts = layout.learned(label.columns[0]).to_json() if layout and of_rows else None
         is_flat = layout is not None and layout.scheme == "none"
         data = TrainingData(named, both, lengths, None, mark, facts, is_flat, lacks)
+        self._note_blanks(label, both)
         if not is_flat:
             self._check_chunks(data, label)
         if mark is None:
@@ -400,6 +401,8 @@ class Corpus(NamedTuple):
         for name, column in found.items():
             if lacks_outside(name, column.types):
                 found[name] = self._with_outside(name, column)
+        for name in (name for name in names if name != "form"):
+            self._note_blanks(LabelColumn(name), found[name])
         for name in labels:
             check_labels(found[name].types, LabelColumn(name), self.name)
         return found, lengths
@@ -450,6 +453,22 @@ class Corpus(NamedTuple):
         """Return a column with ``O`` for words without a label, and log it."""
         note_outside(name, self.name)
         return Column.of_types([OUTSIDE if v == "_" else v for v in column.types], column.ids)
+
+    def _note_blanks(self, column: LabelColumn, labels: Column) -> None:
+        """Warn about labels with blanks around, which are other labels than those without."""
+        for label in labels.types:
+            if label != label.strip() in labels.types:
+                source, line, _ = self._find(column, label)
+                number = labels.types.index(label)
+                place = f"{source}:{line}: " if line else ""
+                _log.warning(
+                    "%sthe label %r in the column %s (%s) is another than %r; remove the blank",
+                    place,
+                    label,
+                    column,
+                    counted(f"{np.count_nonzero(labels.ids == number):,}", "word"),
+                    label.strip(),
+                )
 
     def _check_chunks(self, data: TrainingData, label: LabelColumn) -> None:
         """Refuse labels of another kind in a column of chunk labels, and note long sentences."""

@@ -49,6 +49,15 @@ FILES |= {
     "numbers.jsonl": lines().replace('"B-PER"', "1").replace('"I-PER"', "2").replace('"O"', "0")
     .replace('"B-LOC"', "3"),
 }  # fmt: skip
+FILES |= {
+    "tree.txt": 6 * "Mira\tNNP\tMira\nvisited\tVBD\tvisit\nNorvale\tNNP\tNorvale\n.\tSENT\t.\n",
+    "unknown.txt": 6 * "Mira\tNNP\t<unknown>\nsaw\tVBD\tsee\nit\tPRP\tit\nred\tJJ\tred\nran\tVBD\trun\n",
+    "borders.txt": "-DOCSTART- O\n".join(["", *5 * [2 * NAMES.replace("\n\n", "\n")]]),
+    "blank.conllu": conllu(("Dogs", "dog", "NOUN"), ("bark", "bark", "VERB "))
+    + 2 * conllu(("Dogs", "dog", "NOUN "), ("bark", "bark", "VERB"), ("Cats", "cat", "NOUN")),
+    "lemmas.conllu": conllu(("Dogs", "_", "NOUN"), ("bark", "bark", "VERB")),
+    "other-lemmas.conllu": conllu(("Dogs", "dog", "NOUN"), ("bark", "barks", "VERB")),
+}  # fmt: skip
 NUMBERS = "O,B-PER,I-PER,B-LOC"
 
 
@@ -81,6 +90,8 @@ REFUSED = [  # the command; what is said
      "correct it"),
     ("train text.jsonl", "text.jsonl:9: ner_tags: expected 5 labels, one for each token, found "
      "'B-PER'"),
+    ("info tree.txt --sentences restart", "expected a column of ids for the end of sentences, "
+     "restart, found form, pos, lemma; name it id with --columns"),
     ("eval -m names.seqtag strings.jsonl", "or choose another column with --label ner_tags"),
     ("eval -m names.seqtag numbers.jsonl", "name the numbers with --names O,B-PER"),
     ("eval -m names.seqtag numbers.jsonl --label ner_tags", "numbers.jsonl:1: ner_tags: expected "
@@ -93,6 +104,16 @@ NOTED = [
     ("eval -m names.seqtag only-o.txt", "the gold column ner has no chunk"),
     ("eval one-tag.conllu one-tag.conllu --label upos", "every gold label in the column upos is "
      "'NOUN', so that the score says nothing; was the layer exported?"),
+    ("train tree.txt --sentences EOSS", "tree.txt: --sentences 'EOSS' never occurs in the sample"),
+    ("train tree.txt --sentences lema", "tree.txt: --sentences 'lema' never occurs in the sample"),
+    ("train tree.txt --sentences <s>", "tree.txt: --sentences '<s>' never occurs in the sample"),
+    ("train names.txt --comment @@", "names.txt: --comment '@@' never occurs in the sample"),
+    ("eval -m names.seqtag names.txt --outside XX", "names.txt: --outside 'XX' never occurs in"),
+    ("train names.txt --unlabeled learn-around=XX", "no word has the label 'XX'"),
+    ("train blank.conllu", "blank.conllu:2: the label 'VERB ' in the column upos (1 word) is another "
+     "than 'VERB'; remove the blank"),
+    ("train blank.conllu --label upos,lemma", "blank.conllu:4: the label 'NOUN ' in the column upos "
+     "(2 words) is another"),
 ]  # fmt: skip
 
 
@@ -137,3 +158,42 @@ def test_sentences_without_labels_are_left_out(folder, call, monkeypatch):  # no
     assert "8 sentences, 40 words; jsonl: form, ner_tags" in done.notes[-1]
     tagged = call("tag", "-m", "skip.seqtag", "null.jsonl", "--keep").out.decode()
     assert tagged == lines(LABELS, LABELS)
+
+
+def test_options_that_match_are_not_noted(folder, call, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    text = f"# Norvale\n{FILES['tree.txt']}".replace("Mira\t", "<s>\nMira\t").replace("SENT", "EOS")
+    (folder / "marks.txt").write_text(text)
+    for options in ("--sentences EOS --comment #", "--sentences <s>", "--sentences pos"):
+        assert "never occurs" not in call("info", "marks.txt", *options.split()).err
+    assert "never" not in call("info", "names.txt", "--outside", "O", "--comment", "none").err
+
+
+def test_a_tag_ends_sentences(folder):
+    tree = seqtag.read(folder / "tree.txt", sentences="SENT")
+    assert tree.layout.describe().endswith("form, pos, lemma; sentences by pos=SENT")
+    assert [sentence.words for sentence in tree] == 6 * [["Mira", "visited", "Norvale", "."]]
+    again = seqtag.read(folder / "tree.txt", sentences="pos=SENT")
+    assert "".join(sentence.raw for sentence in again) == FILES["tree.txt"]
+
+
+def test_unknown_lemmas_do_not_hide_the_tags(folder):
+    assert seqtag.sniff(folder / "unknown.txt").columns == ("form", "pos", "lemma")
+
+
+def test_a_border_of_documents_needs_no_blank_line(folder, call, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    text = FILES["borders.txt"]
+    sentences = [*seqtag.read("borders.txt")]
+    assert "".join(sentence.raw for sentence in sentences) == text
+    assert [len(sentence) for sentence in sentences] == 5 * [10]
+    assert sentences[1].raw.startswith("-DOCSTART- O\nMira")
+    assert call("tag", "-m", "names.seqtag", "borders.txt").out.decode() == text
+    assert b"by:document|units:5" in call("cv", "borders.txt", "--folds", "5").out
+
+
+def test_lemmas_that_are_not_annotated_are_not_scored(folder, call, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    done = call("eval", "lemmas.conllu", "other-lemmas.conllu", "--label", "lemma", "--json")
+    report = json.loads(done.out)
+    assert (report["tokens"], report["accuracy"]) == (1, 0)
