@@ -41,6 +41,7 @@ MANY_ROWS = 10  # rows; fewer could look like columns by chance
 SENTENCE_LINE = re.compile(r"EOS\b|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]|([-=*_])\1{2,}\s*$")
 _CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
 COMMENT_MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
+_MOST_TYPES = 50  # of chunks without prefixes, in a column that others follow
 _PADDED = re.compile("(?:^|\t)[ \u00a0]+[^\t \u00a0]|[^\t \u00a0][ \u00a0]+(?:\t|$)")
 _SPECIAL = frozenset(["", *"#;/%<!@*E-[=_s \t"])  # first characters of lines that may be no rows
 _FRACTION = re.compile(r"[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?")
@@ -138,7 +139,7 @@ def sniff_rows(
     )
     if "id" in names and all(map(NO_WORD.fullmatch, columns[names.index("id")])):
         names = tuple(str(names.index("id") + 1) if name == "id" else name for name in names)
-    spellings = _spellings(names, spelled, given)
+    spellings = _spellings(names, columns, spelled, given)
     misfits += _odd(names, rows, spelled, given)
     given = replace(given, sentences=_ending(given.sentences, names, columns, every))
     misfits += _unused(given, names, columns, every)
@@ -158,6 +159,17 @@ def sniff_rows(
         tuple(misfits),
     )
     return layout, fields
+
+
+def name_tags(
+    tags: Sequence[Sequence[str]], given: LayoutOptions
+) -> tuple[tuple[str, ...], tuple[tuple[str, Spelling], ...]]:
+    """Return names and spellings of the columns of a file of words and tags, given the tags."""
+    spelled = [_spelled(column, given) for column in tags]
+    first, *others = _label_names([_kind(*each) for each in zip(tags, spelled, strict=True)])
+    names = ["form", "pos" if first in ("", "label") else first, *others]
+    names = [name or str(i) for i, name in enumerate(names, 1)]
+    return tuple(names), _spellings(names, [(), *tags], [None, *spelled], given)
 
 
 def counted(count: object, noun: str) -> str:
@@ -654,7 +666,10 @@ def _sentence_ends(
 
 
 def _spellings(
-    names: Sequence[str], spelled: Sequence[Spelling | None], given: LayoutOptions
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    spelled: Sequence[Spelling | None],
+    given: LayoutOptions,
 ) -> tuple[tuple[str, Spelling], ...]:
     """Return the spellings of the label columns that do not write ``B-PER`` and ``O``."""
     if given.scheme == "none":
@@ -665,7 +680,7 @@ def _spellings(
         if each is not None
         and name not in _NO_LABELS
         and not each.is_plain
-        and (given.outside or i == len(names) - 1 or each.place != "type")
+        and (given.outside or i == len(names) - 1 or each.place != "type" or _are_types(columns[i]))
         and not (name.isdecimal() and each.place == "type")
     }
     like = given.like
@@ -674,6 +689,15 @@ def _spellings(
         if known.get(like.label) is None:  # no evidence in the file: as the model was trained
             found[like.label] = like.spelling
     return tuple(found.items())
+
+
+def _are_types(column: Sequence[str]) -> bool:
+    """Return whether half of the labels or more are ``O``, and few others recur.
+
+    As ``O`` is a part of speech in some tag sets, this is the evidence where others follow.
+    """
+    types = Counter(label for label in column if label != OUTSIDE)
+    return 2 * types.total() <= len(column) and len(types) < min(types.total(), _MOST_TYPES)
 
 
 def _odd(

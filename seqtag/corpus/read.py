@@ -18,7 +18,7 @@ from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.json_lines import read_jsonl
 from seqtag.corpus.layout import Layout, LayoutOptions, Learned
 from seqtag.corpus.shapes import in_memory, is_file
-from seqtag.corpus.sniff import complete_lines, detect_format, json_layout
+from seqtag.corpus.sniff import complete_lines, detect_format, json_layout, layout_of_tagged
 from seqtag.corpus.stream import (
     HEAD,
     LIMITS,
@@ -83,8 +83,8 @@ class SentenceStream:
                 yield from self.parse(self._table_blocks())
                 return
             read = cast("Reader", self._format.read)
-            if self.layout.separator:  # between word and tag
-                read = partial(read_tagged, joint=self.layout.separator)
+            if self.format == "tagged":
+                read = partial(read_tagged, layout=self.layout)
             if self.format == "jsonl":
                 read = partial(read_jsonl, columns=self.columns, names=self._names)
             yield from self._checked(read(self.file, self.source))
@@ -321,6 +321,8 @@ class ReadOptions(LayoutOptions):
             found = Layout("conllu-plus", plus, "\t", comment="" if "id" in plus else "#")
         elif self.format == "jsonl":
             return json_layout(complete_lines(stream.head()), given)
+        elif self.format == "tagged":
+            return layout_of_tagged(complete_lines(stream.head()), given)
         elif known is not None and known.rows is None:
             return Layout(self.format, known.fixed or ())
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from operator import itemgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from seqtag.caching import BoundedCache
@@ -16,6 +17,8 @@ from seqtag.errors import CorpusError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from seqtag.labels.spelling import Spelling
 
 Span = tuple[int, int]
 
@@ -173,7 +176,7 @@ def bad_value(values: Sequence[str], forbidden: str) -> int | None:
 class SpanSentence(Sentence):
     """Sentence whose fields are spans of `raw`: raw text, word/TAG, treebanks."""
 
-    __slots__ = ("_at", "_editable", "_values")
+    __slots__ = ("_at", "_editable", "_spellings", "_values")
 
     def __init__(
         self,
@@ -183,12 +186,14 @@ class SpanSentence(Sentence):
         values: dict[str, list[str]],
         at: list[int],
         editable: dict[str, list[Span]],
+        spellings: Mapping[str, Spelling] = MappingProxyType({}),
     ):
         self.raw, self.source, self.line = raw, source, line
         self.columns = tuple(values)
         self._values = values
         self._at = at  # where each word starts in raw
         self._editable = editable  # column -> spans of its values in raw
+        self._spellings = spellings  # column -> how its labels are written
 
     def __len__(self) -> int:
         return len(self._at)
@@ -211,6 +216,8 @@ class SpanSentence(Sentence):
                 )
                 raise CorpusError(msg, source=self.source, line=self.line)
             self._check(name, new, " \t\r\n/()[]")
+            if name in self._spellings:
+                new = self._spellings[name].write(new)
             edits.extend(zip(self._editable[name], new, strict=True))
         return edited(self.raw, edits)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus import conllu
-from seqtag.corpus.column_files import MANY_ROWS, MARKS, PREFIXES, counted, sniff_rows
+from seqtag.corpus.column_files import MANY_ROWS, MARKS, PREFIXES, counted, name_tags, sniff_rows
 from seqtag.corpus.foreign import refuse_foreign
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import TOKENS, columns_of, parsed, reasons_of
@@ -216,26 +216,60 @@ def _tagged(sample: Sample) -> Layout | None:
     of base noun phrases, else ``tagged``.
     """
     lines = sample.lines
-    joint = max("/_|", key=lambda char: sum(char in line for line in lines))  # in ties a slash
+    joint = _joint_of(lines)
     if 4 * sum(joint in line for line in lines) < len(lines):
         return None  # as in most files
     items = [item for line in lines for item in re.findall(r"[^ \t]+", line)]
     words = [item for item in items if item.strip("=") and item not in ("[", "]")]
     tagged = sum(_TAGGED[joint].fullmatch(word) is not None for word in words)
-    if 2 * tagged <= len(words) or (len(items) == len(lines) > 2):  # one on a line: columns
+    if len(items) == len(lines) > 2:  # one on a line: columns
         return None
-    several = [word for word in words if word.count(joint) == 2 and all(word.split(joint))]
-    if len(words) >= MANY_ROWS and 10 * len(several) >= 9 * len(words):  # as in spaCy's format iob
-        msg = (
-            f"expected items of a word and a tag, found several tags in most, such as "
-            f"{several[0]!r:.60}; write one word a line, for example with sed 's/$/\\n/' FILE | "
-            f"tr ' {joint}' '\\n\\t', or name it with --format"
-        )
-        raise CorpusError(msg)
+    layout = _layout_of_items(words, joint, sample.given)
+    if 2 * tagged <= len(words):
+        rows = [word.rsplit(joint, len(layout.columns) - 1) for word in words]
+        rows = [row for row in rows if len(row) == len(layout.columns) and all(row)]
+        tagged = len(rows)
+        if not _have_tags(rows) or len(words) < MANY_ROWS or 20 * tagged < 19 * len(words):
+            return None
+    elif joint == "/" and len(words) < len(items):
+        layout = _fixed("pos", "")
     evidence = f"word{joint}TAG in {tagged} of {counted(len(words), 'item')}"
-    if joint == "/":
-        return _fixed("pos" if len(words) < len(items) else "tagged", evidence)
-    return replace(_fixed("tagged", evidence), separator=joint)
+    return replace(layout, evidence=evidence)
+
+
+def _joint_of(lines: Sequence[str]) -> str:
+    """Return the character that joins words and tags in most lines; in ties a slash."""
+    return max("/_|", key=lambda char: sum(char in line for line in lines))
+
+
+def _have_tags(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether words have tags, which are few and recur: ``我们/r 走/v``.
+
+    Numbers, as in fractions and dates, are no tags; in ``and/or``, tags are not fewer than words.
+    """
+    words, tags = {row[0] for row in rows}, {row[1] for row in rows}
+    numbers = sum(row[1][0].isdecimal() for row in rows)
+    return 2 * len(tags) <= len(rows) and len(tags) < len(words) and 20 * numbers <= len(rows)
+
+
+def layout_of_tagged(lines: Sequence[str], given: LayoutOptions) -> Layout:
+    """Return the layout of a file of words with tags, given its lines: its joint and columns."""
+    items = [item for line in lines for item in line.split()]
+    return _layout_of_items(items, given.separator or _joint_of(lines), given)
+
+
+def _layout_of_items(items: Sequence[str], joint: str, given: LayoutOptions) -> Layout:
+    """Return the layout of words with tags: one of each, or as many as nearly all have."""
+    parts = [item.split(joint) for item in items]
+    width = max(2, Counter(map(len, parts)).most_common(1)[0][0] if parts else 2)
+    rows = [row for row in parts if len(row) == width and all(row)]
+    if 10 * len(rows) < 9 * len(parts):
+        width = 2
+        rows = [row for item in items if all(row := item.rsplit(joint, 1)) and len(row) == 2]
+    tags = list(zip(*rows, strict=True))[1:]
+    names, spellings = name_tags(tags or [()], given)
+    separator = "" if joint == "/" else joint
+    return Layout("tagged", names, separator, spellings=spellings)
 
 
 def _json_lines(sample: Sample) -> Layout | None:

@@ -10,6 +10,7 @@ from functools import cache, partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
+from seqtag.corpus.layout import Layout
 from seqtag.corpus.lines import BOM, lines_of, shorten, start_of
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
 from seqtag.corpus.stream import ByteStream, ReadLimits, after_last_rule, before_last_tree
@@ -162,25 +163,29 @@ def _tools() -> tuple[Any, Any]:
     return PunktSentenceTokenizer(parameters), NLTKWordTokenizer()
 
 
+_WORD_AND_TAG = Layout("tagged", ("form", "pos"))
 _POS_ITEM = re.compile(r"[\[\]]|[^ \t\r\n\ufeff\[\]]+")
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _POS_END = re.compile(r"\n(?:[ \t]*\r?\n|=+[ \t]*(?:\r?\n|\Z))")
 _LEAF = re.compile(r"\(\s*([^\s()]+)\s+((?:\\[()]|[^\s()])+)\s*\)")
 
 
-def read_tagged(stream: ByteStream, source: str, joint: str = "/") -> Iterator[Sentence]:
-    r"""Read one sentence per line, its items ``word/TAG``; the last slash, or `joint`, counts.
+def read_tagged(
+    stream: ByteStream, source: str, layout: Layout = _WORD_AND_TAG
+) -> Iterator[Sentence]:
+    r"""Read one sentence per line, its items ``word/TAG``; the last slash, or separator, counts.
 
-    Columns: form, pos. An escaped slash (``1\/2/CD``) stays as written.
+    The layout may have more tags: ``word/POS/reading``. An escaped slash (``1\/2/CD``) stays as
+    written.
     """
     most = stream.limits.sentence + 1  # one more than allowed, so that the excess is detected
 
     def build(raw: str, source: str, line: int) -> SpanSentence:
         found = islice(_TOKEN.finditer(raw), most)
-        return _tagged(raw, source, line, [m.span() for m in found], joint=joint)
+        return _tagged(raw, source, line, [m.span() for m in found], layout=layout)
 
     for raw, line in lines_of(stream, returns=False):
-        yield _kept(stream, build, raw, source, line)
+        yield _kept(stream, build, raw, source, line, layout.columns)
 
 
 def write_tagged(columns: Mapping[str, Sequence[str]]) -> str:
@@ -242,13 +247,20 @@ def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
             line += raw.count("\n")
 
 
-def _kept(stream: ByteStream, build: _Builder, raw: str, source: str, line: int) -> SpanSentence:
+def _kept(
+    stream: ByteStream,
+    build: _Builder,
+    raw: str,
+    source: str,
+    line: int,
+    columns: tuple[str, ...] = ("form", "pos"),
+) -> SpanSentence:
     """Return a sentence from its text, without words if it is skipped."""
     try:
         return build(raw, source, line)
     except CorpusError as error:
         stream.warnings.pass_over(error)
-        return SpanSentence(raw, source, line, {"form": [], "pos": []}, [], {"pos": []})
+        return SpanSentence(raw, source, line, {name: [] for name in columns}, [], {})
 
 
 def _tagged(
@@ -257,25 +269,34 @@ def _tagged(
     line: int,
     items: list[Span],
     chunks: list[str] | None = None,
-    joint: str = "/",
+    layout: Layout = _WORD_AND_TAG,
 ) -> SpanSentence:
     """Return a sentence from the spans of its word/TAG items."""
-    values: dict[str, list[str]] = {"form": [], "pos": []}
-    tags = []
-    for start, end in items:
-        form, slash, tag = raw[start:end].rpartition(joint)
-        if not (form and slash and tag):
-            msg = (
-                f"expected word{joint}TAG, found {shorten(raw[start:end])}; add the tag, "
-                "or name the format with --format"
-            )
-            raise CorpusError(msg, source=source, line=line + raw.count("\n", 0, start))
-        values["form"].append(form)
-        values["pos"].append(tag)
-        tags.append((end - len(tag), end))
+    joint, names = layout.separator or "/", layout.columns[1:]
+    values: dict[str, list[str]] = {name: [] for name in layout.columns}
+    spans: dict[str, list[Span]] = {name: [] for name in names}
+    forms, rest = values["form"], items
+    for name in reversed(names):
+        tags, places = values[name], spans[name]
+        forms.clear()
+        for start, end in rest:
+            form, mark, tag = raw[start:end].rpartition(joint)
+            if not (form and mark and tag):
+                msg = (
+                    f"expected {joint.join(['word', *['TAG'] * len(names)])}, found "
+                    f"{shorten(raw[start:end])}; add the tag, or name the format with --format"
+                )
+                raise CorpusError(msg, source=source, line=line + raw.count("\n", 0, start))
+            forms.append(form)
+            tags.append(tag)
+            places.append((end - len(tag), end))
+        rest = [(start, start + len(form)) for (start, _), form in zip(items, forms, strict=True)]
+    for name, spelling in layout.spellings:
+        values[name] = spelling.read(values[name])
     if chunks is not None:
         values["chunk"] = chunks
-    return SpanSentence(raw, source, line, values, [a for a, _ in items], {"pos": tags})
+    starts = [start for start, _ in items]
+    return SpanSentence(raw, source, line, values, starts, spans, dict(layout.spellings))
 
 
 def _bracketed(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSentence:

@@ -212,13 +212,61 @@ def test_labels_may_be_empty_in_most_rows():
 
 
 @pytest.mark.parametrize("joint", "|/")
-def test_words_with_several_tags_are_refused(joint):
+def test_words_may_have_several_tags(joint):
     """As in spaCy's format iob; a few such words have the mark themselves."""
     many, few = f"Ada{joint}NNP{joint}B-PER ", f"Ada{joint}B-PER "
-    assert sniff([few * 5 + many] * 20).format == "tagged"
-    with pytest.raises(CorpusError, match="expected items of a word and a tag, found several") as e:
-        sniff([many * 5] * 20)
-    assert str(e.value).endswith(f"| tr ' {joint}' '\\n\\t', or name it with --format")
+    assert sniff([few * 5 + many] * 20).columns == ("form", "ner")
+    assert sniff([many * 5] * 20).columns == ("form", "pos", "ner")
+
+
+LINES_OF_TAGS = [
+    ("the/at dog/nn sees/vbz a/at cat/nn ./.", "", ("form", "pos")),
+    ("我们/r 走/v 吧/y 。/w 他/r 走/v", "", ("form", "pos")),
+    ("the_at dog_nn barks_vbz a_at cat_nn", "_", ("form", "pos")),
+    ("猫/名詞/ネコ が/助詞/ガ 犬/名詞/イヌ 寝る/動詞/ネル", "", ("form", "pos", "3")),
+    ("Mira/PERSON Falk/PERSON likes/O Norvale/LOCATION very/O much/O ./O", "", ("form", "ner")),
+]
+
+
+@pytest.mark.parametrize(("line", "separator", "columns"), LINES_OF_TAGS)
+def test_words_have_tags_if_these_are_few_and_recur(line, separator, columns):
+    layout = sniff([line] * 10)
+    assert (layout.format, layout.separator, layout.columns) == ("tagged", separator, columns)
+    given = {"separator": separator} if separator else {}
+    assert sniff([line], format="tagged", **given).columns == columns
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "and/or he/she or/and his/her",
+        "1/2 3/4 1/4 3/4",
+        "12/05/2024 13/05/2024 14/06/2024",
+        "km/h m/s kg/m",
+        "src/lib/a.py src/lib/b.py",
+        "https://a.example/x https://a.example/y",
+        "/usr/bin /usr/lib",
+    ],
+)
+def test_slashes_between_others_than_words_and_tags_are_text(line):
+    assert sniff([line] * 10).format == "text"
+
+
+def test_names_joined_to_words_are_read_and_written_as_the_file_has_them():
+    line = "Mira/PERSON Falk/PERSON likes/O Norvale/LOCATION ./O we/O do/O\n"
+    sentence = next(iter(seqtag.read(io.BytesIO(line.encode() * 10))))
+    assert sentence.column("ner")[:4] == ["I-PERSON", "I-PERSON", "O", "I-LOCATION"]
+    assert sentence.replace({"ner": sentence.column("ner")}) == line
+    labels = ["O", "O", "O", "B-PERSON", "O", "O", "O"]
+    assert sentence.replace({"ner": labels}).startswith("Mira/O Falk/O likes/O Norvale/PERSON ")
+
+
+def test_types_are_chunks_before_other_columns_if_most_words_are_outside():
+    rows = ["Mira\tPERSON\tdep", "Falk\tPERSON\tdep", "is\tO\tdep", "in\tO\tdep", "Oslo\tCITY\tdep"]
+    layout = sniff([*rows, ".\tO\tpunct", "", *rows, "again\tO\tdep", "now\tO\tdep"])
+    assert layout.spelling(layout.columns[1]).place == "type"
+    layout = sniff(["a\tN\tdep", "b\tO\tdep", "c\tV\tdep", "d\tN\tdep", "e\tO\tdep"])
+    assert not layout.spellings
 
 
 @pytest.mark.parametrize(
