@@ -72,7 +72,12 @@ _NAMES = {
     "seqtag.training.train": ["train"],
 }
 
-__getattr__ = names_of(__name__, _NAMES)
+_OTHERS = {
+    "seqtag.load().tag_words(words)": "pos_tag pos_tag_sents tag",
+    "seqtag.load()(text)": "nlp word_tokenize sent_tokenize ne_chunk",
+}
+
+__getattr__ = names_of(__name__, _NAMES, _OTHERS)
 
 
 def __dir__() -> list[str]:

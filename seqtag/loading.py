@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 @overload
-def load(path_or_name: Literal["en"]) -> Pipeline: ...
+def load(path_or_name: Literal["en"] = "en") -> Pipeline: ...
 @overload
 def load(path_or_name: str | PathLike[str], *, train: bool = False) -> Loaded: ...
-def load(path_or_name: str | PathLike[str], *, train: bool = False) -> Loaded:
+def load(path_or_name: str | PathLike[str] = "en", *, train: bool = False) -> Loaded:
     """Load a model file: a tagger, or a pipeline if it contains several models or a segmenter.
 
     `Tagger.load` and `Pipeline.load` accept only one of the two, also for type checkers.
@@ -29,7 +29,7 @@ def load(path_or_name: str | PathLike[str], *, train: bool = False) -> Loaded:
     ----------
     path_or_name
         Path of a ``.seqtag`` file, or the name of an embedded model, a language or a treebank:
-        ``en``, ``French``, ``fr_gsd``.
+        ``en``, ``French``, ``fr_gsd``. By default the embedded one, of English.
     train
         Whether to train the model of a language or treebank if there is none yet. That fetches the
         treebank. The environment variable ``SEQTAG_TRAIN=1`` does the same.

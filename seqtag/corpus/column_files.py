@@ -25,7 +25,7 @@ from seqtag.corpus.lines import (
     split_row,
 )
 from seqtag.errors import CorpusError
-from seqtag.labels.schemes import OUTSIDE, parse, prefixes_of
+from seqtag.labels.schemes import OUTSIDE, PHRASES, parse, prefixes_of
 from seqtag.labels.spelling import Spelling, detect_spelling, odd_labels, remedy, unknown_spelling
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ MARKS = ",;|"
 """Separators of columns besides tabs and blanks."""
 MANY_ROWS = 10  # rows; fewer could look like columns by chance
 SENTENCE_LINE = re.compile(r"EOS\b|<(?:s|p|eos)\b[^>]*>|</[sp]>|-+EOS-+|\[SEP\]|([-=*_])\1{2,}\s*$")
-_CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
 COMMENT_MARK = re.compile(r"#+!?|;+|//+|%+|<(?=[\w/!?])|!!|@@|\*\*\*")
 _MOST_TYPES = 50  # of chunks without prefixes, in a column that others follow
 _PADDED = re.compile("(?:^|\t)[ \u00a0]+[^\t \u00a0]|[^\t \u00a0][ \u00a0]+(?:\t|$)")
@@ -416,7 +415,7 @@ def _kind(column: Sequence[str], spelled: Spelling | None) -> str:
     if spelled is None:
         return ""
     types = {parse(label)[1] for label in spelled.read([*values])} - {""}
-    return "" if not types else "chunk" if types & _CHUNKS else "ner"
+    return "" if not types else "chunk" if types & PHRASES else "ner"
 
 
 def _number_kind(column: Sequence[str]) -> str:

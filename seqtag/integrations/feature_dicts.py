@@ -7,6 +7,7 @@ the names of the features and weights in floating point. It pickles by value.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,10 @@ LABEL = "label"
 
 _FEATURES = parse("features[0]\nlabel[-1]\nlabel[-2] + label[-1]")  # `at_order` cuts them
 _SETTINGS: dict[str, Any] = {"update": "adaptive", "step": 0.2, "margin": 1.0}
+
+_SMALL = 0.05  # values below which fewer labels are right than at 1
+
+_log = logging.getLogger("seqtag")
 
 FeatureDicts = list[list[Any]]
 """Sentences of tokens as `seqtag.features.feature_dicts.attributes_of` takes them."""
@@ -190,6 +195,21 @@ class FeatureDictTagger:
             yield Potentials(emission[a:b], start, stop, matrix, trigram)
 
 
+def _note_small(x: Instances, names: Sequence[str]) -> None:
+    """Warn about features whose values are all so small that they are hardly learned."""
+    largest = np.zeros(len(names))
+    np.maximum.at(largest, x.features, 1.0 if x.values is None else np.abs(x.values))
+    small = [name for name, size in zip(names, largest.tolist(), strict=True) if size < _SMALL]
+    if small:
+        _log.warning(
+            "%d features such as %s have no value above %s, so they are hardly learned; scale "
+            "them to about 1",
+            len(small),
+            small[0],
+            _SMALL,
+        )
+
+
 def train(
     sentences: FeatureDicts,
     gold: Sequence[Sequence[str]],
@@ -241,6 +261,7 @@ def train(
         kept = compress(names, (counts >= settings.min_count).tolist())
         names = {name: row for row, name in enumerate(kept)}
         x = index_feature_dicts(sentences, names, grow=False)
+    _note_small(x, list(names))
     order = task.templates.compile(task.available).order
     parts = label_components(labels) if settings.label_parts == "split" else None
     layout = Layout(len(names), len(labels), order, 0, parts)

@@ -120,7 +120,7 @@ class SequencePerceptron(BaseEstimator):
 
     Attributes
     ----------
-    classes_
+    classes_ : list of str
         The labels of y, and others that the model may predict, sorted: in IOB1 and IOE1, ``B-PER``
         or ``E-PER`` where chunks of one type touch.
     tagger_ : seqtag.Tagger or FeatureDictTagger
@@ -165,7 +165,7 @@ class SequencePerceptron(BaseEstimator):
     random_state: Any = 1
     verbose: bool = False
 
-    classes_: NDArray[np.object_] = field(init=False)
+    labels_: list[str] = field(init=False)
     _tagger: Tagger | FeatureDictTagger = field(init=False)
     _columns: tuple[str, ...] | None = field(init=False)  # of words and tuples
 
@@ -207,7 +207,7 @@ class SequencePerceptron(BaseEstimator):
         fit = self._fit_dicts if is_feature_dict(sentences[0][0]) else self._fit_words
         with epoch_bar(shown=self.verbose) as options["on_epoch"]:
             fit(sentences, gold, dev, options)
-        self.classes_ = np.array(_classes_of([*gold, _labels_written(self._tagger)]), object)
+        self.labels_ = _classes_of([*gold, _labels_written(self._tagger)])
         return self
 
     def _fit_dicts(
@@ -284,7 +284,7 @@ class SequencePerceptron(BaseEstimator):
             If no label of y is in `classes_`, or labels are no chunk labels and should be.
         """
         sentences, given = _labeled_sentences(X, y)
-        gold = _gold_labels(given, self.tagger_.label_scheme, self.classes_.tolist(), "<y>")
+        gold = _gold_labels(given, self.tagger_.label_scheme, self.labels_, "<y>")
         margins: list[float] = []
         right: list[bool] = []
         for expected, found in zip(gold, self._margins_of_labels(sentences), strict=True):
@@ -336,7 +336,7 @@ class SequencePerceptron(BaseEstimator):
                 "first call calibrate(X, y) with sentences that were not used in fit"
             )
             raise SeqtagError(msg)
-        names: list[str] = self.classes_.tolist()
+        names: list[str] = self.labels_
         found = []
         for each in self._margins_of_labels(X):
             others = 1 - np.reshape(calibration.of(each.by_label.ravel()), each.by_label.shape)
@@ -364,7 +364,7 @@ class SequencePerceptron(BaseEstimator):
         Where labels depend on their neighbors, another label of the same chunk type may stand for
         the learned label that was written as this one: it is no rival.
         """
-        tagger, names = self.tagger_, self.classes_.tolist()
+        tagger, names = self.tagger_, self.labels_
         number = {name: i for i, name in enumerate(names)}
         kinds = None if tagger.model.coding.is_local else np.array([parse(n)[1] for n in names])
         for labels, by_label in tagger.margins_of_labels(self._given(X), names):
@@ -397,9 +397,14 @@ class SequencePerceptron(BaseEstimator):
 
     # ----------------------------------------------------------------- the model
     @property
+    def classes_(self) -> list[str]:
+        """The labels, as a new list, from which programs remove ``O``."""
+        return [*self.labels_]
+
+    @property
     def tagger_(self) -> Tagger | FeatureDictTagger:
         """The trained model."""
-        if not hasattr(self, "classes_"):
+        if not hasattr(self, "labels_"):
             msg = (
                 f"expected a fitted {type(self).__name__}, found one without weights; "
                 "call fit(X, y) first"

@@ -6,6 +6,7 @@ bytes of the model, so no other file is needed to load it.
 
 from __future__ import annotations
 
+import logging
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,6 +56,10 @@ ATTRIBUTES = {"upos": "pos", "xpos": "tag", "pos": "tag", "feats": "morph", "lem
 
 _CONTENT_WORDS = ("ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB")
 _SPACE_LABELS = {"pos": "SPACE", "tag": "_SP", "morph": ""}  # as spaCy labels white space
+
+_STOPS = frozenset(".!?")  # which end sentences
+
+_log = logging.getLogger("seqtag")
 
 _MODEL_FILE = "model.seqtag"  # in the folder that spaCy saves a component to
 
@@ -145,7 +150,7 @@ class SeqtagComponent(_ModelOwner, Pipe):
         `seqtag.tagging.pipeline.Pipeline.only`.
     spans
         Target of chunks: ``ents`` for ``doc.ents``, else a key of ``doc.spans``. ``auto`` uses
-        ``ents`` for a column ``ner`` or ``misc.NER``, and the name of the column for others.
+        ``ents`` for names, and the name of the column for phrases such as NP.
         Existing entities are kept.
 
     Raises
@@ -179,6 +184,7 @@ class SeqtagComponent(_ModelOwner, Pipe):
         self.name = name
         self._only = None if only is None else tuple(only)
         self._spans = spans
+        self._has_warned = False
         if model is not None:
             self.load(model)
 
@@ -254,8 +260,16 @@ class SeqtagComponent(_ModelOwner, Pipe):
     def _annotate(self, docs: Sequence[Doc]) -> None:
         """Tag the sentences of some documents at once, and set the attributes."""
         columns, schemes = self._columns, self.pipeline.schemes
+        unset = [doc for doc in docs if not _has_sentences(doc)]
         if self._segmenter is not None:
-            set_sentences([doc for doc in docs if not _has_sentences(doc)], self._segmenter)
+            set_sentences(unset, self._segmenter)
+        elif not self._has_warned and any(_STOPS.intersection(map(str, doc[:-1])) for doc in unset):
+            self._has_warned = True
+            _log.warning(
+                "%s: documents without sentence borders are tagged as one sentence; add "
+                'nlp.add_pipe("sentencizer") before it, or use a model with a segmenter',
+                self,
+            )
         units = self._units(docs)
         chunks: dict[tuple[int, str], list[Span]] = {}
         tagged = tag_stream(self.pipeline.taggers, map(self._sentence_of, units))
@@ -304,8 +318,9 @@ class SeqtagComponent(_ModelOwner, Pipe):
         """Return the key of the chunks of a column: ``ents``, or one of ``doc.spans``."""
         if self._spans != "auto":
             return self._spans
-        kind = LabelColumn(label).kind
-        return "ents" if kind == "ner" else kind
+        if any(each.finds_names for each in self.pipeline.taggers if each.label == label):
+            return "ents"
+        return LabelColumn(label).kind
 
     # ----------------------------------------------------------------- scoring
     def score(self, examples: Iterable[Example], **options: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from seqtag.engine.arrays import LabelComponents, pointers
 from seqtag.errors import CorpusError, LabelError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 FEATS = "feats"
 """The column whose values are sets, see `sorted_feats`."""
@@ -229,6 +229,17 @@ class LabelColumn:
         if self.may_be_empty or _NOT_ANNOTATED not in values:
             return None
         return list(values).index(_NOT_ANNOTATED)
+
+
+def column_meant(name: str, columns: Collection[str]) -> str | None:
+    """Return the column that a name means: the one called so, or so as a key of MISC; else None.
+
+    >>> column_meant("ner", ["upos", "misc.NER"]), column_meant("pos", ["upos"])
+    ('misc.NER', None)
+    """
+    if name in columns:
+        return name
+    return next((each for each in columns if LabelColumn(each).kind == name.lower()), None)
 
 
 def _without_labels(available: Sequence[str], source: str | None) -> CorpusError:

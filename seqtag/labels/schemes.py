@@ -42,6 +42,8 @@ Transition: TypeAlias = tuple["str | None", "str | None"]
 """Previous and current label; None is the border of the sentence."""
 
 OUTSIDE = "O"
+PHRASES = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
+"""Types of chunks that are phrases; others are names."""
 
 _SHAPES = tuple(product(range(1, 5), (False, True), (False, True)))
 """Chunks of every kind: length, whether one of the same type precedes it directly, or follows."""

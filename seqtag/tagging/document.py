@@ -15,9 +15,10 @@ from seqtag.corpus.formats import to_token_list
 from seqtag.corpus.sentence import find_column, split_key, values_of
 from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError
-from seqtag.labels.column import LabelColumn
+from seqtag.labels.column import column_meant
 from seqtag.labels.schemes import OUTSIDE
 from seqtag.labels.schemes import spans as spans_of
+from seqtag.lazy import other_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -274,6 +275,8 @@ class Document:
         Names of the columns that were filled.
     schemes
         Schemes of those that have chunk labels.
+    names
+        Those whose chunks are names.
 
     Examples
     --------
@@ -294,11 +297,13 @@ class Document:
         conllu: str,
         columns: Sequence[str] = (),
         schemes: Mapping[str, str] | None = None,
+        names: Sequence[str] = (),
     ):
         self.text = text
         self._conllu = conllu
         self._columns = columns
         self._schemes = schemes or {}
+        self._names = names
 
     @cached_property
     def sentences(self) -> list[DocumentSentence]:
@@ -332,7 +337,9 @@ class Document:
 
     @property
     def ents(self) -> list[DocumentSpan]:
-        """Names: the chunks of a column ``ner`` or ``misc.NER``; none without such a column.
+        """Names: the chunks of a column of names, which are no phrases such as NP.
+
+        Of several columns, it is the one called ``ner`` or ``misc.NER``, or the first.
 
         Examples
         --------
@@ -342,8 +349,9 @@ class Document:
         >>> [(each.text, each.label, each.start) for each in names("In Oslo.").ents]
         [('Oslo', 'LOC', 3)]
         """
-        found = next((name for name in self._schemes if LabelColumn(name).kind == "ner"), None)
-        return [] if found is None else self.spans(found)
+        if not self._names:
+            return []
+        return self.spans(column_meant("ner", self._names) or self._names[0])
 
     def spans(self, column: str) -> list[DocumentSpan]:
         """Return the chunks of a column.
@@ -358,6 +366,7 @@ class Document:
         SeqtagError
             If the models fill no such column.
         """
+        column = column_meant(column, self._schemes) or column
         if column not in self._schemes:
             found = ", ".join(self._schemes) or "none"
             msg = f"expected a column of chunk labels, which here are {found}; found {column!r}"
@@ -381,6 +390,22 @@ class Document:
 
     def __repr__(self) -> str:
         return f"<seqtag.Document: {len(self)} sentences, {len(self.words)} words>"
+
+    if not TYPE_CHECKING:
+        __getattr__ = other_names(
+            {
+                "sentences": "sents",
+                "ents": "entities",
+                "str(document)": "to_conllu to_conll",
+                "list(document.to_dicts())": "to_json to_dict",
+                "pandas.DataFrame(document.to_rows())": "to_pandas to_df",
+            }
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refuse to be a table, such as ``pandas.DataFrame(document)``."""
+        msg = "expected rows, found a document; use pandas.DataFrame(document.to_rows())"
+        raise TypeError(msg)
 
     def to_token_lists(self) -> list[TokenList]:
         """Return the sentences as ``conllu.TokenList``."""
@@ -485,6 +510,14 @@ class Document:
             yield sentence
 
 
+Word.__getattr__ = other_names(  # type: ignore[attr-defined]
+    {"upos": "pos pos_", "xpos": "tag tag_", "lemma": "lemma_", "feats": "morph", "start": "idx"}
+)
+DocumentSpan.__getattr__ = other_names(  # type: ignore[attr-defined]
+    {"label": "label_ type", "start": "start_char", "end": "end_char"}
+)
+
+
 def _source_of(name: str) -> tuple[int, str]:
     """Return the column of CoNLL-U, by number, that has the labels of a column, and their key."""
     keyed = split_key(name, CONLLU)
@@ -544,7 +577,10 @@ def encoded(text: str) -> bytes:
         If it is not a string.
     """
     if not isinstance(text, str):
-        msg = f"expected a text, found {type(text).__name__}; decode bytes, join words"
+        msg = (
+            f"expected a text, found {type(text).__name__}; decode bytes, join words, and give "
+            "several texts to pipe"
+        )
         raise TypeError(msg)
     try:
         return text.encode()

@@ -15,6 +15,8 @@ from seqtag.corpus.shapes import table_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
+from seqtag.labels.column import column_meant
+from seqtag.lazy import other_names
 from seqtag.model import bundle, container
 from seqtag.parallel import in_order
 from seqtag.segmentation.multiword import Splitter
@@ -41,7 +43,7 @@ from seqtag.tagging.tables import TableTaggers
 from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Sequence
     from os import PathLike
 
     from seqtag.corpus import Sentence
@@ -125,10 +127,22 @@ class Pipeline:
         self._tables = TableTaggers(self.taggers)
         shown = [tagger for tagger in self.taggers if not tagger.hidden]
         self.columns = tuple(name for tagger in shown for name in tagger.label_columns)
+        self._names = [each.label for each in shown if each.finds_names]
         self.schemes = {each.label: each.label_scheme for each in shown if each.label_scheme}
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
         fits = all(has_column(name, CONLLU) for name in filled)
         self._to = None if fits else "conllu"  # which puts the others into MISC
+
+    if not TYPE_CHECKING:
+        __getattr__ = other_names(
+            {
+                "parts": "components pipe_names processors",
+                "tagger": "get_pipe",
+                "tag_words(words) or pipeline(text)": "tag process annotate",
+                "seqtag.score(pipeline.only(column), sentences)": "evaluate accuracy",
+                "seqtag.train": "add_pipe update fit train",
+            }
+        )
 
     @classmethod
     def load(cls, path_or_name: str | PathLike[str]) -> Pipeline:
@@ -202,13 +216,7 @@ class Pipeline:
         ('form', 'upos')
         """
         named = {tagger.label: tagger for tagger in self.taggers}
-        if part not in named:
-            msg = (
-                f"expected one of the components {', '.join(named)}, found {part!r}"
-                f"{did_you_mean(part, named)}"
-            )
-            raise SeqtagError(msg)
-        return Tagger(named[part].model, self.source)
+        return Tagger(named[_component(part, named)].model, self.source)
 
     # ----------------------------------------------------------------- tagging
     def __call__(self, text: str, *, paragraphs: str = "auto") -> Document:
@@ -326,7 +334,7 @@ class Pipeline:
         >>> pipeline.document(document.text, str(document)).words == document.words
         True
         """
-        return Document(text, conllu, self.columns, self.schemes)
+        return Document(text, conllu, self.columns, self.schemes, self._names)
 
     def tag_words(self, words: Sequence[str]) -> DocumentSentence:
         """Return a list of words as a sentence; multiword tokens are not split.
@@ -441,22 +449,26 @@ def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield batch
 
 
-def _needed(models: Sequence[Model], only: Sequence[str]) -> set[str]:
-    """Return the names of the components to run for some of them: also those that they use.
+def _component(name: str, known: Collection[str]) -> str:
+    """Return the component that a name means, such as misc.NER for ner.
 
     Raises
     ------
     SeqtagError
         If there is no such component.
     """
-    known = list(dict.fromkeys(model.column.name for model in models))
-    for name in only:
-        if name not in known:
-            msg = (
-                f"expected one of the components {', '.join(known)}, found {name!r}"
-                f"{did_you_mean(name, known)}"
-            )
-            raise SeqtagError(msg)
+    found = column_meant(name, known)
+    if found is None:
+        msg = (
+            f"expected one of the components {', '.join(known)}, found {name!r}"
+            f"{did_you_mean(name, known)}"
+        )
+        raise SeqtagError(msg)
+    return found
+
+
+def _needed(models: Sequence[Model], only: Sequence[str]) -> set[str]:
+    """Return the names of the components to run for some of them: also those that they use."""
     needed = {TOKENS, WORDS, *only}
     for model in reversed(models):
         if model.column.name in needed and model.column.name not in (TOKENS, WORDS):
@@ -639,7 +651,10 @@ class Chain:
 
 def _only(loaded: Sequence[Any], only: Sequence[str]) -> list[Any]:
     """Return models that write only some columns."""
-    needed = _needed([model for each in loaded for model in each.models], only)
+    models = [model for each in loaded for model in each.models]
+    known = list(dict.fromkeys(model.column.name for model in models))
+    only = [_component(name, known) for name in only]
+    needed = _needed(models, only)
     hidden = needed.difference(only)
     found: list[Loaded] = []
     for each in loaded:

@@ -16,6 +16,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Column
 from seqtag.labels.column import FEATS, sorted_feats
+from seqtag.labels.schemes import PHRASES, parse
 from seqtag.parallel import Pool, in_order
 from seqtag.tagging.encode import (
     NO_LABEL,
@@ -111,6 +112,13 @@ class ModelRuntime:
     def label_scheme(self) -> str | None:
         """The scheme that its labels are written in, if they are chunk labels."""
         return self.model.coding.scheme
+
+    @cached_property
+    def finds_names(self) -> bool:
+        """True if its labels are chunks that are names, not phrases, whatever it is called."""
+        kind, types = self.model.column.kind, {parse(label)[1] for label in self.model.labels}
+        is_phrases = kind == "chunk" or not types.isdisjoint(PHRASES)
+        return self.label_scheme is not None and (kind == "ner" or not is_phrases)
 
     @property
     def columns(self) -> tuple[str, ...]:

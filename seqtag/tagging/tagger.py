@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from seqtag.corpus import read
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
+from seqtag.lazy import other_names
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model, no_such_model
 from seqtag.model.model import fitting
@@ -96,6 +97,10 @@ class Tagger(ModelRuntime):
         return cls(models[0], str(path_or_name))
 
     # ----------------------------------------------------------------- properties
+    if not TYPE_CHECKING:
+        _use = {"seqtag.score(tagger, sentences)": "evaluate accuracy", "seqtag.train": "fit train"}
+        __getattr__ = other_names({"tag_many": "tag_sents", "labels": "classes_"} | _use)
+
     segmenter = None  # as of a pipeline without one
 
     @property
@@ -317,7 +322,8 @@ class Tagger(ModelRuntime):
         stream = SegmentedText(read(TextBytes(encoded(text)), "text"), RuleSegmenter())
         conllu = b"".join(tag_text([self], stream, "conllu", tables=self._tables)).decode()
         schemes = {self.label: self.label_scheme} if self.label_scheme else {}
-        return Document(text, conllu, self.label_columns, schemes)
+        names = self.label_columns if self.finds_names else ()
+        return Document(text, conllu, self.label_columns, schemes, names)
 
     @cached_property
     def _tables(self) -> TableTaggers:

@@ -23,5 +23,5 @@ def test_attributes_and_labels_are_the_same():
     never = set(theirs.attributes_) - set(ours.attributes_)
     values = {feature for sentence in X for token in sentence for feature in token.items()}
     assert all((name, True) not in values for name in never)  # those that are always False
-    assert ours.classes_.tolist() == sorted(theirs.classes_)
+    assert ours.classes_ == sorted(theirs.classes_)
     assert {*ours.transition_features_} <= {(a, b) for a in ours.classes_ for b in ours.classes_}

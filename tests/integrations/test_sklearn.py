@@ -38,6 +38,7 @@ from sklearn.model_selection import (  # noqa: E402
     cross_validate,
 )
 from sklearn.utils import estimator_checks  # noqa: E402
+from sklearn.utils.validation import check_is_fitted  # noqa: E402
 
 from seqtag.integrations.sklearn import (  # noqa: E402
     SequencePerceptron,
@@ -61,10 +62,27 @@ def test_what_is_learnt_is_predicted(X, backend, monkeypatch):
     assert predicted.shape == (40,)
     assert predicted.dtype == object
     assert predicted.tolist() == Y
-    assert model.classes_.tolist() == ["B-PER", "I-PER", "O"]
+    assert model.classes_ == ["B-PER", "I-PER", "O"]
     assert model.score(X, Y) == 1.0
     assert model.report(X, Y).chunks.gold > 40
     assert model.predict_single(X[0]) == Y[0]
+
+
+def test_classes_are_a_list_of_ones_own():
+    model = SequencePerceptron(min_count=1).fit(words_of(TUPLES), Y)
+    labels = model.classes_
+    labels.remove("O")
+    assert (labels.index("I-PER"), labels) == (1, ["B-PER", "I-PER"])
+    assert model.classes_ == ["B-PER", "I-PER", "O"]
+    check_is_fitted(model)
+
+
+@pytest.mark.parametrize(("scale", "noted"), [(1, ""), (0.06, ""), (0.04, "1 features such as v")])
+def test_small_numbers_are_noted(caplog, scale, noted):
+    X = [[{"v": value * scale, "bias": 1} for value in (-1, 0.5, 1)]]
+    SequencePerceptron().fit(X, [["A", "B", "B"]])
+    assert caplog.text.partition("features")[0].endswith(noted.partition("features")[0])
+    assert ("scale them to about 1" in caplog.text) == bool(noted)
 
 
 def test_words_and_tuples_make_a_tagger(tmp_path):
@@ -149,7 +167,7 @@ def test_chunk_labels_of_dicts_are_valid_and_may_be_learnt_as_iobes():
     y = [["B-X", "I-X", "O"], ["O", "B-X"], ["B-X", "B-X", "I-X"]]
     noise = [[{"w": word} for word in words] for words in ("bab", "abab", "aabb")]
     model = SequencePerceptron(encoding="iobes").fit(X, y)
-    assert model.classes_.tolist() == ["B-X", "I-X", "O"]
+    assert model.classes_ == ["B-X", "I-X", "O"]
     assert ("E-X", "O") in model.transition_features_
     assert model.tagger_.label_scheme == "iob2"
     for each in (model, SequencePerceptron().fit(X, y)):
@@ -168,7 +186,7 @@ def test_labels_that_y_lacks_where_chunks_touch_are_classes(as_dicts):
     if as_dicts:
         words, new = ([[{"w": w} for w in words] for words in X] for X in (words, new))
     model = SequencePerceptron(min_count=1, encoding="iobes", templates=None).fit(words, y)
-    assert model.classes_.tolist() == ["B-LOC", "I-LOC", "O"]
+    assert model.classes_ == ["B-LOC", "I-LOC", "O"]
     assert model.tagger_.label_scheme == "iob1"
     found = model.predict(new).tolist()
     assert "B-LOC" in found[0]
@@ -442,7 +460,7 @@ def test_marginals_are_calibrated(kind, how):
     for sentence, labels, expected in zip(found, model.predict(X), margins, strict=True):
         assert expected.labels == labels
         for scores, label, margin in zip(sentence, labels, expected.by_label, strict=True):
-            assert [*scores] == model.classes_.tolist()
+            assert [*scores] == model.classes_
             assert sum(scores.values()) == pytest.approx(1)
             others = [d for name, d in zip(scores, margin, strict=True) if name != label]
             if min(others) < np.inf:

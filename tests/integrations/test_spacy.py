@@ -175,6 +175,28 @@ def test_chunks_become_spans_by_the_name_of_the_column(home):
     assert [span.text for span in doc.ents] == ["Paris"]
 
 
+@pytest.mark.parametrize("label", ["ner_tags", "label", "NER"])
+def test_names_are_entities_whatever_their_column_is_called(tmp_path, label):
+    words, labels = [["In", "Norvale", "."]], [["O", "B-LOC", "O"]]
+    seqtag.train(words, labels, label=label, min_count=1).save(tmp_path / "m.seqtag")
+    doc = pipe_of(tmp_path / "m.seqtag")("In Norvale .")
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [("Norvale", "LOC")]
+
+
+def test_without_sentence_borders_a_warning_says_so_once(home, caplog):
+    nlp = pipe_of(home / "ner.seqtag")
+    nlp("Paris is near .")
+    assert "sentence borders" not in caplog.text
+    for _ in range(2):
+        nlp("Paris is near . Rome is far .")
+    assert caplog.text.count("documents without sentence borders are tagged as one sentence") == 1
+    caplog.clear()
+    nlp = pipe_of(home / "ner.seqtag")
+    nlp.add_pipe("sentencizer", first=True)
+    nlp("Paris is near . Rome is far .")
+    assert not caplog.text
+
+
 def test_chunks_run_over_white_space(home):
     doc = pipe_of(home / "ner.seqtag")("She lives in New \n York .\nParis is near .")
     assert [ent.text for ent in doc.ents] == ["New \n York", "Paris"]

@@ -1,0 +1,132 @@
+"""What people of other toolkits type first: it exists, or the message names what does."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import pandas as pd
+import pytest
+
+import seqtag
+from seqtag.errors import SeqtagError
+from seqtag.tagging.pipeline import Chain
+
+PIPELINE = seqtag.load()
+DOCUMENT = PIPELINE("Mira Falk sings. It works.")
+TAGGER = PIPELINE.tagger("upos")
+OWNERS = {
+    "seqtag": seqtag,
+    "Pipeline": PIPELINE,
+    "Tagger": TAGGER,
+    "Document": DOCUMENT,
+    "Word": DOCUMENT.words[0],
+    "DocumentSpan": DOCUMENT.ents[0],
+}
+
+
+def test_the_embedded_model_is_loaded_by_default():
+    assert PIPELINE.info == seqtag.load("en").info
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "ours"),
+    [
+        ("Pipeline", "components", "parts"),
+        ("Pipeline", "pipe_names", "parts"),
+        ("Pipeline", "get_pipe", "tagger"),
+        ("Tagger", "classes_", "labels"),
+        ("Tagger", "tag_sents", "tag_many"),
+        ("Document", "sents", "sentences"),
+        ("Document", "entities", "ents"),
+        ("Word", "pos_", "upos"),
+        ("Word", "pos", "upos"),
+        ("Word", "tag_", "xpos"),
+        ("Word", "lemma_", "lemma"),
+        ("DocumentSpan", "label_", "label"),
+        ("DocumentSpan", "type", "label"),
+        ("DocumentSpan", "end_char", "end"),
+    ],
+)
+def test_attributes_by_their_names_elsewhere(owner, name, ours):
+    assert getattr(OWNERS[owner], name) == getattr(OWNERS[owner], ours)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "use"),
+    [
+        ("seqtag", "pos_tag", "; use seqtag.load().tag_words(words)"),
+        ("seqtag", "tag", "; use seqtag.load().tag_words(words)"),
+        ("seqtag", "word_tokenize", "; use seqtag.load()(text)"),
+        ("Pipeline", "evaluate", "; use seqtag.score(pipeline.only(column), sentences)"),
+        ("Pipeline", "add_pipe", "; use seqtag.train"),
+        ("Tagger", "evaluate", "; use seqtag.score(tagger, sentences)"),
+        ("Document", "to_conllu", "; use str(document)"),
+        ("Document", "to_json", "; use list(document.to_dicts())"),
+        ("Document", "to_dict", "; use list(document.to_dicts())"),
+        ("Document", "to_pandas", "; use pandas.DataFrame(document.to_rows())"),
+        ("seqtag", "unheard_of", ""),
+        ("Word", "unheard_of", ""),
+    ],
+)
+def test_the_message_names_what_to_use(owner, name, use):
+    called = "module 'seqtag'" if owner == "seqtag" else owner
+    with pytest.raises(AttributeError) as error:
+        getattr(OWNERS[owner], name)
+    assert str(error.value) == f"{called} has no attribute {name!r}{use}"
+    assert (error.value.name, error.value.obj) == (name, OWNERS[owner])
+
+
+def test_objects_are_copied_as_before():
+    for each in (DOCUMENT, DOCUMENT.words[0], TAGGER):
+        for again in (copy.copy(each), pickle.loads(pickle.dumps(each))):
+            assert repr(again) == repr(each)
+
+
+def test_a_document_is_no_table_by_itself():
+    with pytest.raises(TypeError, match=re.escape("use pandas.DataFrame(document.to_rows())")):
+        pd.DataFrame(DOCUMENT)
+    assert pd.DataFrame({"doc": [DOCUMENT]})["doc"].map(len).tolist() == [2]
+
+
+def test_several_texts_are_for_pipe():
+    with pytest.raises(TypeError, match=r"found list; .* give several texts to pipe"):
+        PIPELINE(["It works.", "Why?"])
+
+
+def test_components_by_the_name_of_their_key():
+    for name in ("ner", "NER", "misc.NER"):
+        assert PIPELINE.tagger(name).label == "misc.NER"
+        assert PIPELINE.only(name).columns == ("misc.NER",)
+        assert Chain([PIPELINE], only=[name]).columns == ["misc.NER"]
+        assert DOCUMENT.spans(name) == DOCUMENT.ents
+    for work in (PIPELINE.tagger, PIPELINE.only):
+        with pytest.raises(SeqtagError, match=r"found 'nerr' \(did you mean 'misc.NER'\?\)|'nerr'"):
+            work("nerr")
+
+
+@pytest.mark.parametrize("label", ["ner_tags", "label", "NER", "tags", "ner", "misc.NER"])
+def test_names_are_entities_whatever_their_column_is_called(label):
+    words, labels = [["In", "Norvale", "."]], [["O", "B-LOC", "O"]]
+    tagger = seqtag.train(words, labels, label=label, min_count=1)
+    for model in (tagger, seqtag.Pipeline(tagger.models)):
+        assert [each.text for each in model("In Norvale.").ents] == ["Norvale"]
+
+
+def test_of_several_columns_of_names_the_one_called_so_is_taken():
+    words = [["In", "Norvale", "."]]
+    models = [
+        *seqtag.train(words, [["B-X", "O", "O"]], label="other", min_count=1).models,
+        *seqtag.train(words, [["O", "B-LOC", "O"]], label="ner", min_count=1).models,
+    ]
+    for order in (models, models[::-1]):
+        assert [each.text for each in seqtag.Pipeline(order)("In Norvale.").ents] == ["Norvale"]
+    assert [each.text for each in seqtag.Pipeline(models[:1])("In Norvale.").ents] == ["In"]
+
+
+@pytest.mark.parametrize("label", ["chunk", "chunk_tags", "label"])
+def test_phrases_are_no_entities(label):
+    words, labels = [["the", "cat", "sat"]], [["B-NP", "I-NP", "B-VP"]]
+    document = seqtag.train(words, labels, label=label, min_count=1)("the cat sat")
+    assert (document.ents, [each.label for each in document.spans(label)]) == ([], ["NP", "VP"])
