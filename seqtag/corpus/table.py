@@ -551,8 +551,9 @@ class ColumnReader:
             form = values[self.columns.index("form")]
             begins = self._ended and form not in CLOSERS
             self._ended = form in ENDS or (self._ended and not begins)
-        elif mark in self.columns and (value := values[self.columns.index(mark)]):
-            begins, self._last = value != self._last, value
+        elif mark in self.columns:
+            if value := values[self.columns.index(mark)]:  # none continues the sentence
+                begins, self._last = value != self._last, value
         elif (column := mark.partition("=")[0]) in self.columns:  # the label that ends a sentence
             begins = self._ended
             self._ended = values[self.columns.index(column)] == mark.partition("=")[2]
