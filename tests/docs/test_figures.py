@@ -156,9 +156,6 @@ def test_limits_of_automatic_settings_are_those_of_their_page():
     ("page", "command", "option", "phrase"),
     [
         ("evaluate", "compare", "--resamples", "{:,} times, the same ones for both"),
-        ("word-lists", "classes", "-K", "| `-K` | {} |"),
-        ("word-lists", "classes", "--min-count", "| `--min-count` | {} |"),
-        ("word-lists", "classes", "--passes", "| `--passes` | {} |"),
         ("serve", "serve", "--port", "http://127.0.0.1:{}/"),
     ],
 )
