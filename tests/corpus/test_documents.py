@@ -35,7 +35,7 @@ DOCSTART = b"-DOCSTART- -X-\n\na X\n\nb X\n\n-DOCSTART- -X-\n\nc X\n\nd X\n"
         (conllu(["newdoc id = x"], []), (), None, None),
         (b"", (), None, None),
         (DOCSTART, ("form", "upos"), None, [0, 0, 1, 1]),
-        (b"a X\n#newdoc X\n\nb X\n", ("form", "upos"), None, None),  # a row
+        (b"a X\n\nb X\n#newdoc X\n", ("form", "upos"), None, None),  # a row
         (DOCS, (), "doc", [0, 1, 1, 2, 1, 1]),
         (b"a one\nb one\n\nc two\n\nd one\n", ("form", "source"), "source", [0, 1, 0]),
     ],
