@@ -190,6 +190,12 @@ def test_the_table_grows_and_keeps_what_it_had(encoder):
     assert encoder.hashes[0, :3000].tolist() == [hash_string(word) for word in many]
 
 
+def test_a_column_that_grows_leaves_the_others_as_they_are(encoder):
+    words, tags = [f"w{n % 900}" for n in range(1100)], [f"T{n}" for n in range(1100)]
+    encoder.encode([[words], [tags]], 1100)
+    assert encoder.hashes[0, :900].tolist() == [hash_string(f"w{n}") for n in range(900)]
+
+
 @given(st.lists(st.lists(words, max_size=5), max_size=4))
 def test_types_numbered_by_the_caller_are_as_those_numbered_here(blocks):
     compiled = parse(TEMPLATES).compile(["form", "pos"])
