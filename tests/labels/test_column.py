@@ -13,7 +13,7 @@ from seqtag.features.language import preset_names
 from seqtag.labels.column import LabelColumn
 
 SENTENCE = sentence_of(
-    {"form": ["Dogs", "bark", "."], "upos": ["NOUN", "_", "PUNCT"], "feats": ["N=P", "_", "_"]}
+    {"form": ["Dogs", "bark", "."], "upos": ["NOUN", "_", "PUNCT"], "feats": ["N=P", "T=Past", "_"]}
 )
 
 
@@ -22,6 +22,7 @@ SENTENCE = sentence_of(
     [
         (("id", "form", "upos", "xpos", "misc"), "upos"),
         (("form", "pos", "chunk"), "chunk"),
+        (("form", "chunk", "ner", "pos"), "ner"),
         (("form", "label", "misc"), "label"),
     ],
 )
