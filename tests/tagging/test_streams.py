@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
-from seqtag.tagging.streams import FilledSentence, find_column, tag_stream
+from seqtag.tagging.streams import FilledSentence, TagOptions, find_column, tag_stream
 from seqtag.tagging.tagger import Tagger
 from tests.command_line import SENTENCES, chunks, conllu, home
 
@@ -115,6 +115,14 @@ def test_sentences_before_a_malformed_one_come_out_first(home):
     assert next(stream).filled == {"upos": ["NOUN"]}
     with pytest.raises(CorpusError, match="<stream>:3: expected 3 columns, found 2"):
         next(stream)
+
+
+def test_several_sequences_keep_the_labels_of_each_sentence(home):
+    data = read(io.BytesIO(b"dog _\n\ncat NEW\n\n"), columns=["form", "upos"])
+    options = TagOptions(keep=True, nbest=2)
+    first, second = tag_stream([seqtag.load(home / "upos.seqtag")], data, options=options)
+    assert first.filled["upos"] == ["NOUN"] != first.filled["upos2"]
+    assert second.filled == {"upos": ["NEW"], "upos2": ["NEW"]}
 
 
 def test_two_columns_at_once():
