@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,17 @@ def test_training_parts_that_are_refused(mirror, tmp_path, text, message):
     assert not trained_path(treebank_of("abaza")).exists()
     if "_ for most" not in message:
         assert files_of(tmp_path / "cache") == []
+
+
+def test_parts_with_a_known_digest_are_not_left_out(mirror):
+    entry = treebank_of("abaza")
+    texts = [(mirror / TREEBANK.format(part)).read_bytes() for part in entry.parts]
+    digests = tuple(hashlib.sha256(text).hexdigest() for text in texts)
+    entry = replace(entry, bytes=tuple(map(len, texts)), sha256=digests)
+    (mirror / TREEBANK.format("dev")).unlink()
+    with pytest.raises(CatalogueError, match=r"-dev.conllu: cannot be read \(No such file"):
+        train_named(entry)
+    assert not trained_path(entry).exists()
 
 
 def test_a_training_part_without_tabs_is_refused_with_its_line(mirror):
