@@ -175,6 +175,9 @@ def _conllu(sample: Sample) -> Layout | None:
     complete = tabs[9]
     if tabs[10] > max(complete, 1):  # with one more column
         return None
+    if tabs[7] > max(complete, 1):  # CoNLL-2006 without its last two
+        evidence = f"8 tab-separated fields in {tabs[7]} of {counted(len(rows), 'row')}"
+        return Layout("columns", conllu.COLUMNS[:8], "\t", evidence)
     evidence = f"10 tab-separated fields in {complete} of {counted(len(rows), 'row')}"
     return Layout("conllu", conllu.COLUMNS, "\t", evidence if rows else "nothing but comments")
 

@@ -40,6 +40,7 @@ import numpy as np
 
 from seqtag.errors import ModelFileError, located
 from seqtag.storage import strict_json
+from seqtag.storage.encodings import binary_format
 from seqtag.storage.output import MODEL_START, atomic
 from seqtag.version import __version__
 
@@ -53,6 +54,8 @@ MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header 
 MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times a usual model
 MAX_DIMENSIONS = 8
 MAX_DEPTH = 50  # levels of a configuration: recursion over it never exhausts the stack
+_START_BYTES = 512  # by which other files are recognized
+_ANOTHER = ("another kind of file", "check the path")
 _SHOWN_CHARACTERS = 1000  # characters of foreign data in a message
 MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
 
@@ -93,7 +96,8 @@ def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
     _require(view.nbytes >= 8, "at least 8 bytes", view.nbytes)
     length = int.from_bytes(view[:8], "little")
     if length > MAX_HEADER:
-        msg = "expected a seqtag model, found another kind of file; check the path"
+        found, remedy = binary_format(bytes(view[:_START_BYTES])) or _ANOTHER
+        msg = f"expected a seqtag model, found {found}; {remedy}"
         raise ModelFileError(msg)
     _require(length <= view.nbytes - 8, f"a header of {length} bytes", view.nbytes - 8)
     _require(length % 8 == 0, "a header length that is a multiple of 8", length)
@@ -487,7 +491,7 @@ def _read(path: str | os.PathLike[str]) -> bytes | memoryview:
         start = file.read(8)
         length = int.from_bytes(start, "little")
         if len(start) < 8 or length > MAX_HEADER:
-            return start  # the caller finds what is wrong
+            return start + file.read(_START_BYTES)  # the caller finds what is wrong
         start += file.read(length)
         if len(start) < 8 + length:
             return start

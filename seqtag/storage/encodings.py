@@ -35,11 +35,28 @@ def conversion(data: bytes | bytearray, at: int) -> str:
     return f"convert the file to UTF-8, for example with iconv -f {name} -t UTF-8{condition}"
 
 
-_BINARY = {
+_TAR_MARK = slice(257, 262)  # where tar archives say so
+
+_BINARY: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
+    b"version https://git-lfs": (
+        "a pointer of Git LFS instead of the file",
+        "fetch it with git lfs pull",
+    ),
+    (b"x\x9c", b"x\xda", b"x\x01"): (
+        "zlib data, as of spaCy's DocBin",
+        "write words and labels with spaCy's DocBin",
+    ),
+    (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"): (
+        "a pickle",
+        "load it where it comes from, and write words and labels as text",
+    ),
+    b"7z\xbc\xaf": ("a 7z archive", "unpack it with 7z x"),
+    b"Rar!": ("a RAR archive", "unpack it"),
+    b"SQLite format 3\0": ("a database of SQLite", "write its texts with sqlite3"),
     b"%PDF-": ("PDF", "convert it with pdftotext"),
     b"PK\x03\x04": (
         "a ZIP archive, as of DOCX or XLSX",
-        "save its text as a text file, or CSV",
+        "unpack it, or save its text as a text file, or CSV",
     ),
     b"\xd0\xcf\x11\xe0": ("a document of Office", "save it as a text file, or as CSV"),
     b"PAR1": ("Parquet", "tag its rows in Python, or write its tokens to a text file"),
@@ -53,6 +70,8 @@ def binary_format(start: bytes) -> tuple[str, str] | None:
     >>> binary_format(b"%PDF-1.7"), binary_format(b"dog")
     (('PDF', 'convert it with pdftotext'), None)
     """
+    if start[_TAR_MARK] == b"ustar":
+        return "a tar archive", "unpack it with tar -xf"
     return next((found for magic, found in _BINARY.items() if start.startswith(magic)), None)
 
 

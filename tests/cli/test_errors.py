@@ -22,6 +22,7 @@ def folder(home, tmp_path, monkeypatch):
     last = len(model) - 1
     files = {
         "empty": b"",
+        "pointer.seqtag": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
         "raw.txt": b"The dog barks.\n",
         "cut.seqtag": model[:500],
         "long.seqtag": model + b"x",
@@ -127,6 +128,7 @@ def test_no_command_shows_the_help(call):
             "train.conllu: expected a seqtag model, found another kind of file; check the path",
         ),
         ("empty", "empty: expected a seqtag model file, found an empty file"),
+        ("pointer.seqtag", "pointer.seqtag: expected a seqtag model, found a pointer of Git LFS"),
         ("cut.seqtag", "cut.seqtag: expected a header of "),
         ("long.seqtag", "long.seqtag: expected "),
         ("flip.seqtag", "flip.seqtag: expected the checksum "),

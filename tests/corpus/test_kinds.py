@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import pickle
 import random
+import zlib
 
 import pytest
 from hypothesis import given
@@ -20,8 +23,9 @@ __all__ = ["call", "home"]
 SEEDS = st.integers(0, 10_000)
 
 
-def of(text: str, **options):
-    return [each for each in read(io.BytesIO(text.encode()), **options) if len(each)]
+def of(text: str | bytes, **options):
+    data = text if isinstance(text, bytes) else text.encode()
+    return [each for each in read(io.BytesIO(data), **options) if len(each)]
 
 
 @given(SEEDS, st.integers(11, 19), st.booleans())
@@ -270,14 +274,43 @@ def test_types_are_chunks_before_other_columns_if_most_words_are_outside():
 
 
 @pytest.mark.parametrize(
-    "start", [b"%PDF-1.4\n%\xe2\xe3\n", b"PK\x03\x04\x14\0", b"PAR1\x15", b"{\\rtf1"]
+    ("start", "found"),
+    [
+        (b"%PDF-1.4\n%\xe2\xe3\n", "PDF; convert it with pdftotext"),
+        (b"PK\x03\x04\x14\0", "a ZIP archive, as of DOCX or XLSX; unpack it"),
+        (b"PAR1\x15", "Parquet; "),
+        (b"{\\rtf1", "RTF; "),
+        (zlib.compress(b"Dogs bark."), "zlib data, as of spaCy's DocBin; "),
+        (pickle.dumps(["Dogs"]), "a pickle; load it where it comes from"),
+        (b"a.txt".ljust(257, b"\0") + b"ustar\x0000", "a tar archive; unpack it with tar -xf"),
+        (
+            gzip.compress(b"a.txt".ljust(257, b"\0") + b"ustar\x0000"),
+            "a tar archive; unpack it with tar -xf",
+        ),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
+            "a pointer of Git LFS instead of the file; fetch it with git lfs pull",
+        ),
+    ],
 )
-def test_files_that_are_no_text_are_refused_by_name(start):
-    message = (
-        "^<stream>:1: expected text, found (PDF|a ZIP archive, as of DOCX or XLSX|Parquet|RTF)"
-    )
-    with pytest.raises(CorpusError, match=message):
+def test_files_that_are_no_text_are_refused_by_name(start, found):
+    with pytest.raises(CorpusError, match=f"^<stream>:1: expected text, found {found}"):
         seqtag.sniff(io.BytesIO(start))
+
+
+def test_compressed_files_need_no_suffix():
+    assert [each.words for each in of(gzip.compress(b"Ada B-PER\nran O\n\n" * 9))][:1] == [
+        ["Ada", "ran"]
+    ]
+
+
+def test_conll_2006_may_lack_its_last_two_columns():
+    rows = ["1\tDogs\t_\tN\tNNS\t_\t2\tsubj", "2\tbark\t_\tV\tVBP\t_\t0\troot", ""]
+    names = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+    assert sniff(rows * 3).columns == names
+    short = "\n".join([*rows * 3, rows[0][:-5], *rows])
+    with pytest.raises(CorpusError, match=r":10: expected 8 columns, found 7 "):
+        of(short)
 
 
 ROWS = [("Ada", "B-PER"), ("King", "I-PER"), ("saw", "O"), ("Rome", "B-LOC"), (".", "O")]
