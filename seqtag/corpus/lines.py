@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DOCSTART = "-DOCSTART-"
 BOM = "\ufeff"
 """Byte order mark: no part of a word at the start of any line."""
+_INVISIBLE = f"{BOM}\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 BLANK = " \t\r\n"
 """Characters of blank lines."""
 
@@ -51,6 +52,20 @@ def lines_of(stream: ByteStream, *, returns: bool = True) -> Iterator[tuple[str,
     `returns` says whether carriage returns may be without a line feed.
     """
     return lines_in(stream.blocks(after_last_line, returns=returns))
+
+
+def with_marks_as_spaces(text: str) -> str:
+    r"""Return raw text with a space for each byte order mark and mark of direction.
+
+    Such marks are no words and no parts of words; all positions stay.
+
+    >>> with_marks_as_spaces("in \u2068Norvale\u2069.")
+    'in  Norvale .'
+    """
+    if not text.isascii():
+        for mark in _INVISIBLE:
+            text = text.replace(mark, " ")
+    return text
 
 
 def start_of(raw: str) -> int:

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.layout import Layout
-from seqtag.corpus.lines import BOM, lines_of, shorten, start_of
+from seqtag.corpus.lines import lines_of, shorten, start_of, with_marks_as_spaces
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
 from seqtag.corpus.stream import ByteStream, ReadLimits, after_last_rule, before_last_tree
 from seqtag.errors import CorpusError
@@ -59,7 +59,7 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
     quotes stay as they are. The column ``misc`` says ``SpaceAfter=No`` where words touch.
     """
     for raw, line in lines_of(stream):
-        text = raw.replace(BOM, " ")
+        text = with_marks_as_spaces(raw)
         begin = 0
         for end, spans in sentences_of_line(text):
             glued = [b < len(text) and not text[b].isspace() for _, b in spans]

@@ -21,6 +21,7 @@ import numpy as np
 
 from seqtag.corpus import UNLIMITED, Block, Layout, ReadLimits, Sentence, SentenceStream
 from seqtag.corpus.conllu import COLUMNS, ConlluReader, ConlluSentence
+from seqtag.corpus.lines import with_marks_as_spaces
 from seqtag.corpus.stream import ByteStream, TextBytes
 from seqtag.corpus.surface import escape_spaces
 from seqtag.engine import backend
@@ -73,7 +74,7 @@ class _Conllu(SentenceStream):
 
     def _detected(self, text: str) -> Marker:
         """Return the marker of the paragraphs of a text, given its beginning."""
-        found = find_mode(text.replace(_MARK, " "))
+        found = find_mode(with_marks_as_spaces(text))
         if found.evidence:
             _log.info(_NOTES[found.mode], self.source, found.evidence)
         return Marker(found.mode, found.short)
@@ -131,7 +132,7 @@ class SegmentedTexts(_Conllu):
         marked = []
         for text in self._texts:
             marker = self._detected(text) if self._mode == "auto" else Marker(self._mode)
-            marked.append(marker.mark(text.replace(_MARK, " "), final=True))
+            marked.append(marker.mark(with_marks_as_spaces(text), final=True))
         joined = SEPARATOR.join(marked)
         starts, ends, bounds = self._segmenter.segment(joined)
         if not len(bounds):
@@ -174,7 +175,7 @@ class SegmentedTexts(_Conllu):
 
 def has_tokens(text: str) -> bool:
     """Return whether a text is more than white space, so that its CoNLL-U is not empty."""
-    return bool(text.replace(_MARK, " ").strip())
+    return bool(with_marks_as_spaces(text).strip())
 
 
 def split_documents(conllu: str) -> list[str]:
@@ -519,7 +520,7 @@ class _Window:
     def add(self, piece: str, *, final: bool = False) -> None:
         """Add more of the text."""
         self.original += piece
-        self.text += self._marker.mark(piece.replace(_MARK, " "), final=final)
+        self.text += self._marker.mark(with_marks_as_spaces(piece), final=final)
 
     def take(self, end: int, last_end: int, context: int) -> _Window:
         """Return the window as it is, and continue at `end`, with the context from `context` on.
