@@ -132,6 +132,7 @@ FORMATS = {
             has_room=True,
             has_comments=True,
             number=(b"\n# sent_id = ", b"\n"),
+            frame=write.with_newdoc,
         ),
         Format(
             "conllu-plus",

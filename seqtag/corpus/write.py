@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.lines import DOCSTART
@@ -18,6 +19,8 @@ _SENTENCE = "sentence"  # the first column of a table
 _HEAD = b"\nsentence\t"  # where a table begins
 _NUMBER = re.compile(rb"(?m)^[0-9]+")
 _FACTS = ("sent_id", "text")  # comments of CoNLL-U
+_DOCUMENT = re.compile(r"<(?:doc|text)\b(?:.*?\bid=\"([^\"]*)\")?")  # of a vertical file
+_GLUE = re.compile(r"^<g ?/?>", re.MULTILINE)
 _RANGE = re.compile(r"(?:^|\|)TokenRange=(\d+):(\d+)$")
 JSON_KEYS = ("tokens", *_FACTS, "multiword", "ranges")  # of an object, besides the columns
 
@@ -44,6 +47,24 @@ def with_docstart(text: str, sentence: Sentence) -> str:
     heads = getattr(sentence, "comments", ())
     begins = any(line.startswith((DOCSTART, "# newdoc")) for line in heads)
     return f"{DOCSTART} -X- -X- O\n\n{text}" if begins else text
+
+
+def with_newdoc(text: str, sentence: Sentence) -> str:
+    """Return the CoNLL-U of a sentence after ``# newdoc`` if ``<doc id="...">`` precedes it."""
+    for line in getattr(sentence, "comments", ()):
+        if found := _DOCUMENT.match(line):
+            return f"# newdoc{f' id = {found[1]}' if found[1] else ''}\n{text}"
+    return text
+
+
+def spaces_by_glue(sentence: Sentence) -> dict[str, list[str]]:
+    """Return the column misc of a vertical file, which has ``<g/>`` where no space is."""
+    if not _GLUE.search(sentence.raw):
+        return {}
+    lines = sentence.raw.split("\n")
+    rows = [sentence.line_of(i) - sentence.line for i in range(len(sentence))]
+    after = (lines[a + 1 : b] for a, b in pairwise([*rows, len(lines)]))
+    return {"misc": ["SpaceAfter=No" if any(map(_GLUE.match, each)) else "_" for each in after]}
 
 
 def write_rows(columns: Sequence[Sequence[str]], separator: str) -> str:

@@ -13,6 +13,7 @@ from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.gold import GoldLabels
 from seqtag.corpus.layout import LayoutOptions
 from seqtag.corpus.sentence import find_column, has_column, places, split_key
+from seqtag.corpus.write import spaces_by_glue
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, LabelError, OptionError
 from seqtag.labels.schemes import OUTSIDE, spans, write_spans
@@ -244,6 +245,7 @@ class FilledSentence(FilledColumns["list[str]"]):
             left_out = {*sentence.columns} - {"form"}  # also if the column is old
             filled = {name: filled[name] for name in names_shown([*filled], form)}
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
+        read |= spaces_by_glue(sentence) if to == "conllu" else {}
         text = render(read | filled, to)
         return form.frame(text, sentence) if form and form.frame else text
 
