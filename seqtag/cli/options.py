@@ -560,6 +560,11 @@ tagging_options = combined(
         default="model",
         help="Tokenizer of raw text: that of the model, if it has one, or NLTK's.",
     ),
+    in_input(
+        "--split-words",
+        is_flag=True,
+        help="Split given tokens of several words, such as don't, as in raw text; to CoNLL-U.",
+    ),
     in_advanced(
         "--token-ranges",
         is_flag=True,

@@ -19,6 +19,7 @@ from seqtag.labels.column import column_meant
 from seqtag.lazy import other_names
 from seqtag.model import bundle, container
 from seqtag.parallel import in_order
+from seqtag.segmentation.given_words import SplitWords, split_words
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.paragraphs import check_mode
 from seqtag.segmentation.reading import (
@@ -336,18 +337,22 @@ class Pipeline:
         """
         return Document(text, conllu, self.columns, self.schemes, self._names)
 
-    def tag_words(self, words: Sequence[str]) -> DocumentSentence:
-        """Return a list of words as a sentence; multiword tokens are not split.
+    def tag_words(self, words: Sequence[str], *, split: bool = False) -> DocumentSentence:
+        """Return a list of words as a sentence.
 
         Parameters
         ----------
         words
             The words of a sentence. Its text is the words with a space between them.
+        split
+            Whether multiword tokens are split, such as ``don't``.
 
         Raises
         ------
         CorpusError
             If a word is empty or has a tab or line break.
+        SeqtagError
+            If no component can split them.
         TypeError
             If it is one string, or contains something other than words.
 
@@ -358,10 +363,10 @@ class Pipeline:
         >>> [(word.text, word.upos, word.lemma) for word in sentence]
         [('Birds', 'NOUN', 'bird'), ('sing', 'VERB', 'sing')]
         """
-        return self.tag_many([words])[0]
+        return self.tag_many([words], split=split)[0]
 
     def tag_many(
-        self, sentences: Iterable[Sequence[str]], threads: int = 1
+        self, sentences: Iterable[Sequence[str]], threads: int = 1, *, split: bool = False
     ) -> list[DocumentSentence]:
         """Return many lists of words as sentences, in their order; see `tag_words`.
 
@@ -371,6 +376,8 @@ class Pipeline:
             Lists of words.
         threads
             Threads to decode on.
+        split
+            Whether multiword tokens are split.
 
         Examples
         --------
@@ -389,9 +396,15 @@ class Pipeline:
                 yield sentence_of({"form": words}, line=number)
 
         check_threads(threads)
+        given = checked()
+        if split:
+            if self.splitter is None:
+                msg = "expected a model with the component words to split tokens, found none"
+                raise SeqtagError(msg)
+            given = split_words(given, self.splitter)
         return [
             DocumentSentence(filled.text("conllu") if len(filled) else "", 0)
-            for filled in tag_stream(self.taggers, checked(), threads)
+            for filled in tag_stream(self.taggers, given, threads)
         ]
 
     def sentences(self, text: str, *, paragraphs: str = "auto") -> Iterator[Sentence]:
@@ -523,6 +536,7 @@ class Chain:
         if only:
             loaded = _only(loaded, only)
         self.cutter = next((each for each in loaded if each.segmenter), None)
+        self.splitter = next((each.splitter for each in loaded if each.splitter), None)
         self.taggers = [tagger for each in loaded for tagger in each.taggers]
         for name, places in shared_columns(self.taggers).items():
             _log.info(
@@ -571,6 +585,12 @@ class Chain:
         OptionError
             If ranges of tokens are wanted and no text is cut by a model.
         """
+        if options.split_words:
+            splitter = self.splitter
+            if splitter is None:
+                msg = "expected a model with the component words for --split-words, found none"
+                raise OptionError(msg)
+            streams = [each if each.is_raw else SplitWords(each, splitter) for each in streams]
         cutter = self.cutter if options.tokenizer == "model" else None
         is_cut = cutter is not None and any(stream.is_raw for stream in streams)
         if options.token_ranges and not is_cut:

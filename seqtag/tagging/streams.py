@@ -57,6 +57,8 @@ class TagOptions(LayoutOptions):
         What ends a paragraph of raw text: ``blank``, ``line`` or ``auto``.
     tokenizer
         Tokenizer of raw text: ``model``, if a model can segment, or ``nltk``.
+    split_words
+        True to split given tokens of several words, such as ``don't``, if a model can.
     token_ranges
         True to write the position of each token in the raw text, to MISC or ``ranges`` of JSON.
     keep
@@ -85,6 +87,7 @@ class TagOptions(LayoutOptions):
     only: Sequence[str] | None = None
     paragraphs: str = "auto"
     tokenizer: str = "model"
+    split_words: bool = False
     token_ranges: bool = False
     keep: bool = False
     margin: bool = False

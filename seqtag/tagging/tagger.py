@@ -101,7 +101,7 @@ class Tagger(ModelRuntime):
         _use = {"seqtag.score(tagger, sentences)": "evaluate accuracy", "seqtag.train": "fit train"}
         __getattr__ = other_names({"tag_many": "tag_sents", "labels": "classes_"} | _use)
 
-    segmenter = None  # as of a pipeline without one
+    segmenter = splitter = None  # as of a pipeline without one
 
     @property
     def models(self) -> tuple[Model, ...]:
