@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from numbers import Integral
 from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -425,10 +426,12 @@ def sentence_of(
         check_length(name, values[name], count, source, line)
         for word, value in enumerate(values[name], 1):
             if not isinstance(value, str):
+                advice = "give every word a value, or leave the sentence out"
+                if isinstance(value, Integral):
+                    advice = "name labels that are numbers with names=['O', 'B-PER', ...]"
                 msg = (
-                    f"expected a string in the column {name!r}, found {value!r} for "
-                    f"word {word}; give every word a value, or leave the sentence "
-                    "out"
+                    f"expected a string in the column {name!r}, found {value!r} for word {word}; "
+                    f"{advice}"
                 )
                 raise CorpusError(msg, source=source, line=line)
     return SpanSentence("", source, line, values, [0] * (count or 0), {})

@@ -762,19 +762,21 @@ def from_lists(
     labels: Iterable[Labels],
     dev: Any,
     label: str,
-    columns: Sequence[str] | None,
+    reading: ReadOptions,
     mark: str | None,
 ) -> tuple[list[Sentence], list[Sentence] | None, str | None]:
     """Return the sentences of plain lists, those of a dev set, and the mark of unlabeled words.
 
     Parameters
     ----------
-    data, labels, columns
+    data, labels
         As `seqtag.train` takes them. A label that is None is one that the word does not have.
     dev
         None, or a pair of sentences and labels.
     label
         Name for the column of the labels.
+    reading
+        Has the names of columns, and of labels that are numbers.
     mark
         Label of words that have none, if there may be some.
 
@@ -787,24 +789,26 @@ def from_lists(
         msg = f"expected dev as a pair (sentences, labels), found {dev!r:.60}"
         raise TypeError(msg)
     missing, some_missing = mark or "", False
+    names = reading.names.get(label) if isinstance(reading.names, Mapping) else reading.names
+    known: dict[Any, Any] = dict(enumerate(names or ()))
 
     def noted(gold: Iterable[Labels]) -> Iterator[Labels]:
         nonlocal some_missing
         for of_sentence in gold:
             some_missing |= not isinstance(of_sentence, str) and None in of_sentence
-            yield of_sentence
+            yield [known.get(value, value) for value in of_sentence] if known else of_sentence
 
     found = []
     for sentences, gold in [(data, labels)] if dev is None else [(data, labels), dev]:
-        if isinstance(sentences, (str, PathLike)):
+        is_table = not is_file(sentences) and table_of(sentences) is not None
+        if is_table or is_file(sentences) or not isinstance(sentences, Iterable):
             msg = (
-                f"expected lists of words for the labels, found {sentences!r}; a file has its own "
-                "labels"
+                f"expected lists of words for the labels, found {sentences!r:.60}; a file has its "
+                "own labels, as has a table"
             )
             raise TypeError(msg)
-        found.append(
-            list(sentences_of(sentences, noted(gold), label, columns=columns, missing=missing))
-        )
+        how: dict[str, Any] = {"columns": reading.columns, "missing": missing}
+        found.append(list(sentences_of(sentences, noted(gold), label, **how)))
     return found[0], found[1] if dev is not None else None, missing if some_missing else mark
 
 

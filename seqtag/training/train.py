@@ -248,7 +248,7 @@ def train(
         _check_for_pipeline(refused, names)
     elif labels is not None:
         names = names or [_default_label(begin) or "label"]
-        data, dev, mark = from_lists(data, labels, dev, names[0], reading.columns, policy.mark)
+        data, dev, mark = from_lists(data, labels, dev, names[0], reading, policy.mark)
         policy = policy._replace(mark=mark)
     request = Request(names, is_pipeline, templates, options, tables, begin, constrain)
     column = names[0] if names else None

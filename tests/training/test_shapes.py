@@ -109,6 +109,22 @@ def test_labels_of_pairs_are_called_as_one_likes():
     assert (named.label, named.columns) == ("chunk", ("form", "pos"))
 
 
+NAMES = ["O", "B-PER", "I-PER", "B-LOC"]
+NUMBERS = [[NAMES.index(label) for label in labels] for labels in LABELS]
+
+
+@pytest.mark.parametrize("make", [list, lambda rows: [*map(np.array, rows)]])
+def test_labels_that_are_numbers_have_names(make):
+    columns = {"tokens": WORDS, "label": make(NUMBERS)}
+    for how in ({"names": NAMES}, {"names": {"label": NAMES}}):
+        for data in ((columns,), (WORDS, make(NUMBERS))):
+            tagger = seqtag.train(*data, epochs=2, min_count=1, **how)
+            assert tagger.tag_many(WORDS) == LABELS
+    for data in ((columns,), (WORDS, make(NUMBERS))):
+        with pytest.raises(CorpusError, match=r"name (the numbers|labels that are numbers) with"):
+            seqtag.train(*data)
+
+
 def test_documents_of_spacy_have_tags_too():
     docs = [*spacy.blank("en").pipe(["Time flies. It does."])]
     words, feats = ["Time", "flies", ".", "It", "does", "."], [""] * 6
@@ -143,6 +159,12 @@ def test_what_has_no_words_is_refused(data, error, message):
     for work in (seqtag.train, read):
         with pytest.raises(error, match=re.escape(message)):
             work(data)
+
+
+@pytest.mark.parametrize("data", [None, io.StringIO("a"), COLUMNS, pd.DataFrame(COLUMNS)])
+def test_labels_are_for_lists_of_words(data):
+    with pytest.raises(TypeError, match="expected lists of words for the labels, found"):
+        seqtag.train(data, LABELS)
 
 
 def test_tables_are_no_lists_of_texts():
