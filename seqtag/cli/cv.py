@@ -11,6 +11,7 @@ from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
+    seeds_option,
     threads_option,
     training_arguments,
     training_options,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     "blocks of sentences), sentence, or the name of a comment (# NAME = ...) or column that "
     "identifies documents.",
 )
+@seeds_option
 @training_options
 @threads_option
 @attributes_option
@@ -40,6 +42,7 @@ def command(
     files: tuple[str, ...],
     folds: int,
     by: str,
+    seeds: int,
     reading: InputOptions,
     threads: int,
     as_json: bool,
@@ -57,7 +60,7 @@ def command(
       seqtag cv train.txt --label chunk --folds 10 --threads 2
       seqtag cv train.conllu --by genre
     """
-    from seqtag.training.selection import cross_validate, fold_units, tagger_fit
+    from seqtag.training.selection import Folds, cross_validate, fold_units, tagger_fit
 
     check_stdout()
     training_arguments(settings)
@@ -70,20 +73,29 @@ def command(
             f"sentence{'s' * (units.block > 1)} are kept together instead; scores may be too high"
         )
     reports: list[Report] = []
-    scores = cross_validate(
-        tagger_fit(reports.append, **settings),
-        units.sentences,
-        folds,
-        settings["seed"],
-        lambda fold, score: notes(f"fold {fold}: {100 * score:.2f}"),
-        threads,
-        units.groups,
-    )
-    _print(scores, units.signature(reports[0], folds, settings["seed"]), folds, as_json)
+    first, means = settings.pop("seed"), []
+    for seed in range(first, first + seeds):
+        scores = cross_validate(
+            tagger_fit(reports.append, seed=seed, **settings),
+            units.sentences,
+            folds,
+            seed,
+            lambda fold, score: notes(f"fold {fold}: {100 * score:.2f}"),
+            threads,
+            units.groups,
+        )
+        means.append(scores.mean)
+        if seeds > 1:
+            notes(f"seed {seed}: {100 * scores.mean:.2f}")
+    signature = units.signature(reports[0], folds, first)
+    if seeds > 1:
+        _print(Folds(tuple(means)), signature, f"{seeds} seeds", as_json)
+    else:
+        _print(scores, signature, f"{folds} folds", as_json)
     return 0
 
 
-def _print(found: Folds, signature: str, folds: int, as_json: bool) -> None:
+def _print(found: Folds, signature: str, what: str, as_json: bool) -> None:
     if as_json:
         print_json(
             {
@@ -96,6 +108,6 @@ def _print(found: Folds, signature: str, folds: int, as_json: bool) -> None:
         return
     say(
         f"{100 * found.mean:.2f} +- {100 * found.deviation:.2f} "
-        f"(mean and standard deviation of {folds} folds)\n"
+        f"(mean and standard deviation of {what})\n"
         f"{signature}\n"
     )

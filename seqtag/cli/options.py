@@ -466,6 +466,13 @@ seed_option = in_advanced(
     help="Seed of the random numbers.",
     metavar="N",
 )
+seeds_option = in_advanced(
+    "--seeds",
+    type=click.IntRange(1),
+    default=1,
+    help="Train with so many seeds, from --seed, and give mean and deviation of their scores.",
+    metavar="K",
+)
 resamples_option = in_advanced(
     "--resamples",
     type=click.IntRange(1),

@@ -98,6 +98,11 @@ class TrainingReport:
                     f"{trained.label} from {', '.join(trained.columns)}, {len(trained.labels)} "
                     f"labels, {trained.info['training']['sentences']} sentences"
                 )
+            dev = trained.models[-1].training.get("dev")
+            if self._runs > 1 and dev:
+                self._notes(
+                    f"average of {self._runs} runs: dev {dev['metric']} {100 * dev['score']:.2f}"
+                )
             self._notes(f"{model}: {shown}, {size / 1e6:.1f} MB")
         if stop.requested():
             raise KeyboardInterrupt

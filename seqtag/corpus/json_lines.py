@@ -123,7 +123,7 @@ def labels_of(record: Mapping[str, Any], name: str, names: Names = None) -> list
         elif value is None or isinstance(value, str):
             labels.append("_" if value is None else value)
         else:
-            advice = "name the numbers with --names O,B-PER,..."
+            advice = "name the numbers with --names O,B-PER,... (names=[...] in Python)"
             if known:
                 advice = f"--names has {len(known)} names, the first for 0"
             elif any(isinstance(each, str) for each in values):

@@ -251,6 +251,8 @@ class ReadOptions(LayoutOptions):
         """Open a file as `read` does; a detected format is logged unless `announce` is False."""
         if not is_file(source):
             file, given = in_memory(source, self.columns)
+            if self.names:
+                given["names"] = self.names
             return replace(self, **given).open(file, announce=False)
         columns = self._names()
         if self.format not in READABLE:

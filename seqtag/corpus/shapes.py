@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from seqtag.corpus.column_files import column_name
 from seqtag.corpus.stream import NamedBytes
 from seqtag.errors import CorpusError
+from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,6 +50,20 @@ def table_of(data: Any) -> Mapping[Any, Any] | None:
     if names is None or not hasattr(data, "__getitem__"):
         return None
     return {name: list(data[name]) for name in names}
+
+
+def names_in(table: Any) -> dict[str, list[str]]:
+    """Return the names of labels that are numbers, by column, of a dataset or its Arrow table."""
+    metadata = getattr(getattr(table, "schema", None), "metadata", None) or {}
+    text = metadata.get(b"huggingface", b"{}").decode()
+    stored = strict_json.loads(text).get("info", {}).get("features", {})
+    features, found = getattr(table, "features", None), {}
+    for name, feature in (features if isinstance(features, Mapping) else stored).items():
+        for each in (feature, getattr(feature, "feature", None)):
+            part = each.get("feature", each) if isinstance(each, dict) else vars(each or str)
+            if part.get("names"):
+                found[name] = list(part["names"])
+    return found
 
 
 def in_memory(data: Any, names: Sequence[str] | None) -> tuple[NamedBytes, dict[str, Any]]:
@@ -96,7 +111,10 @@ def in_memory(data: Any, names: Sequence[str] | None) -> tuple[NamedBytes, dict[
     if not cells:  # lists: a row is a sentence
         keys = ["tokens" if name == words else str(name) for name in columns]
         lines = [json.dumps(dict(zip(keys, map(_plain, row), strict=True))) for row in rows]
-        return NamedBytes("\n".join(lines).encode(), _NAME), {"columns": None}
+        return NamedBytes("\n".join(lines).encode(), _NAME), {
+            "columns": None,
+            "names": names_in(data) or None,
+        }
     kept = {words: "form"} | {titles[name]: name for name in ("sentence",) if name in titles}
     given = names or [kept.get(name, "_".join(str(name).split())) for name in columns]
     text = "\n".join("\t".join(map(_cell, row)) for row in rows)

@@ -59,7 +59,10 @@ _BINARY: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
         "unpack it, or save its text as a text file, or CSV",
     ),
     b"\xd0\xcf\x11\xe0": ("a document of Office", "save it as a text file, or as CSV"),
-    b"PAR1": ("Parquet", "tag its rows in Python, or write its tokens to a text file"),
+    b"PAR1": (
+        "Parquet",
+        "give its table to seqtag.train or a pipeline in Python (pyarrow.parquet.read_table)",
+    ),
     b"{\\rtf": ("RTF", "save it as a text file"),
 }
 

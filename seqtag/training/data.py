@@ -587,6 +587,8 @@ def _sources_of(data: Any) -> list[Any]:
     """Return files, streams or sentences; or a table, or a list of rows, as one source."""
     if isinstance(data, (SentenceStream, bytes)) or is_file(data) or not isinstance(data, Iterable):
         return [data]
+    if hasattr(data, "features"):  # a dataset, which has the names of its labels
+        return [data]
     table = table_of(data)
     if table is not None:
         return [table]

@@ -14,7 +14,7 @@ from seqtag.features.templates import TemplateSet
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.labels.schemes import scheme_of
-from seqtag.settings import MANY_LABELS, Settings
+from seqtag.settings import MANY_LABELS, SETTINGS, Settings
 from seqtag.tables.lexicon import given_tables, tables_of, with_tables
 from seqtag.training.task import TEXT_COMPONENTS, Task
 from seqtag.training.text_examples import is_unpunctuated, word_table
@@ -208,6 +208,10 @@ def _task(
         elif templates is None or templates in preset_names():
             chosen = _fitted(chosen, tuple(available))
         values = Settings().with_values(chosen.settings).with_values(settings)
+        is_file = templates is not None and not isinstance(templates, TemplateSet)
+        if is_file and templates not in preset_names() and not chosen.settings:
+            used = ", ".join(f"{n} {getattr(values, s.attribute)}" for n, s in SETTINGS.items())
+            _log.info("%s: no lines such as set epochs 10, so that it has %s", templates, used)
     return Task(
         column,
         chosen,

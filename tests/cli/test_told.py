@@ -197,3 +197,53 @@ def test_lemmas_that_are_not_annotated_are_not_scored(folder, call, monkeypatch)
     done = call("eval", "lemmas.conllu", "other-lemmas.conllu", "--label", "lemma", "--json")
     report = json.loads(done.out)
     assert (report["tokens"], report["accuracy"]) == (1, 0)
+
+
+def test_features_of_a_dataset_name_its_numbers():
+    arrow, data = pytest.importorskip("pyarrow"), pytest.importorskip("datasets")
+    label = data.Sequence(data.ClassLabel(names=NUMBERS.split(",")))
+    features = data.Features({"tokens": data.Sequence(data.Value("string")), "ner_tags": label})
+    columns = {"tokens": 10 * [TOKENS], "ner_tags": 10 * [[1, 2, 0, 3, 0]]}
+    dataset = data.Dataset.from_dict(columns, features=features)
+    table = arrow.table(columns, schema=features.arrow_schema)  # as in Parquet of the Hub
+    for each in (dataset, table):
+        assert seqtag.train(each, label="ner_tags").labels == ("B-LOC", "B-PER", "I-PER", "O")
+
+
+@pytest.mark.parametrize(
+    ("tried", "message"),
+    [
+        ("tempaltes=ner", "found 'tempaltes' (did you mean 'templates'?)"),
+        ("runs=0", "0 is not in the range x>=1"),
+        ("table=none,no.tsv", "no.tsv: No such file"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused_first(tried, message, folder, call, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    done = call("tune", "names.txt", "--try", tried)
+    assert message in done.err
+    assert not done.out
+
+
+def test_seeds_runs_and_tables_are_tried(folder, call, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    (folder / "places.tsv").write_text("word\tkind\nNorvale\tplace\n")
+    options = ("--folds", "2", "--epochs", "2")
+    tries = ("--try", "runs=1,2", "--try", "table=none,places.tsv")
+    done = call("tune", "names.txt", *tries, "--seeds", "2", *options)
+    assert done.code == 0, done.err
+    lines = done.out.decode().splitlines()
+    assert len(lines) == 4
+    assert all(" +- 0.00  --runs " in line for line in lines)
+    done = call("cv", "names.txt", "--seeds", "3", *options)
+    assert b"(mean and standard deviation of 3 seeds)" in done.out
+    assert done.err.count("seqtag: seed ") == 3
+
+
+def test_the_model_of_several_runs_is_scored(folder, call, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(folder)
+    (folder / "bare.txt").write_text("form[0]\n")
+    how = ("--dev", "names.txt", "--templates", "bare.txt", "--runs", "2", "--epochs", "3")
+    done = call("train", "names.txt", *how, "-o", "runs.seqtag")
+    assert "seqtag: average of 2 runs: dev conlleval-f1 100.00\n" in done.err
+    assert "note: bare.txt: no lines such as set epochs 10, so that it has epochs 3, " in done.err
