@@ -127,7 +127,12 @@ def sniff_rows(
     blank = [] if separator == " " else [row.number for row in rows if _PADDED.search(row.line)]
     if blank and "\t" in separator:
         misfits.append(Misfit(blank[0], len(blank), "blanks around a value are left out"))
-    spelled = [_spelled(column, given) for column in columns]
+    pieces = {place for place, row in enumerate(cells) if row[-1] == "X" and _is_piece(row)}
+    labeled = [row for place, row in enumerate(cells) if place not in pieces] or cells
+    spelled = [_spelled(column, given) for column in zip(*labeled, strict=True)]
+    if pieces:
+        text = "X marks a piece of a word and is no label; to train, use --unlabeled learn-around=X"
+        misfits.append(Misfit(rows[min(pieces)].number, len(pieces), text))
     # Who names the columns: the user, the format, a header, the model, or what they hold.
     names = (
         tuple(given.columns or ())
@@ -688,6 +693,11 @@ def _spellings(
         if known.get(like.label) is None:  # no evidence in the file: as the model was trained
             found[like.label] = like.spelling
     return tuple(found.items())
+
+
+def _is_piece(row: Sequence[str]) -> bool:
+    """Return whether a row has a piece of a word: ``##or X``, ``[CLS] X``."""
+    return any(cell.startswith("##") or cell in ("[CLS]", "[SEP]", "[PAD]") for cell in row)
 
 
 def _are_types(column: Sequence[str]) -> bool:

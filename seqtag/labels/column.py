@@ -243,9 +243,11 @@ def column_meant(name: str, columns: Collection[str]) -> str | None:
 
 
 def _without_labels(available: Sequence[str], source: str | None) -> CorpusError:
+    is_text = tuple(available) == ("form", "misc")
+    found = "raw text" if is_text else f"the columns {', '.join(available)} only"
     msg = (
-        f"expected a column of labels, found the columns {', '.join(available)} only; "
-        "if there is one, name the format with --format or the columns with --columns"
+        f"expected a column of labels, found {found}; if there is one, name the format with "
+        "--format or the columns with --columns"
     )
     return CorpusError(msg, source=source)
 

@@ -265,6 +265,16 @@ def test_names_joined_to_words_are_read_and_written_as_the_file_has_them():
     assert sentence.replace({"ner": labels}).startswith("Mira/O Falk/O likes/O Norvale/PERSON ")
 
 
+def test_labels_of_pieces_of_words_are_no_labels():
+    rows = ["[CLS] X", "Nor B-LOC", "##vale X", "is O", "far O", "[SEP] X", ""]
+    layout = sniff(rows * 5)
+    assert layout.columns == ("form", "ner")
+    [misfit] = layout.misfits
+    assert (misfit.line, misfit.count) == (1, 15)
+    assert misfit.text.endswith("to train, use --unlabeled learn-around=X")
+    assert not sniff(["it PRON", "flies VERB", "etc X", ""] * 5).misfits
+
+
 def test_types_are_chunks_before_other_columns_if_most_words_are_outside():
     rows = ["Mira\tPERSON\tdep", "Falk\tPERSON\tdep", "is\tO\tdep", "in\tO\tdep", "Oslo\tCITY\tdep"]
     layout = sniff([*rows, ".\tO\tpunct", "", *rows, "again\tO\tdep", "now\tO\tdep"])

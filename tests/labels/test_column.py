@@ -30,12 +30,18 @@ def test_the_default_is_upos_or_the_last_one(columns, default):
     assert LabelColumn.default(columns) == LabelColumn(default)
 
 
-def test_no_default_among_words_alone():
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        (("id", "form", "misc"), "the columns id, form, misc only"),
+        (("form", "misc"), "raw text"),
+    ],
+)
+def test_no_default_among_words_alone(columns, found):
     with pytest.raises(CorpusError) as error:
-        LabelColumn.default(("id", "form", "misc"), "a.txt")
+        LabelColumn.default(columns, "a.txt")
     assert str(error.value) == (
-        "a.txt: expected a column of labels, found the columns id, form, misc only; "
-        "if there is one, name the format with --format or the columns with --columns"
+        f"a.txt: expected a column of labels, found {found}; if there is one, name the format with --format or the columns with --columns"
     )
 
 
