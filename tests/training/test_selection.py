@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 
 import numpy as np
 import pytest
@@ -56,6 +57,12 @@ def test_groups_are_never_parted(groups, k):
         assert not {groups[i] for i in train} & {groups[i] for i in test}
     held = [len(test) for _, test in folds]
     assert min(held) > 0 and max(held) - min(held) <= max(sizes)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_largest_groups_are_dealt_out_first(seed):
+    folds = k_folds(8, 2, seed, [0, 0, 0, 0, 1, 2, 3, 4])
+    assert [len(test) for _, test in folds] == [4, 4]
 
 
 @pytest.mark.parametrize(("n", "k"), [(3, 4), (3, 1)])
@@ -117,8 +124,9 @@ def test_folds_on_several_threads_score_alike():
 
 
 def test_half_a_training_is_no_score():
-    def interrupt(_):
-        raise KeyboardInterrupt
+    def interrupt(progress):
+        if progress.epoch == 2:
+            signal.raise_signal(signal.SIGINT)  # the training ends, and has a result
 
     data = list(read(io.BytesIO(b"the DT\ncat NN\n\na DT\n"), columns=["form", "tag"]))
     with pytest.raises(KeyboardInterrupt):
