@@ -81,6 +81,16 @@ def test_damaged_compressed_files_are_refused(suffix, tmp_path):
         assert str(caught.value).startswith(f"{path}: {expected}")
 
 
+def test_zstd_is_written_with_its_optional_checksum(tmp_path):
+    zstd(b"")  # skips the test without the package
+    path = tmp_path / "a.zst"
+    with atomic(path) as out:
+        out.write(b"dog N\n")
+    path.write_bytes(path.read_bytes().replace(b"dog", b"dot"))
+    with pytest.raises(CorpusError, match="expected valid zstd data, found an error"):
+        raw(path)
+
+
 @each_compression
 def test_a_compressed_file_cut_to_its_first_bytes_is_refused(suffix, tmp_path):
     name, pack = PACKED[suffix]
