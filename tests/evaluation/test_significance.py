@@ -64,6 +64,11 @@ def test_the_same_seed_gives_the_same_draws_however_they_are_portioned(monkeypat
     assert bootstrap(table, 3, 5)[:, 0].round(2).tolist() == frozen
 
 
+def test_rounding_does_not_make_a_difference_smaller():
+    assert 0.3 - 0.1 < 0.2
+    assert bootstrap_p(np.array([0.3 - 0.1]), 0.1) == 1
+
+
 def test_nothing_to_draw_from():
     nothing = np.zeros((0, 2, 3))
     assert bootstrap(nothing, 5).tolist() == [[0.0, 0.0]] * 5
