@@ -179,6 +179,8 @@ def test_errors_are_left_out_evenly_and_it_says_so(tagger):
     assert "5 of 60 errors are on this page" in page
     _, page = report_of(tagger, data, errors=2)
     assert sorted(Reader(page).cells().values()) == [False, True, True]
+    found, _ = report_of(tagger, [*data, data[1]], errors=1)
+    assert [each.gold for each in found.mistakes] == ["Y"]  # of the most frequent confusion
     _, page = report_of(tagger, data, errors=0)
     assert not any(Reader(page).cells().values())
     assert Reader(page).data == {
