@@ -40,7 +40,8 @@ def test_a_table_of_classes(tmp_path):
     table = read_table(tmp_path / "t")
     assert (table.name, table.words, table.kind, table.absent) == ("en", "lower0", "class", "1")
     assert table.origin == {"classes": "2", "tokens": "9"}
-    assert read_table(tmp_path / "t", name="x", kind="lexicon").kind == "lexicon"
+    other = read_table(tmp_path / "t", name="x", kind="lexicon")
+    assert (other.name, other.kind) == ("x", "lexicon")
 
 
 def test_a_list_of_ones_own(tmp_path):
