@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from seqtag.corpus.shapes import is_file
 from seqtag.errors import CorpusError, OptionError
 from seqtag.loading import load
 from seqtag.model import bundle
@@ -117,7 +118,7 @@ def run_on_threads(
 
 
 def tag_files(
-    files: Iterable[str | PathLike[str]],
+    files: str | PathLike[str] | Iterable[str | PathLike[str]],
     folder: str | PathLike[str],
     model: AnyModel | Sequence[AnyModel],
     options: TagOptions | None = None,
@@ -137,8 +138,8 @@ def tag_files(
     Parameters
     ----------
     files
-        Paths, patterns such as ``crawl/**/*.txt``, and addresses for fsspec. Outputs keep the paths
-        that their inputs have below their common folder.
+        A path or several, patterns such as ``crawl/**/*.txt``, and addresses for fsspec. Outputs
+        keep the paths that their inputs have below their common folder.
     folder
         Path or address of the folder to write to; it must not contain the inputs.
     model
@@ -185,7 +186,8 @@ def tag_files(
     folder = os.fspath(folder).rstrip("/")
     record = f"{folder}/{RECORD}"
     known = {} if force else _read_record(record)
-    sources = dict.fromkeys(each for name in files for each in matches(os.fspath(name)))
+    names: Any = [files] if is_file(files) else files
+    sources = dict.fromkeys(each for name in names for each in matches(os.fspath(name)))
     if not sources:
         msg = "expected files to tag, found none; name at least one"
         raise OptionError(msg)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import re
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from seqtag.corpus import conllu
 from seqtag.corpus.column_files import sniff_rows
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.json_lines import read_jsonl
 from seqtag.corpus.layout import Layout, LayoutOptions, Learned
-from seqtag.corpus.shapes import in_memory, is_file
+from seqtag.corpus.shapes import in_memory, is_file, table_of
 from seqtag.corpus.sniff import complete_lines, detect_format, json_layout, layout_of_tagged
 from seqtag.corpus.stream import (
     HEAD,
@@ -35,7 +35,7 @@ from seqtag.corpus.text import read_tagged
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
@@ -418,7 +418,7 @@ def read(
     return ReadOptions(format, limits, columns=columns, **layout).open(source)
 
 
-def sniff(source: str | os.PathLike[str] | BinaryIO | Iterable[str], **overrides: Any) -> Layout:
+def sniff(source: Any, **overrides: Any) -> Layout:
     r"""Find out what a file is from its first 64 kB.
 
     Parameters
@@ -446,7 +446,9 @@ def sniff(source: str | os.PathLike[str] | BinaryIO | Iterable[str], **overrides
     "separated by ',': form, ner; header"
     """
     file: Any = source
-    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
-        file = io.BytesIO("\n".join(line.rstrip("\r\n") for line in source).encode())
+    if isinstance(source, Iterable) and not is_file(source) and table_of(source) is None:
+        file = list(source)
+        if all(isinstance(line, str) for line in file):
+            file = io.BytesIO("\n".join(line.rstrip("\r\n") for line in file).encode())
     with closing(ReadOptions(**overrides).open(file)) as stream:
         return stream.layout

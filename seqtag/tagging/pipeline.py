@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from seqtag.corpus import FORMATS, SentenceStream, read
@@ -45,7 +46,6 @@ from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-    from os import PathLike
 
     from seqtag.corpus import Sentence
     from seqtag.corpus.read import ReadOptions
@@ -67,7 +67,7 @@ class Pipeline:
     Parameters
     ----------
     models
-        The models in the order in which they run.
+        The models in the order in which they run; or their file or name, as for `seqtag.load`.
     source
         Name of the file, for messages.
     hidden
@@ -105,8 +105,14 @@ class Pipeline:
     """
 
     def __init__(
-        self, models: Sequence[Model], source: str = "<model>", *, hidden: Container[str] = ()
+        self,
+        models: str | PathLike[str] | Sequence[Model],
+        source: str = "<model>",
+        *,
+        hidden: Container[str] = (),
     ):
+        if isinstance(models, (str, PathLike)):
+            models, source = load_models(models), str(models)
         self.models = tuple(models)
         self.source = source
         taken = [name for model in models for name in model.column.columns if name in _TEXT_COLUMNS]

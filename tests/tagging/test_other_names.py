@@ -27,7 +27,7 @@ OWNERS = {
 
 
 def test_the_embedded_model_is_loaded_by_default():
-    assert PIPELINE.info == seqtag.load("en").info
+    assert PIPELINE.info == seqtag.load("en").info == seqtag.Pipeline("en").info
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,25 @@ def test_tables_are_no_lists_of_texts():
         seqtag.load("en").pipe(pd.DataFrame({"text": ["It works."]}))
 
 
+def test_tables_are_sniffed_and_what_is_none_is_refused():
+    for data in (pd.DataFrame(COLUMNS), ROWS, {"tokens": WORDS, "ner_tags": LABELS}):
+        assert seqtag.sniff(data).columns[-1] == "ner_tags"
+    for wrong in (None, 3, [None]):
+        with pytest.raises(TypeError, match="expected files, seqtag"):
+            seqtag.sniff(wrong)
+    with pytest.raises(TypeError, match="expected a path or an open file, found None"):
+        seqtag.read_table(None)
+
+
+def test_one_path_is_tagged_and_no_open_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("It works.\n")
+    for number, files in enumerate((path, str(path), [path])):
+        assert seqtag.tag_files(files, tmp_path / str(number), "en").tagged == 1
+    with path.open() as file, pytest.raises(TypeError, match="PathLike"):
+        seqtag.tag_files(file, tmp_path / "out", "en")
+
+
 def test_a_model_has_no_labels_to_compare():
     tagger = seqtag.load("en").tagger("upos")
     with pytest.raises(TypeError, match=r"expected lists of labels, found <seqtag\.Tagger"):
