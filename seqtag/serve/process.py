@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from seqtag.serve.work import ServerLimits
 
 _BACKLOG = 128  # connections that wait to be accepted
+_HEALTH_SECONDS = 30  # a worker on a busy machine is late; one that ended is missed at once
 _MAX_CONNECTIONS = 512  # of a process; requests on more get status 503
 _ANSWER_SECONDS = 5  # more for answers to arrive
 _TICK_SECONDS = 0.1  # between two looks at the state, also of uvicorn
@@ -125,6 +126,7 @@ def serve(
         front or settings.app,
         factory=front is None,
         workers=workers,
+        timeout_worker_healthcheck=_HEALTH_SECONDS,
         http="h11",  # httptools takes the body of a request to upgrade for another request
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         loop="asyncio",  # uvloop is 5 % faster, but drops connections without file handles
