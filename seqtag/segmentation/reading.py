@@ -56,6 +56,20 @@ _NOTES = {
     'paragraphs="blank"',
 }
 
+_CUT = re.compile(r"-(?<=[^\W\d_]-)\r?\n(?=[ \t]*[a-z\u00df-\u00ff])")
+_DECODED_TWICE = re.compile(
+    "[\u00c2\u00c3\u00d0\u00d1][\u0080-\u00bf\u0152-\u0178\u02c6\u02dc\u2018-\u203a]|\u00e2\u20ac"
+)
+_DAMAGES = (
+    (
+        _CUT,
+        "cut words at line ends",
+        r"join them, for example with perl -CSD -0pe 's/(?<=\w)-\n//g'",
+    ),
+    (_DECODED_TWICE, "characters of UTF-8 decoded as Windows-1252", "restore them with ftfy FILE"),
+)
+_DAMAGED_SHARE = 0.02  # least number of them, as a share of the lines
+
 _log = logging.getLogger("seqtag")
 
 
@@ -77,6 +91,12 @@ class _Conllu(SentenceStream):
         found = find_mode(with_marks_as_spaces(text))
         if found.evidence:
             _log.info(_NOTES[found.mode], self.source, found.evidence)
+        for pattern, what, remedy in _DAMAGES:
+            places = [match.start() for match in pattern.finditer(text)]
+            if len(places) > max(1, _DAMAGED_SHARE * text.count("\n")):
+                line = 1 + text.count("\n", 0, places[0])
+                note = "%s:%d: %d %s in the sample, the first here; %s"
+                _log.warning(note, self.source, line, len(places), what, remedy)
         return Marker(found.mode, found.short)
 
     @property

@@ -162,6 +162,32 @@ def test_what_the_text_shows_is_said(caplog):
     assert not caplog.messages
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("One.\nThe plant em-\nploys two pro-\r\n ducers.\n", ":2: 2 cut words at line ends in"),
+        ("Itâ€™s a cafÃ©.\n", ":1: 2 characters of UTF-8 decoded as Windows-1252 in the sample"),
+        ("Ð¿Ñ€Ð¸Ð²ÐµÑ‚\n", ":1: 5 characters of UTF-8 decoded as Windows-1252 in the sample"),
+    ],
+)
+def test_damaged_text_is_noted_with_its_place(text, note, caplog):
+    conllu_of(text, paragraphs="auto")
+    assert note in caplog.text
+    assert "; join them, for example with perl" in caplog.text or "; restore them" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A well-\nknown line.\nIt is -\nso to speak - late. See A-\nB and C-\n4.\n",
+        "L’été à Âge « naïve », Ñandú, MAÇÃ, ÉTÉ. IRMÃ» ... 5 €\n",
+    ],
+)
+def test_text_without_damage_has_no_note_of_it(text, caplog):
+    conllu_of(text, paragraphs="auto")
+    assert "in the sample" not in caplog.text
+
+
 def test_a_sentence_comes_out_when_it_is_certain():
     class Waiting(Pipe):
         def read1(self, size=-1):
