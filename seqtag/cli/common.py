@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TextIO
 
-    from seqtag.corpus.read import SentenceStream
+    from seqtag.corpus import Sentence, SentenceStream
     from seqtag.tagging.pipeline import Loaded
 
     Mover = Callable[..., object]
@@ -35,6 +35,9 @@ ATTRIBUTES = "seqtag.attributes"
 
 
 _PARAMETER = re.compile(r'\buse (\w+)="(\w+)"')  # of Python, which is an option here
+
+
+_SECONDS = 3  # before a progress bar is shown
 
 
 class Notes(logging.Handler):
@@ -74,15 +77,20 @@ class Notes(logging.Handler):
         """Whether messages are shown, on a terminal."""
         return not self.quiet and _is_terminal(sys.stderr)
 
-    def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
-        """Yield the items, with a progress bar if stderr is a terminal."""
-        with self.bar(unit, None) as bar:
-            for item in items:
-                yield item
-                bar(1)
+    def progress(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Yield the sentences, with a progress bar of words if stderr is a terminal."""
+        with self.bar(" words", None) as bar:
+            for sentence in sentences:
+                yield sentence
+                bar(len(sentence))
 
     def reading(
-        self, items: Iterable[Item], streams: Sequence[SentenceStream], *, shared: bool
+        self,
+        items: Iterable[Item],
+        streams: Sequence[SentenceStream],
+        *,
+        shared: bool,
+        speed: Callable[[], str] = str,
     ) -> Iterator[Item]:
         """Yield the items, with a progress bar of the bytes that were read from the streams.
 
@@ -94,6 +102,8 @@ class Notes(logging.Handler):
             The inputs.
         shared
             Whether the items go to standard output; on a terminal they must not mix with a bar.
+        speed
+            Returns what stands beside the bar.
         """
         sizes = [stream.file.size for stream in streams]
         known = [size for size in sizes if size is not None]
@@ -103,18 +113,28 @@ class Notes(logging.Handler):
             for item in items:
                 yield item
                 position = sum(stream.file.position for stream in streams)
-                bar(position - seen)
+                bar(position - seen, speed())
                 seen = position
 
     @contextmanager
     def bar(self, unit: str, total: int | None, *, shown: bool = True) -> Iterator[Mover]:
-        """Show a progress bar if stderr is a terminal; return what advances it, and its words."""
+        """Show a progress bar after three seconds, if stderr is a terminal.
+
+        Returns what advances it, and takes the words beside it.
+        """
         if not shown or not self.on_terminal:
             yield lambda _, __="": None
             return
         from tqdm import tqdm
 
-        with tqdm(unit=unit, total=total, file=sys.stderr, leave=False, unit_scale=True) as bar:
+        with tqdm(
+            unit=unit,
+            total=total,
+            file=sys.stderr,
+            leave=False,
+            unit_scale=True,
+            delay=_SECONDS,
+        ) as bar:
 
             def move(count: int, words: str = "") -> None:
                 bar.set_postfix_str(words, refresh=False)

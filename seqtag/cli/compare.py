@@ -102,7 +102,7 @@ def command(
                 component=component,
                 threads=threads,
                 samples=True,
-                progress=lambda sentences: notes.progress(sentences, " sentences"),
+                progress=notes.progress,
             )
 
     reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]

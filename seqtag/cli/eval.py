@@ -143,7 +143,7 @@ def command(
         raw=raw and bool(model),
         threads=threads,
         samples=ci,
-        progress=lambda sentences: notes.progress(sentences, " sentences"),
+        progress=notes.progress,
     )
     models = system.models if model else ()
     for text in warnings_of(report, paths[0], reading, models):

@@ -99,13 +99,16 @@ def command(
         )
     start = perf_counter()
     shared = is_standard_output(output)
+
+    def speed() -> str:
+        done = counts.tokens if counts else 0
+        return f"{done / (perf_counter() - start):,.0f} words a second"
+
     with atomic(output) as out:
-        for piece in notes.reading(pieces, streams, shared=shared):
+        for piece in notes.reading(pieces, streams, shared=shared, speed=speed):
             out.write(piece)
             if shared:
                 out.flush()
     if counts:
-        seconds = perf_counter() - start
-        speed = counts.tokens / seconds
-        notes(f"{counts.tokens:,} words in {seconds:.1f} s, {speed:,.0f} words a second")
+        notes(f"{counts.tokens:,} words in {perf_counter() - start:.1f} s, {speed()}")
     return 0

@@ -226,10 +226,20 @@ class Terminal:
         return shown
 
 
+AT_ONCE = """
+import sys
+from seqtag.cli import common, main
+common._SECONDS = 0
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @pytest.mark.parametrize("quiet", [False, True])
-def test_progress_is_for_terminals_only(home, tmp_path, quiet):
+@pytest.mark.parametrize("seconds", [0, 3])
+def test_progress_is_for_terminals_only(home, tmp_path, quiet, seconds):
     (tmp_path / "in.conllu").write_text(conllu())
-    command = [*SEQTAG, "tag", "-m", home / "upos.seqtag", "in.conllu", "-o", "out"]
+    program = SEQTAG if seconds else (sys.executable, "-c", AT_ONCE)
+    command = [*program, "tag", "-m", home / "upos.seqtag", "in.conllu", "-o", "out"]
     terminal = Terminal()
     done = subprocess.run(
         [*command, "--quiet"] if quiet else command,
@@ -240,7 +250,7 @@ def test_progress_is_for_terminals_only(home, tmp_path, quiet):
     )
     shown = terminal.shown()
     assert (done.returncode, done.stdout) == (0, b"")
-    assert (b"/1.44k" in shown) is (not quiet)  # the size of the file is known
+    assert (b"/1.44k" in shown) is (not quiet and not seconds)  # the size of the file is known
     words = sum(len(sentence.split()) for sentence in SENTENCES)
     summary = rb"seqtag: %d words in \d+\.\d s, [\d,]+ words a second\r\n" % words
     assert (re.search(summary, shown) is not None) is (not quiet)
