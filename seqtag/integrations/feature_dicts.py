@@ -195,10 +195,12 @@ class FeatureDictTagger:
             yield Potentials(emission[a:b], start, stop, matrix, trigram)
 
 
-def _note_small(x: Instances, names: Sequence[str]) -> None:
+def _note_small(
+    features: NDArray[np.int32], values: NDArray[np.floating[Any]], names: Sequence[str]
+) -> None:
     """Warn about features whose values are all so small that they are hardly learned."""
     largest = np.zeros(len(names))
-    np.maximum.at(largest, x.features, 1.0 if x.values is None else np.abs(x.values))
+    np.maximum.at(largest, features, np.abs(values))
     small = [name for name, size in zip(names, largest.tolist(), strict=True) if size < _SMALL]
     if small:
         _log.warning(
@@ -261,7 +263,8 @@ def train(
         kept = compress(names, (counts >= settings.min_count).tolist())
         names = {name: row for row, name in enumerate(kept)}
         x = index_feature_dicts(sentences, names, grow=False)
-    _note_small(x, list(names))
+    if x.values is not None:
+        _note_small(x.features, x.values, list(names))
     order = task.templates.compile(task.available).order
     parts = label_components(labels) if settings.label_parts == "split" else None
     layout = Layout(len(names), len(labels), order, 0, parts)
