@@ -315,6 +315,9 @@ def _columns(sample: Sample) -> Layout | None:
     given = sample.given
     known_mark = given.like.mark if given.like else ""
     layout, rows = sniff_rows(sample.every, given, known_mark if sample.is_text else MARKS)
+    has_docstart = any(line.startswith(DOCSTART) for line in sample.every)
+    if sample.is_text and not (rows or has_docstart):
+        return None
     if layout.ragged or not rows:
         return layout if rows else replace(layout, evidence=DOCSTART)
     # Blank lines that split the text into pieces, one of them longer than a line. One piece of
@@ -333,11 +336,11 @@ def _columns(sample: Sample) -> Layout | None:
     certain = layout.header or layout.sentences not in ("blank", layout.comment)
     last = Counter(row[-1] for row in typical)
     chunked = detect_spelling(last) is not None
-    has_docstart = any(line.startswith(DOCSTART) for line in sample.every)
     if sample.is_text and not has_docstart:
         if len(rows) < 2 or (width == 1 and not (is_known and most)):
             return None
-        recurs = chunked or 2 * len(last) <= len(typical)
+        form = layout.columns.index("form") if "form" in layout.columns else 0
+        recurs = _have_labels([row[form] for row in typical], last)
         is_known = is_known and (width == 1 or recurs or _mostly_labels(last))
         certain = _SENTENCE_MARK.match(layout.sentences) is not None
         if layout.separator == " " and not (recurs or is_known or certain):
@@ -442,6 +445,19 @@ def _are_labeled(
         return most and clear and not _mostly_labels(word), most
     uniform = most if width <= _NARROW_COLUMNS else 10 * count >= 9 * len(rows)
     return False, uniform and in_blocks and len(rows) > 2
+
+
+def _have_labels(words: Sequence[str], labels: Counter[str]) -> bool:
+    """Return whether labels are of chunks, or recur, and a few words are punctuation.
+
+    In lists of names and in tables of text, values may recur, but no row is a full stop.
+    """
+    spelling = detect_spelling(labels)
+    if spelling is not None and spelling.place != "type":
+        return True
+    marks = sum(not any(map(str.isalnum, word)) for word in words)
+    recurs = spelling is not None or 2 * len(labels) <= len(words)
+    return recurs and 0 < 2 * marks <= len(words)
 
 
 def _mostly_labels(values: Counter[str]) -> bool:

@@ -133,6 +133,17 @@ def _check(models: Sequence[Model], source: str | None) -> None:
     """Refuse a file without a model, with too many, or with two for one column."""
     _check_number(len(models), source)
     _check_dense(models, source)
+    check_columns(models, source)
+
+
+def check_columns(models: Sequence[Model], source: str | None) -> None:
+    """Refuse two models for one column.
+
+    Raises
+    ------
+    ModelFileError
+        If there are some.
+    """
     columns = [name for model in models for name in model.column.columns]
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:

@@ -122,6 +122,7 @@ class Pipeline:
                 f"{taken[0]}; leave it out"
             )
             raise ModelFileError(msg, source=source)
+        bundle.check_columns(models, source)
         named = {model.column.name: model for model in models}
         self.segmenter = Segmenter(named[TOKENS], source) if TOKENS in named else None
         self.splitter = Splitter(named[WORDS], source) if WORDS in named else None

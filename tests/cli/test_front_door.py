@@ -9,6 +9,7 @@ import shlex
 import pytest
 
 import seqtag
+from seqtag.errors import ModelFileError
 from tests.command_line import call, run
 
 COMMANDS = {
@@ -16,8 +17,6 @@ COMMANDS = {
         "expected a file, found 'Dogs bark.', which is none; a text is given on standard input: "
         "echo 'Dogs bark.' | seqtag tag"
     ),
-    "tag -m no/de.seqtag": "no/de.seqtag: No such file or directory; embedded models: en",
-    "tag -m NE.seqtag": "NE.seqtag: No such file or directory; embedded models: en",
     "help tga": "expected a command, found 'tga' (did you mean 'tag'?)",
 }
 
@@ -100,6 +99,12 @@ def test_a_second_model_of_a_column_fills_what_is_outside(models, expected, to, 
     else:
         labels = [row.split("\t")[1] for row in done.out.decode().splitlines() if row]
     assert [label.rpartition("-")[2] for label in labels] == expected
+
+
+def test_a_pipeline_has_one_model_of_a_column(half_models):
+    models = [seqtag.load(half_models / f"{name}.seqtag").model for name in ("per", "org")]
+    with pytest.raises(ModelFileError, match="expected models of different columns in a file, fo"):
+        seqtag.Pipeline(models)
 
 
 def test_two_models_of_a_column_without_chunks_are_refused(call):

@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["fr", "french", "French", "fr.seqtag"])
+@pytest.mark.parametrize("name", ["fr", "french", "French"])
 def test_a_language_names_the_command_that_trains_it(name):
     pattern = (
         r"train the model for French, Sequoia \(license: [^)]+\): seqtag models train (\S+) "
@@ -49,7 +49,12 @@ def test_each_treebank_has_a_language():
 
 def test_english_is_there():
     assert repr(seqtag.load("English")) == repr(seqtag.load("eng")) == repr(seqtag.load("en"))
-    assert message("english.seqtag").endswith("; English is the embedded model 'en'")
+    assert message("en_ewt").endswith("; English is the embedded model 'en'")
+
+
+def test_a_file_that_is_missing_is_no_language():
+    for name in ("fr.seqtag", "models/de.seqtag", "NE.seqtag"):
+        assert message(name) == "No such file or directory; embedded models: en"
 
 
 def test_similar_names_are_named():
