@@ -60,9 +60,9 @@ def names_in(table: Any) -> dict[str, list[str]]:
     features, found = getattr(table, "features", None), {}
     for name, feature in (features if isinstance(features, Mapping) else stored).items():
         for each in (feature, getattr(feature, "feature", None)):
-            part = each.get("feature", each) if isinstance(each, dict) else vars(each or str)
-            if part.get("names"):
-                found[name] = list(part["names"])
+            part = each.get("feature", each) if isinstance(each, dict) else {}
+            if known := part.get("names") or getattr(each, "names", None):
+                found[name] = list(known)
     return found
 
 

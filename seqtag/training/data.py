@@ -56,6 +56,7 @@ _log = logging.getLogger("seqtag")
 
 _LONGEST_BLOCK = 50  # sentences of the training data that are held out together
 _LONG_SENTENCE = 600  # words; hardly any has more
+_LONG_ALONE = 100  # of the only sentence
 
 
 class Unlabeled(NamedTuple):
@@ -484,10 +485,12 @@ class Corpus(NamedTuple):
             raise LabelError(msg, source=source, line=line)
         longest = int(data.lengths.max())
         layout = self._layout
-        if longest > _LONG_SENTENCE and layout is not None and layout.sentences == "blank":
+        usual = _LONG_SENTENCE if len(data.lengths) > 1 else _LONG_ALONE
+        if longest > usual and layout is not None and layout.sentences == "blank":
             _log.warning(
                 "%s: a sentence of %s words: are blank lines between sentences missing? Choose "
-                "--sentences restart, --sentences COLUMN or --sentences punctuation",
+                "--sentences restart, --sentences COLUMN, --sentences punctuation, or the tag that "
+                "ends them, such as --sentences SENT",
                 self.name,
                 f"{longest:,}",
             )

@@ -50,6 +50,7 @@ FILES |= {
     .replace('"B-LOC"', "3"),
 }  # fmt: skip
 FILES |= {
+    "long.txt": 30 * "Mira\tNNP\nvisited\tVBD\nNorvale\tNNP\n.\tSENT\n",
     "tree.txt": 6 * "Mira\tNNP\tMira\nvisited\tVBD\tvisit\nNorvale\tNNP\tNorvale\n.\tSENT\t.\n",
     "unknown.txt": 6 * "Mira\tNNP\t<unknown>\nsaw\tVBD\tsee\nit\tPRP\tit\nred\tJJ\tred\nran\tVBD\trun\n",
     "borders.txt": "-DOCSTART- O\n".join(["", *5 * [2 * NAMES.replace("\n\n", "\n")]]),
@@ -104,6 +105,7 @@ NOTED = [
     ("eval -m names.seqtag only-o.txt", "the gold column ner has no chunk"),
     ("eval one-tag.conllu one-tag.conllu --label upos", "every gold label in the column upos is "
      "'NOUN', so that the score says nothing; was the layer exported?"),
+    ("train long.txt", "long.txt: a sentence of 120 words: are blank lines between sentences missing?"),
     ("train tree.txt --sentences EOSS", "tree.txt: --sentences 'EOSS' never occurs in the sample"),
     ("train tree.txt --sentences lema", "tree.txt: --sentences 'lema' never occurs in the sample"),
     ("train tree.txt --sentences <s>", "tree.txt: --sentences '<s>' never occurs in the sample"),
