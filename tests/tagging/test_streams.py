@@ -67,6 +67,20 @@ def test_tagged_output_holds_the_last_model_s_labels_and_upos_rather_than_xpos()
     assert tagged_of(conllu(["dog"]), xpos=["X"], upos=["U"]).text("tagged") == "dog/U\n"
 
 
+def test_a_new_column_is_named_in_the_header():
+    data = io.BytesIO(b"form\tlemma\nDogs\tdog\n\nsee\tsee\n")
+    first, second = map(FilledSentence, read(data, "columns", header=True))
+    for each, label in ((first, "NOUN"), (second, "VERB")):
+        each.filled["upos"] = [label]
+    text = first.text() + second.text()
+    assert text == "form\tlemma\tupos\nDogs\tdog\tNOUN\n\nsee\tsee\tVERB\n"
+
+
+def test_a_document_of_conllu_begins_one_of_conll_2003():
+    tagged = tagged_of("# newdoc\n" + conllu(["dog"]), chunk=["B-NP"], ner=["O"])
+    assert tagged.text("conll2003") == "-DOCSTART- -X- -X- O\n\ndog NN B-NP O\n\n"
+
+
 def test_raw_text_has_no_room_for_labels():
     with pytest.raises(CorpusError, match=r"cannot store the column 'upos'; write another format"):
         tagged_of("the\n", "tokens", upos=["DET"]).text()
