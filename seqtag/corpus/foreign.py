@@ -21,6 +21,7 @@ _LABEL = re.compile(r"[A-Z][A-Z0-9$]*(?:-\S+)?|-[LR]RB-|[^\w\s]{1,2}")
 _CHUNK_LABEL = re.compile(r"O|[BIESLU]-\S+")
 _SENTENCE_AND_LABELS = re.compile(r'(?:.*\t)?(.+)(?:[\t\n,;]|\|\|\|)[" ]*([^\t\n,;|"]+)"?\s*$')
 _TIME = r"(?:\d+:)+\d\d[.,]\d+"
+_NAME = "(?:per|person|loc|location|org|organi[sz]ation|gpe|misc|name|entity)"
 _PANDOC = "pandoc -f html -t plain --wrap=none"
 _SCRIPT = "a script that writes one word and its label, such as B-PER, a line"
 
@@ -86,9 +87,9 @@ FOREIGN = (
         "text with marks of names",
         0.2,
         _match(
-            r".*?(?:<START(?::[\w-]+)?> .*<END>|<(?:[A-Z_]{3,}|\w+ type=[^<>]+|person|per|loc"
-            r"|location|org|organi[sz]ation|name|entity)(?: [^<>]*)?>[^<>]+</"
-            r"|\[(?:PER|PERSON|LOC|LOCATION|ORG|ORGANIZATION|GPE|MISC) [^][]+\])"
+            rf"(?i:.*?(?:<START(?::[\w-]+)?> .*<END>"
+            rf"|<(?:\w+ type=[^<>]+|{_NAME})(?: [^<>]*)?>[^<>]+</"
+            rf"|\[{_NAME} [^][]+\]|\][({{]{_NAME}[)}}]))|.*?<[A-Z_]{{3,}}(?: [^<>]*)?>[^<>]+</"
             r"|(?:- |## )(?:intent|lookup|synonym|regex):|nlu:|\s*- .*\](?:\([a-z_]+\)|{\")"
         ),
         _SCRIPT,

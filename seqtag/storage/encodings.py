@@ -59,9 +59,10 @@ _BINARY: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
         "unpack it, or save its text as a text file, or CSV",
     ),
     b"\xd0\xcf\x11\xe0": ("a document of Office", "save it as a text file, or as CSV"),
-    b"PAR1": (
-        "Parquet",
-        "give its table to seqtag.train or a pipeline in Python (pyarrow.parquet.read_table)",
+    (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"): (
+        "Parquet or Arrow",
+        "give its table to seqtag.train or a pipeline in Python (pyarrow.parquet.read_table, "
+        "datasets.load_from_disk)",
     ),
     b"{\\rtf": ("RTF", "save it as a text file"),
 }

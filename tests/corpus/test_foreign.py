@@ -36,6 +36,7 @@ FOREIGN = {
     ),
     "elements of names": ("", "<person>Mira Falk</person> ran.\n", "text with marks of names"),
     "brackets": ("", "[PER Mira Falk ] visited [LOC Norvale ] .\n", "text with marks of names"),
+    "links": ("", "[Mira Falk](PER) visited [Norvale](LOC).\nWhy?\n", "text with marks of names"),
     "rasa": (
         'version: "3.1"\nnlu:\n- intent: go\n  examples: |\n',
         "    - go to [Norvale](city)\n    - go\n    - go now\n",

@@ -288,7 +288,8 @@ def test_types_are_chunks_before_other_columns_if_most_words_are_outside():
     [
         (b"%PDF-1.4\n%\xe2\xe3\n", "PDF; convert it with pdftotext"),
         (b"PK\x03\x04\x14\0", "a ZIP archive, as of DOCX or XLSX; unpack it"),
-        (b"PAR1\x15", "Parquet; "),
+        (b"PAR1\x15", "Parquet or Arrow; "),
+        (b"\xff\xff\xff\xff\x98\x01\0\0", "Parquet or Arrow; "),
         (b"{\\rtf1", "RTF; "),
         (zlib.compress(b"Dogs bark."), "zlib data, as of spaCy's DocBin; "),
         (pickle.dumps(["Dogs"]), "a pickle; load it where it comes from"),
