@@ -40,7 +40,11 @@ def test_only_names_columns_of_every_model(folder, call):
     assert call(*both, "tagged", "--only", "upos").out == b"It/PRON works/VERB ./PUNCT\n"
     one = call("tag", "a.txt", "-m", "upos.seqtag", "-q", "--to", "tsv", "--only", "upos").out
     assert one == call("tag", "a.txt", "-m", "upos.seqtag", "-q", "--to", "tsv").out
-    wrong = call(*both, "tsv", "--only", "NER")
+    names = call(*both, "tsv", "--only", "misc.NER").out
+    assert (
+        call(*both, "tsv", "--only", "ner").out == call(*both, "tsv", "--only", "NER").out == names
+    )
+    wrong = call(*both, "tsv", "--only", "names")
     assert (wrong.code, wrong.out) == (1, b"")
-    assert wrong.err.endswith("lemma, misc.NER, chunk, found 'NER'\n")
-    assert "(did you mean 'upos'?)" in call(*both, "tsv", "--only", "UPOS").err
+    assert wrong.err.endswith("lemma, misc.NER, chunk, found 'names'\n")
+    assert "(did you mean 'upos'?)" in call(*both, "tsv", "--only", "upso").err
