@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from seqtag.corpus import read
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
-from seqtag.lazy import other_names
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model, no_such_model
 from seqtag.model.model import fitting
@@ -97,10 +96,6 @@ class Tagger(ModelRuntime):
         return cls(models[0], str(path_or_name))
 
     # ----------------------------------------------------------------- properties
-    if not TYPE_CHECKING:
-        _use = {"seqtag.score(tagger, sentences)": "evaluate accuracy", "seqtag.train": "fit train"}
-        __getattr__ = other_names({"tag_many": "tag_sents", "labels": "classes_"} | _use)
-
     segmenter = splitter = None  # as of a pipeline without one
 
     @property
@@ -127,6 +122,11 @@ class Tagger(ModelRuntime):
     def labels(self) -> tuple[str, ...]:
         """Its labels as written in the label column, sorted; edit scripts for lemmas."""
         return tuple(sorted(set(self.outputs)))
+
+    @property
+    def classes_(self) -> list[str]:
+        """Its labels as a list, under the name that sklearn-crfsuite has for them."""
+        return [*self.labels]
 
     @property
     def info(self) -> dict[str, Any]:

@@ -19,7 +19,6 @@ TAGGER = PIPELINE.tagger("upos")
 OWNERS = {
     "seqtag": seqtag,
     "Pipeline": PIPELINE,
-    "Tagger": TAGGER,
     "Document": DOCUMENT,
     "Word": DOCUMENT.words[0],
     "DocumentSpan": DOCUMENT.ents[0],
@@ -36,8 +35,6 @@ def test_the_embedded_model_is_loaded_by_default():
         ("Pipeline", "components", "parts"),
         ("Pipeline", "pipe_names", "parts"),
         ("Pipeline", "get_pipe", "tagger"),
-        ("Tagger", "classes_", "labels"),
-        ("Tagger", "tag_sents", "tag_many"),
         ("Document", "sents", "sentences"),
         ("Document", "entities", "ents"),
         ("Word", "pos_", "upos"),
@@ -61,7 +58,6 @@ def test_attributes_by_their_names_elsewhere(owner, name, ours):
         ("seqtag", "word_tokenize", "; use seqtag.load()(text)"),
         ("Pipeline", "evaluate", "; use seqtag.score(pipeline.only(column), sentences)"),
         ("Pipeline", "add_pipe", "; use seqtag.train"),
-        ("Tagger", "evaluate", "; use seqtag.score(tagger, sentences)"),
         ("Document", "to_conllu", "; use str(document)"),
         ("Document", "to_json", "; use list(document.to_dicts())"),
         ("Document", "to_dict", "; use list(document.to_dicts())"),
@@ -76,6 +72,10 @@ def test_the_message_names_what_to_use(owner, name, use):
         getattr(OWNERS[owner], name)
     assert str(error.value) == f"{called} has no attribute {name!r}{use}"
     assert (error.value.name, error.value.obj) == (name, OWNERS[owner])
+
+
+def test_classes_of_a_tagger_are_a_list():
+    assert TAGGER.classes_ == list(TAGGER.labels)
 
 
 def test_objects_are_copied_as_before():
