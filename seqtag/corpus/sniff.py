@@ -337,12 +337,12 @@ def _columns(sample: Sample) -> Layout | None:
     last = Counter(row[-1] for row in typical)
     chunked = detect_spelling(last) is not None
     if sample.is_text and not has_docstart:
-        if len(rows) < 2 or (width == 1 and not (is_known and most)):
+        certain = _SENTENCE_MARK.match(layout.sentences) is not None
+        if len(rows) < 2 or (width == 1 and not certain and not (is_known and most)):
             return None
         form = layout.columns.index("form") if "form" in layout.columns else 0
         recurs = _have_labels([row[form] for row in typical], last)
         is_known = is_known and (width == 1 or recurs or _mostly_labels(last))
-        certain = _SENTENCE_MARK.match(layout.sentences) is not None
         if layout.separator == " " and not (recurs or is_known or certain):
             return None
     if (is_known and most) or has_docstart:

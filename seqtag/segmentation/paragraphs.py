@@ -114,7 +114,9 @@ def find_mode(text: str) -> Finding:
     ends = [_ends(block) for block in blocks if "\n" in block]
     is_closed = len(ends) > 1 and sum(ends) >= _FULL_LINES * len(ends)
     evidence = f"lines continued in lower case: {len(continued)} of {len(prose)}"
-    is_clear = is_closed or is_flowing or (len(starts) > 1 and len(continued) >= _MANY_LINES)
+    cut = sum(line.endswith("-") and after[0].islower() for line, after in opened)
+    is_clear = is_closed or is_flowing or cut > 1
+    is_clear = is_clear or (len(starts) > 1 and len(continued) >= _MANY_LINES)
     if is_continued and (is_wide or is_clear):
         is_filled = mean(continued) >= _FILLED * width
         if is_filled and len(continued) >= _PROSE * len(pairs):

@@ -320,6 +320,7 @@ TABLES = [
     ("The DT B-NP\ndog NN I-NP\nbarks VBZ B-VP\n\n", ("form", "pos", "chunk"), ""),
     ("the at\ndog nn\n. .\n\n" * 4, ("form", "label"), ""),
     ("-DOCSTART-\n\nMira\nsleeps\n\n", ("form",), ""),
+    ("<doc>\n<s>\nMira\nsleeps\n</s>\n<s>\nTavo\nsits\n</s>\n</doc>\n", ("form",), ""),
     ("Mira,B-PER\nsleeps,O\n\nTavo,B-PER\nsits,O\n", ("form", "ner"), ","),
     ("Mira\nsleeps\n\nTavo\nsits\n", ("form",), ","),
 ]

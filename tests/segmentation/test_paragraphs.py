@@ -45,6 +45,7 @@ def wrapped(*widths):
         wrapped(60, 80, 70).replace(". ", '." ').replace(".\n", '." )\n'),
         "The dog barks at the cat\nand runs away from it.\n\nThe cat sees it and\nclimbs a tree.\n",
         "# Title\n\n| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 9 + "\n" + wrapped(70, 80),
+        "The firm expanded its pro-\nduction in the northern re-\ngion, where it em-\nploys two hundred.\n",
         "私は昨日図書館に行って本を\n借りたが、まだ読んでいない\nので返せない。\n\n"
         "天気がとても良かったから公園まで歩いて行こうと\n思っていたのに、急に雨が\n降り出した。\n",
     ],
