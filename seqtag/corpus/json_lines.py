@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.lines import lines_of, shorten, start_of
@@ -23,7 +24,7 @@ TOKENS = "tokens"
 class JsonSentence(Sentence):
     """Sentence that is an object of JSON, whose other fields are kept."""
 
-    __slots__ = ("_names", "_record")
+    __slots__ = ("_names", "_record", "_values")
 
     def __init__(
         self,
@@ -36,15 +37,18 @@ class JsonSentence(Sentence):
     ):
         self.raw, self.source, self.line = raw, source, line
         self._record, self._names = record, names
+        self._values: dict[str, list[str]] = {}
+        for name in [name for name, value in record.items() if value and type(value) is list]:
+            with suppress(CorpusError):
+                self._values["form" if name == TOKENS else name] = labels_of(record, name, names)
         without = (name for name in columns if not record.get(name))
-        found = (*columns_of([record], names), *without, "form")
-        self.columns = tuple(dict.fromkeys(found))
+        self.columns = tuple(dict.fromkeys((*self._values, *without, "form")))
 
     def __len__(self) -> int:
         return len(self._record[TOKENS])
 
     def _values_of(self, name: str) -> list[str]:
-        return labels_of(self._record, TOKENS if name == "form" else name, self._names)
+        return [*self._values.get(name, ["_"] * len(self))]
 
     def _no_column(self, name: str) -> CorpusError:
         """Return the error for an unknown column, or one whose labels are none."""
@@ -115,6 +119,8 @@ def labels_of(record: Mapping[str, Any], name: str, names: Names = None) -> list
             "it, or write null if the sentence has none"
         )
         raise CorpusError(msg)
+    if {*map(type, values)} == {str}:
+        return [*values]
     known = names.get(name, ()) if isinstance(names, Mapping) else names or ()
     labels = []
     for value in values:
