@@ -118,7 +118,7 @@ def find_mode(text: str) -> Finding:
     is_clear = is_closed or is_flowing or cut > 1
     is_clear = is_clear or (len(starts) > 1 and len(continued) >= _MANY_LINES)
     if is_continued and (is_wide or is_clear):
-        is_filled = mean(continued) >= _FILLED * width
+        is_filled = cut > 1 or mean(continued) >= _FILLED * width
         if is_filled and len(continued) >= _PROSE * len(pairs):
             return Finding("blank", evidence, int(_SHORTER * width))
     if is_caseless and is_closed and opened:
