@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from seqtag.caching import BoundedCache
+from seqtag.corpus.lines import with_marks_as_spaces
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean
 from seqtag.evaluation.counts import Counts, PlacedCounts, Samples, share
@@ -288,7 +289,7 @@ def placed(sentences: Iterable[Sentence]) -> Iterator[PlacedSentence]:
         ]
         end, text, tokens, words = start, "", [], []
         for token in surface_of(sentence).tokens:
-            written = "".join(token.form.split())
+            written = "".join((with_marks_as_spaces(token.form).strip() or token.form).split())
             if not written:
                 msg = (
                     f"expected tokens with more than white space, found {token.form!r}; "

@@ -6,7 +6,6 @@ import copy
 import pickle
 import re
 
-import pandas as pd
 import pytest
 
 import seqtag
@@ -85,6 +84,7 @@ def test_objects_are_copied_as_before():
 
 
 def test_a_document_is_no_table_by_itself():
+    pd = pytest.importorskip("pandas", reason="needs pandas: pip install -e '.[dev]'")
     with pytest.raises(TypeError, match=re.escape("use pandas.DataFrame(document.to_rows())")):
         pd.DataFrame(DOCUMENT)
     assert pd.DataFrame({"doc": [DOCUMENT]})["doc"].map(len).tolist() == [2]

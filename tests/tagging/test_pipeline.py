@@ -297,7 +297,10 @@ def test_what_is_no_text_is_refused(pipeline):
         for thing, name in ((b"Er", "bytes"), (["Er"], "list"), (None, "NoneType")):
             with pytest.raises(TypeError) as error:
                 model(thing)
-            assert str(error.value) == f"expected a text, found {name}; decode bytes, join words"
+            assert str(error.value) == (
+                f"expected a text, found {name}; decode bytes, join words, and give several texts "
+                "to pipe"
+            )
 
 
 def test_the_training_text_is_cut_as_the_treebank_has_it(pipeline):

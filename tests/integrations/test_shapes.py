@@ -6,16 +6,16 @@ import io
 import re
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-import spacy
-from datasets import Dataset
-from spacy.tokens import Doc
 
 import seqtag
 from seqtag.errors import CorpusError
+
+pd = pytest.importorskip("pandas", reason="needs pandas: pip install -e '.[dev]'")
+pl = pytest.importorskip("polars", reason="needs polars: pip install -e '.[dev]'")
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install -e '.[dev]'")
+spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install -e '.[spacy]'")
+datasets = pytest.importorskip("datasets", reason="needs datasets: pip install -e '.[dev]'")
 
 WORDS = [["Mira", "Falk", "sings", "."], ["Norvale", "is", "far", "."]]
 LABELS = [["B-PER", "I-PER", "O", "O"], ["B-LOC", "O", "O", "O"]]
@@ -31,7 +31,9 @@ FRAME = pd.DataFrame(
 )
 FILE = "\n\n".join("\n".join(map("\t".join, sentence)) for sentence in PAIRS) + "\n"
 DOCS = [
-    Doc(spacy.blank("en").vocab, words, ents=labels, sent_starts=[True, False, False, False])
+    spacy.tokens.Doc(
+        spacy.blank("en").vocab, words, ents=labels, sent_starts=[True, False, False, False]
+    )
     for words, labels in zip(WORDS, LABELS, strict=True)
 ]
 
@@ -45,7 +47,7 @@ SHAPES = {
     "polars": pl.DataFrame(ROWS),
     "polars, a word a row": pl.DataFrame(FRAME),
     "Arrow": pa.table(COLUMNS),
-    "datasets": Dataset.from_list(ROWS),
+    "datasets": datasets.Dataset.from_list(ROWS),
 }
 FILES = {"text": io.StringIO, "bytes": lambda text: io.BytesIO(text.encode())}
 OTHERS = {"NLTK": PAIRS, "lists of lists": [[*map(list, each)] for each in PAIRS], "spaCy": DOCS}
@@ -128,7 +130,9 @@ def test_labels_that_are_numbers_have_names(make):
 def test_documents_of_spacy_have_tags_too():
     docs = [*spacy.blank("en").pipe(["Time flies. It does."])]
     words, feats = ["Time", "flies", ".", "It", "does", "."], [""] * 6
-    docs[0] = Doc(docs[0].vocab, words, pos=["NOUN", "VERB", "PUNCT"] * 2, tags=feats, lemmas=words)
+    docs[0] = spacy.tokens.Doc(
+        docs[0].vocab, words, pos=["NOUN", "VERB", "PUNCT"] * 2, tags=feats, lemmas=words
+    )
     [sentence] = seqtag.read(docs)
     assert sentence.columns == ("form", "lemma", "upos")
     assert sentence.column("upos") == ["NOUN", "VERB", "PUNCT"] * 2
