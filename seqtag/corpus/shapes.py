@@ -38,8 +38,7 @@ def table_of(data: Any) -> Mapping[Any, Any] | None:
 
     Examples
     --------
-    >>> import pandas
-    >>> table_of(pandas.DataFrame({"word": ["Stop", "!"]})), table_of(["Stop", "!"])
+    >>> table_of({"word": ["Stop", "!"]}), table_of(["Stop", "!"])
     ({'word': ['Stop', '!']}, None)
     """
     if isinstance(data, Mapping):

@@ -263,7 +263,7 @@ def layout_of_tagged(lines: Sequence[str], given: LayoutOptions) -> Layout:
 
 def _layout_of_items(items: Sequence[str], joint: str, given: LayoutOptions) -> Layout:
     """Return the layout of words with tags: one of each, or as many as nearly all have."""
-    parts = [item.split(joint) for item in items]
+    parts = [re.split(rf"(?<!\\){re.escape(joint)}", item) for item in items]
     width = max(2, Counter(map(len, parts)).most_common(1)[0][0] if parts else 2)
     rows = [row for row in parts if len(row) == width and all(row)]
     if 10 * len(rows) < 9 * len(parts):

@@ -246,6 +246,8 @@ MODULES = sorted(
 def test_doctests_of_the_package(name):
     if name.startswith("seqtag.integrations.spacy"):
         pytest.importorskip("spacy", reason="needs spaCy: pip install -e '.[spacy]'")
+    if name.startswith("seqtag.integrations.pyinstaller."):
+        pytest.importorskip("PyInstaller", reason="needs PyInstaller: pip install pyinstaller")
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for test in doctest.DocTestFinder().find(importlib.import_module(name)):
         runner.run(test)

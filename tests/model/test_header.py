@@ -55,7 +55,7 @@ def test_mutations_never_crash(data):
 HOSTILE = {
     "empty": (b"", "found an empty file"),
     "short": (b"seqtag", "expected at least 8 bytes, found 6"),
-    "length 2**64-1": (b"\xff" * 16, "expected a seqtag model, found another kind"),
+    "length 2**64-1": (b"\xff" * 16, "expected a seqtag model, found"),
     "past the end": (b"\x10" + bytes(7) + b"{}", "a header of 16 bytes, found 2"),
     "odd length": (b"\x02" + bytes(7) + b"{}", "header length that is a multiple of 8, found 2"),
     "not UTF-8": (craft(b'{"\xff":1}'), "header in JSON, found a problem: 'utf-8' codec"),
