@@ -10,6 +10,7 @@ import pytest
 
 import seqtag
 from seqtag.corpus import read
+from seqtag.corpus.lines import with_marks_as_spaces
 from seqtag.corpus.surface import escape_spaces, paragraphs_of, unescape_spaces
 from seqtag.engine import backend
 from tests.segmentation.test_reading import conllu_of
@@ -70,7 +71,7 @@ def test_the_validator_finds_nothing_and_texts_are_rebuilt(count):
         assert not state.error_tracker, (text, conllu)
         paragraphs = paragraphs_of(read(io.BytesIO(conllu.encode()), "conllu"))
         rebuilt = "".join(surface.text for each in paragraphs for surface in each)
-        is_blank = not text.replace("\ufeff", " ").strip()
+        is_blank = not with_marks_as_spaces(text).strip()
         assert rebuilt == ("" if is_blank else text), conllu
 
 
