@@ -1,7 +1,7 @@
 """Formats that are recognized but not read, with what converts each to a corpus or text.
 
 A format is claimed by the share of the lines that show its mark, wherever they stand, because
-prose may mention any mark.  The page "Before you tag" has recipes.
+prose may mention any mark. The page "Before you tag" has recipes.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ class SentenceStream:
     Attributes
     ----------
     format : str
-        ``conllu``, ``conllu-plus``, ``columns``, ``text``, ``tokens``, ``tagged``, ``pos`` or
-        ``mrg``.
+        ``conllu``, ``conllu-plus``, ``columns``, ``jsonl``, ``text``, ``tokens``, ``tagged``,
+        ``pos`` or ``mrg``.
     columns : tuple of str
         Names of the columns.
     source : str

@@ -18,7 +18,7 @@ from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score_pairs
 from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.labels.schemes import detect_scheme
-from seqtag.tagging.document import SHOWN
+from seqtag.tagging.document import SHOWN_COLUMNS
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_stream, tag_text
 
@@ -142,7 +142,7 @@ def _with_columns_of(
     text = "".join(sentence.raw for sentence in sentences if len(sentence))
     tagged = again(b"".join(tag_text(system.taggers, again(text.encode()), threads=threads)))
     filled = {name for tagger in system.taggers for name in tagger.label_columns}
-    gold = [name for name in SHOWN if name not in filled]  # no predictions
+    gold = [name for name in SHOWN_COLUMNS if name not in filled]  # no predictions
     if not gold:
         return tagged
     cleared = (each.replace({n: ["_"] * len(each) for n in gold}) for each in tagged if len(each))

@@ -39,7 +39,7 @@ from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.compact import ROWS
 from seqtag.model.container import expect, pack_strings, show, unpack_strings
 from seqtag.model.known_words import KnownWords, known_attribute
-from seqtag.model.sentence_lengths import LONGEST, are_lengths
+from seqtag.model.sentence_lengths import MOST_LENGTHS, are_lengths
 from seqtag.tables.model_io import chosen, facts_of
 from seqtag.version import __version__
 
@@ -402,7 +402,7 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         "increasing margins with shares that do not decrease, or null",
         lambda value: value is None or is_calibration(value),
     ),
-    "sentence_lengths": (f"a list of at most {LONGEST} integers", are_lengths),
+    "sentence_lengths": (f"a list of at most {MOST_LENGTHS} integers", are_lengths),
 }
 """Description and check of each entry of the configuration."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LONGEST = 64
+MOST_LENGTHS = 64
 """Maximum number of lengths that have scores of their own; longer sentences have the last."""
 HORIZON = 32
 """Number of words that are looked at for the next break."""
@@ -93,6 +93,6 @@ def are_lengths(value: Any) -> bool:
     """
     return (
         isinstance(value, list)
-        and len(value) <= LONGEST
+        and len(value) <= MOST_LENGTHS
         and all(type(score) is int and abs(score) <= _LARGEST_SCORE for score in value)
     )

@@ -52,7 +52,7 @@ TAGGED = "\\@"
 COLUMNS = ("char", "start", "end", "token", "form", "before", "after")
 """Columns that templates can use for each character of a token: see `Places`."""
 
-LONGEST = 100
+MOST_TOKEN_CHARACTERS = 100
 """Tokens of more characters than this are one word."""
 
 _FARTHEST_PLACE = 12  # up to which distances from either end are counted
@@ -430,7 +430,7 @@ class Splitter:
 
     def _words_of_new(self, tokens: list[str]) -> dict[str, Words]:
         """Return the words of tokens that are not too long; () if they depend on neighbors."""
-        tokens = [token for token in tokens if len(token) <= LONGEST]
+        tokens = [token for token in tokens if len(token) <= MOST_TOKEN_CHARACTERS]
         if not tokens:
             return {}
         is_open = self._ambiguous.among(tokens).tolist()
@@ -441,7 +441,7 @@ class Splitter:
     def _words(self, tokens: Sequence[InContext], *, is_open: bool) -> list[Words]:
         """Return the words of tokens, either all ambiguous (`is_open`) or none."""
         answers: list[Words] = [(each.token,) for each in tokens]
-        fit = [i for i, each in enumerate(tokens) if 0 < len(each.token) <= LONGEST]
+        fit = [i for i, each in enumerate(tokens) if 0 < len(each.token) <= MOST_TOKEN_CHARACTERS]
         for first in range(0, len(fit), _BATCH_TOKENS):
             batch = fit[first : first + _BATCH_TOKENS]
             given = [tokens[i] for i in batch]

@@ -95,7 +95,10 @@ def find_mode(text: str) -> Finding:
         return Finding("line", "short lines")
     lengths = sorted(len(line) for line, _ in prose)
     width = lengths[-1 - len(lengths) // _LINES_FOR_A_LONGER]
-    is_wide = max(_columns(line) for line, _ in prose if len(line) <= width) >= _LEAST_WIDTH
+    is_wide = width >= _LEAST_WIDTH or (
+        not text.isascii()
+        and any(_columns(line) >= _LEAST_WIDTH for line, _ in prose if len(line) <= width)
+    )
     full = sum(len(line) + 1 + _first_word(after) > width for line, after in prose)
     opened = [(line, after) for line, after in prose if not _ends(line)]
     continued = [len(line) for line, after in opened if after[0].islower()]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from conllu import TokenList
 
     from seqtag.corpus import Sentence
-SHOWN = ("lemma", "upos", "xpos", "feats")
+SHOWN_COLUMNS = ("lemma", "upos", "xpos", "feats")
 """Columns that are attributes of words."""
 OFFSETS = {"codepoint": (), "utf16": (0xFFFF,), "byte": (0x7F, 0x7FF, 0xFFFF)}
 """Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8. The values are the
@@ -424,7 +424,7 @@ class Document:
         """
         rows: list[dict[str, Any]] = []
         names = ("sentence", "word", *Word._fields)
-        others = [name for name in self._columns if find_column(name, CONLLU) not in SHOWN]
+        others = [name for name in self._columns if find_column(name, CONLLU) not in SHOWN_COLUMNS]
         for number, sentence in enumerate(self.sentences, 1):
             of_sentence = [
                 dict(zip(names, (number, place, *word), strict=True))

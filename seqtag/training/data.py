@@ -812,8 +812,10 @@ def from_lists(
                 "own labels, as has a table"
             )
             raise TypeError(msg)
-        how: dict[str, Any] = {"columns": reading.columns, "missing": missing}
-        found.append(list(sentences_of(sentences, noted(gold), label, **how)))
+        of_lists = sentences_of(
+            sentences, noted(gold), label, columns=reading.columns, missing=missing
+        )
+        found.append(list(of_lists))
     return found[0], found[1] if dev is not None else None, missing if some_missing else mark
 
 

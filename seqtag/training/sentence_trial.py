@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seqtag.engine.arrays import Instances, pointers
-from seqtag.model.sentence_lengths import LONGEST, next_break
+from seqtag.model.sentence_lengths import MOST_LENGTHS, next_break
 from seqtag.segmentation.segmenter import SENTENCE
 from seqtag.training.choose import TRIAL_RUN
 from seqtag.training.data import block_numbers
@@ -161,14 +161,14 @@ def _logistic(margins: NDArray[np.float64], breaks: NDArray[np.bool_]) -> tuple[
 
 def _log_ratios(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return log ratios of the frequencies of lengths and those if breaks were independent."""
-    size = 2 * LONGEST
+    size = 2 * MOST_LENGTHS
     counts = np.bincount(np.minimum(lengths, size) - 1, minlength=size).astype(float)
     kernel = np.exp(-0.5 * (np.arange(-8, 9) / _SMOOTHING_WORDS) ** 2)
     counts = np.convolve(counts, kernel / kernel.sum(), "same") + 0.05
     share = 1 / lengths.mean()
     expected = share * (1 - share) ** np.arange(size)
     ratios = np.log(counts / counts.sum() / np.maximum(expected, 1e-300))
-    clipped: NDArray[np.float64] = ratios.clip(_LEAST_RATIO, _GREATEST_RATIO)[:LONGEST]
+    clipped: NDArray[np.float64] = ratios.clip(_LEAST_RATIO, _GREATEST_RATIO)[:MOST_LENGTHS]
     return clipped
 
 

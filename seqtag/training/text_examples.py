@@ -26,7 +26,7 @@ from seqtag.segmentation.characters import Numbering, candidate_of, views_of
 from seqtag.segmentation.multiword import (
     COPY,
     END,
-    LONGEST,
+    MOST_TOKEN_CHARACTERS,
     NOTHING,
     TAGGED,
     InContext,
@@ -484,7 +484,7 @@ def gather_words(
         for i, (form, first, count, *_) in enumerate(tokens):
             several = tuple(words[first : first + count]) if count > 1 else None
             of_words = tuple(tags[first : first + count])
-            if len(form) <= LONGEST and not any(map(has_controls, several or ())):
+            if len(form) <= MOST_TOKEN_CHARACTERS and not any(map(has_controls, several or ())):
                 examples.append(WordExample(in_context(forms, i), several, of_words))
         found.append(examples)
     return found, source

@@ -178,7 +178,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     writer, folder, call, monkeypatch
 ):
     args, name = WRITERS[writer]
-    monkeypatch.setattr("seqtag.storage.output._opened", None)  # nobody gets so far
+    monkeypatch.setattr("seqtag.storage.output._opened", None)  # it is not called
     assert "none: No such directory; check the path" in call(*args, f"none/{name}").err
     (folder / name).symlink_to(name)
     assert f"{name}: Too many levels of symbolic links" in call(*args, name).err

@@ -258,7 +258,7 @@ def test_the_kernel_refuses_tokens_out_of_range():
 
 def test_odd_tokens_stay_as_they_are():
     splitter = Splitter(learned(*TURKISH))
-    longest = "x" * (multiword.LONGEST - 4) + "deki"
+    longest = "x" * (multiword.MOST_TOKEN_CHARACTERS - 4) + "deki"
     odd = ["", "\ud800", "\0", "👩‍👩‍👧", "a b", "x" + longest, "x" * 10_000_000]
     assert split_tokens(splitter, odd) == {}
     assert split_tokens(splitter, [longest]) == {0: (longest[:-2], "ki")}

@@ -146,7 +146,7 @@ def test_long_tokens_are_not_looked_up(hidden, monkeypatch):
     splitter = Splitter(words_model(hidden[0][:60]))
     assert tokens_right(splitter, [[example("x" * 10_000)], [example("w" * 1_000_000)]]) == 1
     assert not looked_up
-    tokens = [chr(ord("a") + i) + "h" * (multiword.LONGEST - 1) for i in range(20)]
+    tokens = [chr(ord("a") + i) + "h" * (multiword.MOST_TOKEN_CHARACTERS - 1) for i in range(20)]
     tokens_right(splitter, [[*map(example, tokens)]])
     assert len(looked_up) < 20 * sum(map(len, tokens))
 
