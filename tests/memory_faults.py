@@ -152,8 +152,13 @@ def damaged(command: Command, found: Outcome, wanted: Outcome) -> bool:
 def problem(command: Command, found: Outcome, wanted: Outcome) -> str | None:
     """Return what is wrong with an outcome of a command that may have met a fault, or None."""
     if found.code in (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT):
-        # nanobind aborts if it cannot register a new object; nothing of the kernel is noexcept.
-        reports = b"Critical nanobind error", b"terminate called after throwing"
+        # nanobind aborts if it cannot register a new object or word a refusal of arguments; nothing of
+        # the kernel is noexcept.
+        reports = (
+            b"Critical nanobind error",
+            b"out of memory (unrecoverable error)",
+            b"terminate called after throwing",
+        )
         outside = any(each in found.err for each in reports) or b"_kernel" not in found.err
         if outside and not damaged(command, found, wanted):
             return OUTSIDE
