@@ -25,6 +25,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from seqtag.corpus.spans import OFFSETS
 from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import (
@@ -47,7 +48,6 @@ from seqtag.serve.requests import (
 from seqtag.serve.udpipe import process
 from seqtag.serve.work import Deadline, RequestError, ServerLimits, Work
 from seqtag.storage import strict_json
-from seqtag.tagging.document import OFFSETS
 from seqtag.version import __version__
 
 if TYPE_CHECKING:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
+_MAX_DIGITS = 4300
+_TOO_DEEP = "nested too deeply"
 
-def loads(text: str | bytes, *, max_digits: int = 4300) -> Any:
+
+def loads(text: str | bytes, *, max_digits: int = _MAX_DIGITS) -> Any:
     """Parse JSON; refuse duplicate keys, NaN, infinity, very long integers and deep nesting.
 
     Parameters
@@ -33,16 +36,41 @@ def loads(text: str | bytes, *, max_digits: int = 4300) -> Any:
     ValueError: duplicate key 'a'
     """
     try:
-        return json.loads(
-            text if isinstance(text, str) else text.decode("utf-8-sig"),
-            object_pairs_hook=_object,
-            parse_int=partial(_integer, max_digits),
-            parse_float=_number,
-            parse_constant=_number,
+        return _decoder(max_digits).decode(
+            text if isinstance(text, str) else text.decode("utf-8-sig")
         )
     except RecursionError:
-        msg = "nested too deeply"
-        raise ValueError(msg) from None
+        raise ValueError(_TOO_DEEP) from None
+
+
+def next_value(text: str, start: int = 0) -> tuple[Any, int]:
+    """Parse the value that begins at a place of a text, and return where it ends.
+
+    Raises
+    ------
+    ValueError
+        As `loads`.
+
+    Examples
+    --------
+    >>> next_value('[1] {"a": 2}', 4)
+    ({'a': 2}, 12)
+    """
+    try:
+        value, end = _decoder(_MAX_DIGITS).raw_decode(text, start)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    return value, end
+
+
+@cache
+def _decoder(max_digits: int) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_object,
+        parse_int=partial(_integer, max_digits),
+        parse_float=_number,
+        parse_constant=_number,
+    )
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

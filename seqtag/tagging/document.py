@@ -6,13 +6,12 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from seqtag.corpus import Block
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.conllu import ConlluReader
 from seqtag.corpus.formats import to_token_list
 from seqtag.corpus.sentence import find_column, split_key, values_of
+from seqtag.corpus.spans import OFFSETS, units_before
 from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError
 from seqtag.labels.column import column_meant
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
 SHOWN_COLUMNS = ("lemma", "upos", "xpos", "feats")
 """Columns that are attributes of words."""
-OFFSETS = {"codepoint": (), "utf16": (0xFFFF,), "byte": (0x7F, 0x7FF, 0xFFFF)}
-"""Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8. The values are the
-characters above which one more is counted."""
 
 _new = tuple.__new__  # makes a named tuple in half the time of its own constructor
 
@@ -465,7 +461,7 @@ class Document:
             msg = f"expected offsets in one of {', '.join(OFFSETS)}, found {offsets!r:.80}"
             raise SeqtagError(msg)
         sources = [(name, *_source_of(name)) for name in self._columns]
-        units = _units_before(self.text, OFFSETS[offsets])
+        units = units_before(self.text, OFFSETS[offsets])
         offset = 0
         for block in _blocks(self._conllu):
             tokens = _tokens_of(block, offset)
@@ -535,15 +531,6 @@ def _blocks(conllu: str) -> Iterator[str]:
     while (end := conllu.find("\n\n", start)) >= 0:
         yield conllu[start:end]
         start = end + 2
-
-
-def _units_before(text: str, limits: Sequence[int]) -> Sequence[int]:
-    """Return the number of units before each character of a text, and in all of it."""
-    if not limits or text.isascii():
-        return range(len(text) + 1)
-    points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    units = 1 + sum((points > limit).astype(np.int64) for limit in limits)
-    return [0, *np.cumsum(units).tolist()]
 
 
 def spans_in(
