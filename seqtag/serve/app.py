@@ -79,7 +79,6 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 _HEADERS = ((b"x-content-type-options", b"nosniff"),)
-_CLOSING_HEADERS = (*_HEADERS, (b"connection", b"close"))
 _WORD = b'{"form":'  # begins each word in an answer
 _TAG_FIELDS = ("model", "text", "scores", "offsets", "texts")
 _UDPIPE = ("", "/services/udpipe/api")  # the second is the path of the public server
@@ -384,13 +383,7 @@ async def _disconnected(request: Request) -> None:
 
 
 class Front:
-    """ASGI application around another: who may ask, what is measured, and the end of the server.
-
-    Attributes
-    ----------
-    closing : bool
-        Whether connections are closed after each answer, because this process ends.
-    """
+    """ASGI application around another: who may ask, and what is measured."""
 
     app: Starlette
     paths: Collection[str]
@@ -406,11 +399,10 @@ class Front:
         self.service, self._complain = service, cache(complain)
         self._origins = {origin.lower() for origin in origins}
         self._loopback = loopback
-        self.closing = False
 
     async def health(self, _: Request) -> Response:
         """Answer a probe: models are loaded before the server listens."""
-        return PlainTextResponse(*(("ending\n", 503) if self.closing else ("ok\n", 200)))
+        return PlainTextResponse("ok\n")
 
     async def metrics(self, _: Request) -> ASGIApp:
         """Return the application that shows the metrics."""
@@ -424,8 +416,7 @@ class Front:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                added = _CLOSING_HEADERS if self.closing else _HEADERS
-                message["headers"] = [*message["headers"], *added]
+                message["headers"] = [*message["headers"], *_HEADERS]
             await send(message)
 
         app = self._refused(scope) or self.app

@@ -1,8 +1,7 @@
-"""Processes that serve: uvicorn on an open socket, ended so that no request is lost."""
+"""Processes that serve: uvicorn on an open socket."""
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import gc
 import logging
@@ -10,15 +9,12 @@ import os
 import signal
 import socket
 import sys
-import time
-from contextlib import suppress
-from functools import partial
 from multiprocessing import parent_process
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from threading import Thread
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import multiprocess
 
 from seqtag.caching import share_heap
@@ -39,8 +35,6 @@ _BACKLOG = 128  # connections that wait to be accepted
 _HEALTH_SECONDS = 30  # a worker on a busy machine is late; one that ended is missed at once
 _MAX_CONNECTIONS = 512  # of a process; requests on more get status 503
 _ANSWER_SECONDS = 5  # more for answers to arrive
-_TICK_SECONDS = 0.1  # between two looks at the state, also of uvicorn
-_LAST_SECONDS = 1.0  # in which a client may send a last request on a kept connection
 _SWITCH_SECONDS = 0.0005  # that a thread works before another that waits for it
 
 
@@ -69,7 +63,7 @@ class Settings(NamedTuple):
                 )
         loaded = {file: load(file) for _, file in self.models}
         models = ServedModels([(name or file, loaded[file]) for name, file in self.models])
-        return application(
+        front = application(
             models,
             self.limits,
             loopback=self.loopback,
@@ -77,6 +71,41 @@ class Settings(NamedTuple):
             complain=self.complain,
             metrics=metrics,
         )
+        logging.getLogger("asyncio").handlers = [_Outside(front)]
+        return front
+
+    def worker(self) -> Front:
+        """Return the application of a worker, which ends if it cannot start, and with its parent.
+
+        Errors are reported on one line, and are those of any other worker.
+        """
+        Thread(target=_end_with_parent, daemon=True).start()
+        try:
+            front = self.app()
+        except (SeqtagError, OSError) as error:
+            self.complain(str(error))
+            sys.exit(STARTUP_FAILURE)
+        gc.freeze()
+        return front
+
+
+class _Outside(logging.Handler):
+    """Report of errors outside of requests, which asyncio logs; a closed connection is not one."""
+
+    def __init__(self, front: Front):
+        super().__init__(logging.ERROR)
+        self._front = front
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if error and not isinstance(error, ConnectionError):
+            self._front.report(error)
+
+
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -123,7 +152,7 @@ def serve(
         milliseconds = int(1000 * limits.seconds)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     config = uvicorn.Config(
-        front or settings.app,
+        front or settings.worker,
         factory=front is None,
         workers=workers,
         timeout_worker_healthcheck=_HEALTH_SECONDS,
@@ -136,103 +165,25 @@ def serve(
         log_config=None,
         log_level=logging.CRITICAL + 1,
         access_log=False,
-        backlog=1,  # accepted at a time, so that workers share connections that come at once
+        backlog=_BACKLOG,
         limit_concurrency=_MAX_CONNECTIONS,
         server_header=False,
         timeout_graceful_shutdown=int(limits.seconds) + _ANSWER_SECONDS,
     )
     if front is None:
-        multiprocess.Process = _Worker  # type: ignore[misc]  # uvicorn has no other way
         log = logging.getLogger("uvicorn.error")
         log.setLevel(logging.INFO)
         log.addFilter(lambda record: record.levelno > logging.INFO or "died" in record.msg)
         log.addHandler(handler)
         _Workers(config, [listener]).run()
         return
-    server = _Server(config)
+    gc.freeze()  # models live as long as the process: the collector need not visit them again
+    server = uvicorn.Server(config)
     try:
         server.run(sockets=[listener])
     finally:
         if server.force_exit:  # without waiting for working threads
             exit_at_once(signal.SIGINT)
-
-
-class _Server(uvicorn.Server):
-    """uvicorn that ends so that no request is lost.
-
-    At SIGTERM it stops listening. Each answer says that the connection will be closed; when there
-    is no connection left, or no client sends any more on those that are, it ends. A worker also
-    ends if the process that started it ended.
-    """
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().set_exception_handler(self._report)
-        gc.freeze()  # models live as long as the process: the collector need not visit them again
-        [self._listener] = sockets or []
-        await super().startup(sockets)
-        self._listener.listen(_BACKLOG)
-
-    def _report(self, _: object, context: dict[str, Any]) -> None:
-        """Report an error outside of requests; a closed connection is not one."""
-        error = context.get("exception")
-        if error and not isinstance(error, ConnectionError):
-            self.config.loaded_app.report(error)
-
-    async def on_tick(self, counter: int) -> bool:
-        """Return whether to end."""
-        parent = parent_process()
-        is_orphan = parent and os.getppid() != parent.pid
-        return bool(is_orphan) or await super().on_tick(counter)
-
-    async def main_loop(self) -> None:
-        """Serve until a signal, and then until no client sends anything."""
-        await super().main_loop()
-        self.config.loaded_app.closing = True
-        await self._stop_listening()
-        end = time.monotonic() + _LAST_SECONDS
-        while self.server_state.connections and time.monotonic() < end and not self.force_exit:
-            await asyncio.sleep(_TICK_SECONDS)
-
-    async def _stop_listening(self) -> None:
-        """Close the socket, but serve the connections that wait to be accepted.
-
-        Those that asyncio accepts while it closes the socket would be lost.
-        """
-        loop, waiting = asyncio.get_running_loop(), list[socket.socket]()
-        # until none waits, or there are no file handles; Windows has no readers
-        with suppress(OSError, NotImplementedError):
-            loop.remove_reader(self._listener)
-            await asyncio.sleep(0)  # those that are accepted become connections
-            while True:
-                waiting.append(self._listener.accept()[0])
-        for server in self.servers:
-            server.close()
-        protocol = partial(H11Protocol, self.config, self.server_state, self.lifespan.state)
-        for each in waiting:
-            each.setblocking(False)
-            await loop.connect_accepted_socket(protocol, each)
-
-
-class _Worker(multiprocess.Process):
-    """Process of uvicorn's supervisor, with the server above."""
-
-    @property
-    def server(self) -> uvicorn.Server:
-        if self._server is None:
-            self._server = _Server(self.config)
-        return self._server
-
-    def target(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve, in the process of its own."""
-        try:
-            super().target(sockets)
-        except (SeqtagError, OSError) as error:
-            settings: Settings = self.config.app.__self__  # type: ignore[union-attr]
-            settings.complain(str(error))
-            sys.exit(STARTUP_FAILURE)
-        finally:
-            if self.server.force_exit:
-                os._exit(128 + signal.SIGINT)  # without waiting for working threads
 
 
 class _Workers(multiprocess.Multiprocess):

@@ -320,38 +320,6 @@ def test_metrics(home):
         assert after["seqtag_requests_in_progress",] == 1  # this one
 
 
-@linux
-@pytest.mark.parametrize("workers", [1, 2])
-def test_requests_at_its_end_are_answered_or_cannot_connect(home, workers):
-    """On kept connections and new ones: no client is left without an answer."""
-    with server("-m", home / "upos.seqtag", "--workers", workers) as (process, where):
-        codes, lost = [], []
-        work = {"json": {"text": "a dog"}, "timeout": 60}
-
-        def ask(is_kept):
-            with httpx.Client() as client:
-                post = client.post if is_kept else httpx.post
-                try:
-                    while True:
-                        codes.append(post(f"{where}api/tag", **work).status_code)
-                except httpx.ConnectError:
-                    pass
-                except httpx.TransportError as error:
-                    lost.append(error)
-
-        clients = [threading.Thread(target=ask, args=(n % 2,)) for n in range(4)]
-        for each in clients:
-            each.start()
-        while len(codes) < 50:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-        for each in clients:
-            each.join()
-    assert (process.returncode, {*codes}) == (0, {200})
-    assert len(lost) <= 1  # while the system closes the socket
-
-
 def test_a_model_that_needs_another_column_refuses_words_alone(tmp_path):
     data = tmp_path / "chunks.txt"
     data.write_text("the DT B-NP\ndog NN I-NP\nruns VBZ B-VP\n\n" * 20)
@@ -765,7 +733,8 @@ def test_no_file_handles_left(home):
         assert httpx.get(f"{where}models", timeout=60).status_code == 200
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (0, b"seqtag: stopped\n")
+        assert process.returncode == 0 and err.endswith(b"seqtag: stopped\n")
+        assert b"Traceback" not in err
     finally:
         process.kill()
         process.communicate()
