@@ -25,25 +25,29 @@ from seqtag.engine.arrays import (
     pointers,
 )
 from tests import brute_force
-from tests.oracle import ORACLE
+from tests.oracle import clustering
 
 if TYPE_CHECKING:
     from seqtag.engine.interface import Backend
 
-REFERENCE = ORACLE
+REFERENCE = backends.get("reference")._replace(
+    BigramCounter=clustering.BigramCounter,
+    ExchangeClustering=clustering.ExchangeClustering,
+    entropies=clustering.entropies,
+)
+"""The readable twin of the kernel: the same bits, without its checks of arguments."""
 NATIVE = backends.get("native") if importlib.util.find_spec("seqtag.engine._kernel") else None
 
 # For tests that are run for each of many combinations: a quarter of the profile's examples each.
 FEW = settings(max_examples=settings().max_examples // 4)
 
 needs_native = pytest.mark.skipif(NATIVE is None, reason="the native kernel was not built")
+_NATIVE_PARAMETER = pytest.param(NATIVE, id="native", marks=needs_native)
 each_backend = pytest.mark.parametrize(
-    "backend",
-    [
-        pytest.param(REFERENCE, id="reference"),
-        pytest.param(NATIVE, id="native", marks=needs_native),
-    ],
+    "backend", [pytest.param(REFERENCE, id="reference"), _NATIVE_PARAMETER]
 )
+kernel_alone = pytest.mark.parametrize("backend", [_NATIVE_PARAMETER])
+"""For arguments that only the kernel refuses."""
 
 
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:

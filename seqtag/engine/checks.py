@@ -1,7 +1,7 @@
 """Checks of the arrays of a model before the reference decodes with them.
 
 A damaged model file is refused here. The kernel makes the same checks with the same messages in its
-``bind_*.cpp``, and checks all other arguments, too; tests compare both.
+``bind_*.cpp``, which tests compare, and checks all other arguments, too.
 """
 
 from __future__ import annotations

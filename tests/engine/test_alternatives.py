@@ -25,6 +25,7 @@ from tests.strategies import (
     NATIVE,
     REFERENCE,
     each_backend,
+    kernel_alone,
     make_parts,
     needs_native,
     potentials,
@@ -242,7 +243,7 @@ def test_given_labels_that_break_rules_on_both_sides(backend):
             assert all(np.isinf(judged.margin[n]) for n in lists)
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

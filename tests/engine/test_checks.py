@@ -1,4 +1,4 @@
-"""What the engine refuses, in the same words on both backends; and what fits after all."""
+"""What the kernel refuses, and what fits after all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.keys import key_plan, keys
 from tests.conftest import ROOT
-from tests.strategies import NO_ROWS, each_backend, int32, label_ids
+from tests.strategies import NO_ROWS, each_backend, int32, kernel_alone, label_ids
 
 
 # ----------------------------------------------------------------- training
@@ -36,7 +36,7 @@ NO_FEATURES = "token_ptr must ascend from 0 to the number of features"
 NO_EDGES = "edge_ptr must ascend from 0 to the number of edges"
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -84,7 +84,7 @@ A_PART = "part holds a part out of range"
 NO_PARTS = "labels made of parts must have at least one part"
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("layout", "message"),
@@ -183,7 +183,7 @@ def test_with_order_0_memory_does_not_grow_with_pairs_of_labels(backend):
 PLAN = key_plan([((0, 0),), ((0, -1), (0, 0))], [0])
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -216,7 +216,7 @@ def no_weights(K) -> QuantizedWeights:
     return QuantizedWeights(NO_ROWS, NO_ROWS, NO_ROWS, *chain)
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -16,6 +16,7 @@ from tests.strategies import (
     dense,
     each_backend,
     integer_arrays,
+    kernel_alone,
     random_case,
 )
 
@@ -116,7 +117,7 @@ def test_sentences_without_any_label_teach_nothing(backend):
 
 
 # ----------------------------------------------------------------- what is refused
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("y", "choices", "message"),
     [

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from seqtag.engine.arrays import Bigrams, pointers
 from seqtag.tables.learn import UNIT
 from tests.oracle.clustering import entropies
-from tests.strategies import NATIVE, REFERENCE, each_backend, needs_native
+from tests.strategies import NATIVE, REFERENCE, each_backend, kernel_alone, needs_native
 
 if NATIVE:
     from seqtag.engine.native import _kernel
@@ -111,7 +111,7 @@ def test_many_pairs_are_sorted_and_merged_as_few_are():
     np.testing.assert_array_equal(counter.counts(most), wanted.sum(axis=1))
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("words", "sentence_ptr", "message"),
     [
@@ -127,7 +127,7 @@ def test_sentences_that_do_not_fit_are_refused(backend, words, sentence_ptr, mes
     assert str(error.value) == message
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
@@ -139,14 +139,6 @@ def test_words_without_a_number_are_refused(backend, numbers, message):
     with pytest.raises(ValueError) as error:
         counted(backend, [[1, 2]]).table(np.array(numbers, np.int32))
     assert str(error.value) == message
-
-
-def test_more_bigrams_than_32_bits_hold_are_refused(monkeypatch):
-    monkeypatch.setattr("tests.oracle.clustering.MAX_BIGRAMS", 3)
-    counter = counted(REFERENCE, [[1, 2]])
-    with pytest.raises(ValueError) as error:
-        counter.add(np.array([1], np.int32), np.array([0, 1]))
-    assert str(error.value) == "more than 2**31 - 1 bigrams"
 
 
 # ----------------------------------------------------------------- exchange
@@ -244,7 +236,7 @@ def test_of_equally_good_classes_the_lowest_is_taken(backend):
     assert exchange.classes.tolist() == [3, 0, 0, 0]
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("bigrams", "classes", "open", "message"),
     [
@@ -269,7 +261,7 @@ def test_bigrams_and_classes_that_do_not_fit_are_refused(backend, bigrams, class
     assert str(error.value) == message
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("first", "last", "open", "message"),
     [

@@ -13,7 +13,7 @@ from seqtag.engine.arrays import Bigrams
 from seqtag.features.native import describe
 from seqtag.segmentation.characters import COLUMNS
 from tests.engine.test_kernel import frozen_instance, same_bits
-from tests.strategies import NATIVE, REFERENCE, each_backend, needs_native
+from tests.strategies import NATIVE, REFERENCE, kernel_alone, needs_native
 
 if NATIVE:
     from seqtag.engine import native
@@ -38,7 +38,7 @@ def test_clusters_of_as_many_bigrams_as_32_bits_hold():
             assert len({tuple(each.classes.tolist()) for each in sides}) == 1
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize("words", [4, 2**31, 2**60])
 def test_counts_of_words_that_cannot_have_been_counted_are_refused(backend, words):
     counter = backend.BigramCounter()

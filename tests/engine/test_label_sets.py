@@ -16,6 +16,7 @@ from tests.strategies import (
     cases,
     dense,
     each_backend,
+    kernel_alone,
     make_parts,
     needs_native,
     random_case,
@@ -105,7 +106,7 @@ PTR = "set_ptr must ascend from 0 to the number of labels, and no set may be emp
 LISTED = "set_labels must ascend within a set and be in range"
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

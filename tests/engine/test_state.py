@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from seqtag.engine.arrays import RULES, Cells, LabelComponents, Layout, State
 from tests import strategies
-from tests.strategies import NATIVE, REFERENCE, cases, dense, each_backend, random_case
+from tests.strategies import (
+    NATIVE,
+    REFERENCE,
+    cases,
+    dense,
+    each_backend,
+    kernel_alone,
+    random_case,
+)
 
 SIDES = [side for side in (REFERENCE, NATIVE) if side is not None]
 
@@ -123,7 +131,7 @@ LENGTHS = "the state must have a weight for each cell"
 LABELS = "the state is of other labels or another order"
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.engine.arrays import pointers
-from tests.strategies import each_backend, words
+from tests.strategies import each_backend, kernel_alone, words
 
 
 class Odd(str):
@@ -87,7 +87,7 @@ def test_ids_become_lists_of_names(backend, rows):
     assert found == [[names[i] for i in row] for row in rows]
 
 
-@each_backend
+@kernel_alone
 @pytest.mark.parametrize(
     ("ids", "ptr", "message"),
     [

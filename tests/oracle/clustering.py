@@ -40,9 +40,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqtag.engine.arrays import MAX_BIGRAMS, Bigrams, IntArray
-from seqtag.engine.checks import require
-from tests.oracle.checks import check_exchange, check_numbers, check_words
+from seqtag.engine.arrays import Bigrams, IntArray
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,15 +119,8 @@ class BigramCounter:
             (tokens,) int32, at least 1; all sentences end to end.
         sentence_ptr
             (sentences + 1,) int64. Empty sentences are ignored.
-
-        Raises
-        ------
-        ValueError
-            If the arrays do not fit together, or there are more than 2**31 - 1 bigrams.
         """
-        check_words(words, sentence_ptr)
         starts = np.unique(sentence_ptr[sentence_ptr < len(words)])
-        require(self.total + len(words) + len(starts) <= MAX_BIGRAMS, "more than 2**31 - 1 bigrams")
         line = np.append(np.insert(words, starts, 0), 0).astype(np.int64)
         pairs = np.append(self._pairs, line[:-1] << _WORD_BITS | line[1:])
         count = np.append(self._count, np.ones(len(line) - 1, np.int64))
@@ -141,16 +132,7 @@ class BigramCounter:
         return int(self._count.sum())
 
     def counts(self, words: int) -> IntArray:
-        """Return how often each of the first words was counted: (words,) int64.
-
-        Raises
-        ------
-        ValueError
-            If so many words cannot have been counted: there are more than bigrams and the boundary.
-        """
-        require(
-            0 <= words <= self.total + 1, "words must be at most one more than the bigrams counted"
-        )
+        """Return how often each of the first words was counted: (words,) int64."""
         before = self._pairs >> _WORD_BITS
         counts = np.bincount(before, self._count, max(words, 1)).astype(np.int64)
         return counts[:words]
@@ -163,14 +145,8 @@ class BigramCounter:
         numbers
             (words,) int32: the new number of each word, the boundary among them. Words with the
             same number become one word.
-
-        Raises
-        ------
-        ValueError
-            If a word has no number.
         """
         before, after = self._pairs >> _WORD_BITS, self._pairs & ((1 << _WORD_BITS) - 1)
-        check_numbers(numbers, int(max(before.max(initial=-1), after.max(initial=-1))))
         renumbered = numbers.astype(np.int64)
         pairs, count = _summed(renumbered[before] << _WORD_BITS | renumbered[after], self._count)
         size = int(numbers.max(initial=-1)) + 1
@@ -200,11 +176,6 @@ class ExchangeClustering:
         Words move into classes 0 to open - 1 only; other classes, such as that of the boundary,
         only lose words.
 
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit together, or a word is not as often first as second.
-
     Examples
     --------
     The sentences 1 2, 1 3, 4 2 and 4 3: two words begin, two words end.
@@ -221,7 +192,6 @@ class ExchangeClustering:
     """
 
     def __init__(self, bigrams: Bigrams, classes: IntArray, open: int):
-        check_exchange(bigrams, classes, open)
         self.classes = classes.astype(np.int32)
         """The class of each word, (V,) int32."""
         self._open = open
@@ -245,15 +215,7 @@ class ExchangeClustering:
         return int(entropies(self._table).sum() - 2 * entropies(self._total).sum())
 
     def visit(self, first: int, last: int) -> int:
-        """Move the words first to last - 1, one after the other; return how many change class.
-
-        Raises
-        ------
-        ValueError
-            If the words are out of range, or no class is open.
-        """
-        require(0 <= first <= last <= len(self.classes), "words out of range")
-        require(self._open > 0 or first == last, "no class takes words")
+        """Move the words first to last - 1, one after the other; return how many change class."""
         moved = 0
         for word in range(first, last):
             right, left, own = self._neighbors(word)

@@ -1,6 +1,6 @@
 // Shared by all bindings: numpy arrays in and out, records of arrays.py, and argument checks. The
 // kernel binds its classes and functions under the names of the reference, with the same arguments and
-// results. The twin in tests/oracle makes the same checks, with the same messages.
+// results.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
