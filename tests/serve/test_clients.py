@@ -9,8 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -160,113 +158,24 @@ def test_nginx(proxied):
 
 
 # ----------------------------------------------------------------- requests as bytes
-POST = "POST /api/tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-HIDDEN = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-CHUNKED = "Transfer-Encoding: chunked\r\n"
-BODY = '{"text": "Hi."}'
-LENGTH = f"Content-Length: {len(BODY)}\r\n"
-HIDING = f"Content-Length: {len(HIDDEN)}\r\n\r\n{HIDDEN}"
-RAW = {
-    "upgrade to h2c": f"{POST}Connection: Upgrade\r\nUpgrade: h2c\r\n{HIDING}",
-    "upgrade to h2c with settings": f"{POST}Connection: Upgrade, HTTP2-Settings\r\n"
-    f"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n{HIDING}",
-    "upgrade to a websocket": f"{POST}Connection: Upgrade\r\nUpgrade: websocket\r\n{HIDING}",
-    "connection to be kept": f"{POST}Connection: keep-alive, Upgrade\r\nUpgrade: x\r\n{HIDING}",
-    "two lengths": f"{POST}{LENGTH}Content-Length: 0\r\n\r\n{BODY}{HIDDEN}",
-    "two equal lengths": f"{POST}{LENGTH}{LENGTH}\r\n{BODY}",
-    "a list of lengths": f"{POST}Content-Length: 0, 42\r\n\r\n{HIDDEN}",
-    "a length with a sign": f"{POST}Content-Length: +0\r\n\r\n{HIDDEN}",
-    "a negative length": f"{POST}Content-Length: -1\r\n\r\n{HIDDEN}",
-    "a hexadecimal length": f"{POST}Content-Length: 0x0\r\n\r\n{HIDDEN}",
-    "a length with an underscore": f"{POST}Content-Length: 1_0\r\n\r\n{HIDDEN}",
-    "a length of 2^64": f"{POST}Content-Length: 18446744073709551616\r\n\r\n{HIDDEN}",
-    "a length of zeros": f"{POST}Content-Length: {'0' * 5000}14\r\n\r\n{HIDDEN}",
-    "a length in other digits": f"{POST}Content-Length: \u0663\r\n\r\n{HIDDEN}",
-    "no length": f"{POST}\r\n{BODY}",
-    "a length and chunks": f"{POST}{LENGTH}{CHUNKED}\r\n0\r\n\r\n{HIDDEN}",
-    "chunks and a length": f"{POST}{CHUNKED}{LENGTH}\r\n0\r\n\r\n{HIDDEN}",
-    "chunks twice": f"{POST}{CHUNKED}{CHUNKED}\r\n0\r\n\r\n{HIDDEN}",
-    "chunks in capitals": f"{POST}Transfer-Encoding: CHUNKED\r\n\r\n0\r\n\r\n",
-    "chunks of chunks": f"{POST}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n{HIDDEN}",
-    "gzip and chunks": f"{POST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n{HIDDEN}",
-    "identity": f"{POST}Transfer-Encoding: identity\r\n{HIDING}",
-    "chunks with a tab": f"{POST}Transfer-Encoding:\tchunked\r\n\r\n0\r\n\r\n",
-    "chunks with a vertical tab": f"{POST}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n{HIDDEN}",
-    "a blank before the colon": f"{POST}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n{HIDDEN}",
-    "a blank before a name": f"{POST} {CHUNKED}\r\n0\r\n\r\n{HIDDEN}",
-    "an encoding on two lines": f"{POST}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
-    "a length on two lines": f"{POST}Content-Length:\r\n 0\r\n\r\n",
-    "a bad chunk": f"{POST}{CHUNKED}\r\nxyz\r\n{HIDDEN}",
-    "a negative chunk": f"{POST}{CHUNKED}\r\n-1\r\n{HIDDEN}",
-    "a huge chunk": f"{POST}{CHUNKED}\r\n{'f' * 30}\r\n{HIDDEN}",
-    "a chunk that is too long": f"{POST}{CHUNKED}\r\n2\r\n{BODY}\r\n0\r\n\r\n{HIDDEN}",
-    "a chunk with an extension": f"{POST}{CHUNKED}\r\n0;{'x' * 200_000}\r\n\r\n{HIDDEN}",
-    "chunks that end with line feeds": f"{POST}{CHUNKED}\r\n0\n\n{HIDDEN}",
-    "trailers": f"{POST}{CHUNKED}\r\n0\r\n" + "X: y\r\n" * 20_000 + "\r\n",
-    "a hidden trailer": f"{POST}{CHUNKED}\r\n0\r\nContent-Length: 99\r\n\r\n",
-    "no host": "GET /models HTTP/1.1\r\n\r\n",
-    "two hosts": "GET /models HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
-    "a host in the address": "GET http://evil.example/models HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "HTTP/0.9": "GET /models\r\n\r\n",
-    "HTTP/1.0": "GET /models HTTP/1.0\r\nHost: localhost\r\n\r\n",
-    "HTTP/1.0 with chunks": f"{POST.replace('1.1', '1.0')}{CHUNKED}\r\n0\r\n\r\n{HIDDEN}",
-    "HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    "HTTP/9.9": "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
-    "TLS": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-    "a NUL in a value": "GET /models HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n",
-    "a NUL in the path": "GET /mo\x00dels HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "a bare CR": f"GET /models HTTP/1.1\r\nHost: localhost\r\nX: a\r{CHUNKED}\r\n",
-    "bare line feeds": "GET /models HTTP/1.1\nHost: localhost\n\n",
-    "a line feed in a name": f"{POST}X\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{HIDDEN}",
-    "CONNECT": "CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "TRACE": "TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "OPTIONS": "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "a method of blanks": "   / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "a body of GET": f"GET /models HTTP/1.1\r\nHost: localhost\r\n{HIDING}",
-    "a large head": f"GET /models HTTP/1.1\r\nHost: localhost\r\nX: {'x' * 250_000}\r\n\r\n",
-    "many headers": "GET / HTTP/1.1\r\nHost: localhost\r\n" + "X: y\r\n" * 20_000 + "\r\n",
-    "a long address": f"GET /{'x' * 100_000} HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "a large head with its body": f"{POST}X: {'x' * 100_000}\r\n{LENGTH}\r\n{BODY}",
-    "expecting something else": f"{POST}Expect: 200-ok\r\n{LENGTH}\r\n{BODY}",
-    "too many bytes": f"{POST}{LENGTH}\r\n{BODY}\r\n\r\nxyz",
-    "two requests": f"{POST}{LENGTH}\r\n{BODY}{HIDDEN}",
-}
-"""Requests; `HIDDEN` is no request of its own, except in `TWO`."""
-STATUSES = {b"100", b"200", b"400", b"404", b"405", b"411", b"413", b"414", b"415", b"417"}
-STATUSES |= {b"431", b"501", b"505"}
-TWO = {"two requests"}
-TWO_OF_NGINX = {  # which passes them on as others
-    *TWO,
-    "a chunk with an extension",
-    "chunks that end with line feeds",
-    "a line feed in a name",
-}
+HEAD = "POST /api/tag HTTP/1.1\r\nHost: localhost\r\n"
+LENGTH, CHUNKED = "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"
+HIDDEN = "0\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def answered(address, data, pause):
-    """What the server answers, until it closes the connection or says no more."""
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (f"{HEAD}{LENGTH}{CHUNKED}\r\n{HIDDEN}", 400),
+        (f"{HEAD}{CHUNKED}{LENGTH}\r\n{HIDDEN}", 400),
+        (f"GET /health HTTP/1.1\r\nHost: localhost\r\nX: {'x' * 70_000}\r\n\r\n", 431),
+        (f"GET /health?{'x' * 70_000} HTTP/1.1\r\nHost: localhost\r\n\r\n", 431),
+    ],
+)
+def test_heads_that_uvicorn_takes_are_refused(address, data, status):
+    """A proxy may see one request where the server sees two."""
     host, port = address.split(":")
     with socket.create_connection((host, int(port)), timeout=60) as connection:
-        first, mark, rest = data.partition("\r\n\r\n")
-        pieces = [f"{first}{mark}", rest] if pause else [data]
-        found = b""
-        with suppress(OSError):
-            for piece in pieces:
-                connection.sendall(piece.encode("latin-1", "replace"))
-                time.sleep(0.1 if pause else 0)
-        connection.settimeout(1.5)
-        with suppress(OSError):
-            while piece := connection.recv(1 << 16):
-                found += piece
-    return found
-
-
-@pytest.mark.parametrize("way", ["at once", "with a pause", "through nginx"])
-def test_no_request_hides_in_another(address, request, way):
-    where = request.getfixturevalue("proxied") if way == "through nginx" else address
-    two = TWO_OF_NGINX if way == "through nginx" else TWO
-    with ThreadPoolExecutor(16) as pool:
-        found = pool.map(lambda data: answered(where, data, way == "with a pause"), RAW.values())
-        for name, answer in zip(RAW, found, strict=True):
-            assert {*re.findall(rb"HTTP/1.1 (\d+)", answer)} <= STATUSES, (name, answer)
-            assert (b"\nok\n" in answer) == (name in two), (name, answer)
+        connection.sendall(data.encode())
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert re.findall(rb"HTTP/1.1 (\d+)", answer) == [str(status).encode()]

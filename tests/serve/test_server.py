@@ -77,26 +77,6 @@ TAG = ("POST", "/api/tag")
 # ----------------------------------------------------------------- as UDPipe does it
 
 
-@pytest.mark.parametrize("way", ["query", "form", "multipart", "file"])
-def test_a_text_in_every_way_that_clients_send_it(client, way):
-    fields = {"data": TEXT, "tokenizer": "", "tagger": "", "parser": ""}
-    if way == "query":
-        answer = client.get("/process", params=fields)
-    elif way == "form":
-        answer = client.post("/process", data=fields)
-    else:
-        data = ("text.txt", TEXT.encode()) if way == "file" else (None, TEXT.encode())
-        plain = {name: (None, b"") for name in ("tokenizer", "tagger", "parser")}
-        answer = client.post("/process", files={"data": data, **plain})
-    assert answer.status_code == 200
-    value = answer.json()
-    assert set(value) == {"model", "acknowledgements", "result"}
-    assert value["model"] == "en"
-    assert forms(value["result"]) == ["Time", "flies", ".", "It", "does", "n't", "!"]
-    assert value["result"] == str(seqtag.load("en")(TEXT))
-    assert "does not parse" in value["acknowledgements"][1]
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
