@@ -1,4 +1,4 @@
-"""Commands that write files: faults on the way, --force, and the shell's own redirections."""
+"""Commands that write files: --force, and the shell's own redirections."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -14,7 +14,6 @@ import pytest
 
 from seqtag.cli import cli
 from tests.command_line import call, home, linux, posix, run
-from tests.faults import each_fault
 
 QUICK = ("--epochs", 1, "-q")
 TAG = ("tag", "-q", "-m", "upos.seqtag", "train.conllu")
@@ -50,68 +49,6 @@ def folder(home, tmp_path, monkeypatch):
         (tmp_path / name).write_bytes((home / name).read_bytes())
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-class Opened:
-    """The files of a folder that are opened for writing, for as long as somebody asks."""
-
-    def __init__(self):
-        self.folder, self.names = None, []
-        sys.addaudithook(self)
-
-    def __call__(self, event, args):
-        if self.folder is None or event != "open" or not isinstance(args[0], (str, bytes)):
-            return
-        path = Path(os.fsdecode(args[0])).absolute()
-        if args[2] & (os.O_WRONLY | os.O_RDWR) and path.is_relative_to(self.folder):
-            self.names.append(path.name)
-
-
-@pytest.fixture(scope="module")
-def opened():
-    """What is opened for writing; Python forgets no such listener, so there is one."""
-    return Opened()
-
-
-# ----------------------------------------------------------------------------- faults
-# One of each kind of file; they share seqtag.storage.output, whose faults have tests of their own.
-KINDS = ("model", "tagged", "gzip", "page", "classes")
-
-
-@pytest.mark.parametrize(
-    "writer",
-    [w if w in KINDS else pytest.param(w, marks=pytest.mark.nightly) for w in WRITERS],
-)
-def test_a_fault_at_any_call(writer, folder, call, opened):
-    args, name = WRITERS[writer]
-    target = folder / name
-    opened.folder = folder
-    assert call(*args, name).code == 0
-    opened.folder = None
-    assert opened.names
-    assert all(re.fullmatch(r"\.seqtag-.*\.tmp", found) for found in opened.names), opened.names
-    opened.names.clear()
-    new, listed = target.read_bytes(), {path.name for path in folder.iterdir()}
-    kinds = (
-        (errno.ENOSPC, False),
-        (KeyboardInterrupt, True),
-    )  # others: tests/storage/test_output.py
-    for faults in each_fault(pytest.MonkeyPatch, *kinds):
-        target.write_bytes(b"old")
-        done = call(*args, name, "--force")
-        found = target.read_bytes()
-        assert found in (b"old", new), faults.calls
-        assert {path.name for path in folder.iterdir()} == listed, faults.calls
-        if done.code == 0:
-            assert (found, done.err) == (new, ""), faults.calls
-            continue
-        if faults.error is KeyboardInterrupt:
-            assert (done.code, done.err.strip()) == (130, "seqtag: interrupted"), faults.calls
-        else:
-            reason = os.strerror(faults.error)
-            assert (done.code, done.err.count("\n")) == (1, 1), done.err
-            assert done.err.startswith(f"seqtag: {name}: {reason}"), (faults.last, done.err)
-    assert found == new
 
 
 # ----------------------------------------------------------------------------- --force
