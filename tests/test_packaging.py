@@ -160,42 +160,6 @@ def test_ci_runs_the_commands_of_the_readme():
     assert all(f'bash -c "$(quick_start {n})"' in CI_RUN for n in (1, 2))
 
 
-def test_ci_leaves_the_folder_alone_and_nothing_behind(tmp_path):
-    tree = small_tree(tmp_path / "tree")
-    (tree / ".ci").mkdir()
-    for name in ("run", "functions.sh", "nightly"):
-        shutil.copy(ROOT / ".ci" / name, tree / ".ci" / name)
-    git(tree, "init", "--quiet")
-    git(tree, "add", "--all")
-    (tree / ".venv").mkdir()
-    (tree / ".venv" / "mine").touch()
-    before = {path for path in tree.rglob("*") if ".git" not in path.parts}
-
-    python = tmp_path / "bin" / "python3"  # fails, so that nothing is installed
-    python.parent.mkdir()
-    python.write_text('#!/bin/sh\necho "$PWD: $*"; ls -A; exit 9\n')
-    python.chmod(0o755)
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", tree / ".ci" / "run"],
-        env=os.environ | {"PATH": path, "TMPDIR": str(temporary)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 9, done.stderr
-    assert quick_start()[0] in done.stdout
-    assert f"{temporary}/" in done.stdout
-    assert "-m venv .venv" in done.stdout
-    assert "pyproject.toml" in done.stdout.splitlines()
-    assert ".venv" not in done.stdout.splitlines()
-    assert {path for path in tree.rglob("*") if ".git" not in path.parts} == before
-    assert list(temporary.iterdir()) == []
-
-
 def test_nightly_parts_of_changed_packages(tmp_path):
     """None without git, else those whose files are not the recorded ones."""
     (tmp_path / ".ci").mkdir()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import runpy
 import subprocess
 import sys
-import zipfile
 from types import SimpleNamespace
 
 import pytest
@@ -98,45 +96,6 @@ def test_versions_agree_and_contributing_names_what_is_missing(script):
     assert len(headings) - len(released) <= 1
     section = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## Release")[1]
     assert all(f"`{field}`" in section for field in (*script.REQUIRED, "address"))
-
-
-# ----------------------------------------------------------------- Pythons
-def fake_python(path, answer):
-    path.parent.mkdir(parents=True)
-    path.write_text(f"#!/bin/sh\n{answer}\n", "utf-8")
-    path.chmod(0o755)
-    return path
-
-
-def test_pythons_are_found_in_pyenv_before_path_and_shims_are_passed_over(
-    script, tmp_path, monkeypatch
-):
-    shim = fake_python(tmp_path / "shims" / "python3.10", "exit 127")
-    on_path = fake_python(tmp_path / "bin" / "python3.10", "echo 3.10 cpython 0")
-    monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{on_path.parent}")
-    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
-    assert script.find_python("3.10") == on_path
-    in_pyenv = tmp_path / "pyenv" / "versions" / "3.10.9" / "bin" / "python"
-    fake_python(in_pyenv, "echo 3.10 cpython 0")
-    assert script.find_python("3.10") == in_pyenv
-    this = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    assert this == "3.10" or str(script.find_python(this)) == sys.executable
-    assert script.find_python("3.99") is None
-
-
-# ----------------------------------------------------------------- two builds
-def test_two_builds_that_differ_are_refused_by_the_names_of_their_members(script, tmp_path):
-    def wheel(name, content):
-        with zipfile.ZipFile(tmp_path / f"{name}.whl", "w") as archive:
-            archive.writestr(zipfile.ZipInfo("same"), "same")
-            archive.writestr(zipfile.ZipInfo("kernel.so"), content)
-        return tmp_path / f"{name}.whl"
-
-    (tmp_path / "again").mkdir()
-    first = wheel("a", "1")
-    script.same_bytes(first, wheel("again/a", "1"))
-    with pytest.raises(script.ReleaseError, match=r"members that differ: kernel\.so$"):
-        script.same_bytes(first, wheel("again/a", "2"))
 
 
 # ----------------------------------------------------------------- the workflow

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import ModelFileError
 from seqtag.model.container import from_bytes
-from tests.conftest import ROOT
 from tests.fuzzing.good_models import good_files
-from tests.fuzzing.loop import Crashes, fuzz, left_in_work
+from tests.fuzzing.loop import fuzz
 from tests.fuzzing.mutated_models import put_together, signed_again, take_apart
 from tests.fuzzing.seeds import PIECES, seeds
 from tests.fuzzing.targets import TARGETS
@@ -41,29 +37,6 @@ def test_targets_hold_of_what_hypothesis_draws(name, data):
     TARGETS[name](head + b"".join(data.draw(st.lists(piece, max_size=20))))
 
 
-def test_what_fails_is_saved_and_told(tmp_path, capsys):
-    def target(data: bytes) -> str:
-        if b"x" in data:
-            msg = "an x"
-            raise IndexError(msg)
-        return "accepted" if data else "expected something, found nothing"
-
-    found = fuzz("t", target, [b"ab", b"x", b""], [b"x"], crashes=tmp_path, seconds=1e6, runs=200)
-    assert found.executions == 200
-    assert found.failures >= len(list(tmp_path.iterdir())) > 1  # the same input is saved once
-    assert all(b"x" in path.read_bytes() for path in tmp_path.iterdir())
-    told = capsys.readouterr().err
-    assert told.count("IndexError") == told.count(": an x\n") == 1
-    assert "200 executions" in str(found)
-    assert found.kinds == 1
-
-
-def test_what_takes_the_process_along_is_still_there(tmp_path):
-    Crashes(tmp_path, "t").working_on(b"the one")
-    [left] = tmp_path.iterdir()
-    assert left_in_work(left) == b"the one"
-
-
 @pytest.mark.parametrize("number", range(8))
 def test_models_that_are_taken_apart_go_together_again(number):
     data = good_files()[number]
@@ -75,21 +48,3 @@ def test_models_that_are_taken_apart_go_together_again(number):
         from_bytes(changed)
     assert from_bytes(signed_again(changed)).config["parts"][0]["training"]["seed"] == 2
     assert signed_again(data[:at]) == data[:at]
-
-
-def test_the_command(tmp_path):
-    command = [sys.executable, "-m", "tests.fuzzing", "labels", "--plain", "--runs", "20"]
-    done = subprocess.run(
-        [*command, "--crashes", str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.stdout.startswith("labels: 20 executions, ")
-    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
-    done = subprocess.run(
-        [*command[:3], "nothing"], cwd=ROOT, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 2
-    assert "expected targets of readers, " in done.stderr
