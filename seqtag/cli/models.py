@@ -15,13 +15,7 @@ from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
 from seqtag.cli.options import complete_corpora, json_option, quiet_option
 from seqtag.errors import CatalogueError, did_you_mean
-from seqtag.model.embedded import (
-    embedded_models,
-    language_code,
-    trained_model,
-    trained_path,
-    training_advice,
-)
+from seqtag.model.embedded import embedded_models, language_code, trained_path
 
 if TYPE_CHECKING:
     from seqtag.catalogue.entries import Entry
@@ -37,7 +31,7 @@ folder_option = option(
 
 @click.group("models", cls=Group)
 def command() -> None:
-    """List models and treebanks by name; train, fetch and remove them.
+    """List models and treebanks by name; train and fetch them.
 
     A model is trained where it is used, from a treebank of Universal Dependencies, and stored in
     $SEQTAG_CACHE. Then its name works wherever a model is expected, and that of its treebank
@@ -168,36 +162,6 @@ def train(names: tuple[str, ...], best: bool, folder: Path | None, notes: Notes)
     return 0
 
 
-@command.command("card")
-@click.argument("name")
-def card(name: str) -> int:
-    """Print the card of a trained model: data, settings, figures, license.
-
-    \b
-    Examples:
-      seqtag models card french
-    """
-    from seqtag.training.named import card_of
-
-    print_json(card_of(_trained(name)))
-    return 0
-
-
-@command.command("remove")
-@click.argument("name")
-def remove(name: str) -> int:
-    """Remove a trained model and its card.
-
-    \b
-    Examples:
-      seqtag models remove french
-    """
-    model = _trained(name)
-    model.unlink()
-    model.with_suffix(".json").unlink(missing_ok=True)
-    return 0
-
-
 def _entry(name: str) -> Entry:
     """Return the corpus of the name of a language or model."""
     entry = catalogue.treebank_of(name)
@@ -211,12 +175,3 @@ def _entry(name: str) -> Entry:
 def _corpus(name: str) -> CorpusName:
     """Return the corpus of this name, or of the name of a language or model."""
     return catalogue.parse(name) or CorpusName(_entry(name), None)
-
-
-def _trained(name: str) -> Path:
-    model = trained_model(name, _entry(name))
-    if not model.is_file():
-        advice = training_advice(name)
-        msg = f"expected a model that was trained here, found none of {name}; {advice}"
-        raise CatalogueError(msg, source=str(model))
-    return model

@@ -63,18 +63,13 @@ def _find(path_or_name: str | PathLike[str]) -> tuple[Path, Entry | None]:
     code = language_code(entry)
     if code in embedded_models() and treebank_of(code) is entry and entry.model != name:
         return MODELS / f"{code}.seqtag", None
-    trained = trained_model(name, entry)
+    here = [] if "@" in name else _trained_here(entry)
+    trained = here[-1] if here else trained_path(entry)
     if not trained.is_file():
         return path, entry
     if trained != trained_path(entry):
         _log.info("%s: %s was trained here and is used", name, trained.stem)
     return trained, None
-
-
-def trained_model(name: str, entry: Entry) -> Path:
-    """Return where the model of a name is: of the newest release here if the name has none."""
-    here = [] if "@" in name else _trained_here(entry)
-    return here[-1] if here else trained_path(entry)
 
 
 def _trained_here(entry: Entry) -> list[Path]:
@@ -153,4 +148,5 @@ def training_cost(entry: Entry) -> str:
     if not entry.sha256:
         return "its size is not known here"
     seconds = max(1, round(training_seconds(entry)))
-    return f"downloads {sum(entry.bytes) / 1e6:.1f} MB and takes about {seconds} s"
+    size = sum(n for part, n in zip(entry.parts, entry.bytes, strict=True) if part != "test")
+    return f"downloads {size / 1e6:.1f} MB and takes about {seconds} s"

@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_language_names_the_command_that_trains_it(name):
     pattern = (
         r"train the model for French, Sequoia \(license: [^)]+\): seqtag models train (\S+) "
-        r"\(downloads 4\.4 MB and takes about \d+ s\), or set SEQTAG_TRAIN=1$"
+        r"\(downloads 3\.8 MB and takes about \d+ s\), or set SEQTAG_TRAIN=1$"
     )
     found = re.search(pattern, message(name))
     assert treebank_of(found[1]) is parse("ud:fr_sequoia").entry

@@ -1,4 +1,4 @@
-"""Models by name: trained from a treebank of a mirror, kept with a card."""
+"""Models by name: trained from a treebank of a mirror, and kept."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -22,7 +22,7 @@ from seqtag.catalogue.entries import languages, treebank_of, treebanks
 from seqtag.errors import CatalogueError, CorpusError
 from seqtag.model.embedded import find_model, trained_path
 from seqtag.training import named
-from seqtag.training.named import card_of, train_named
+from seqtag.training.named import train_named
 from tests.command_line import SENTENCES, call, conllu, posix
 from tests.serve.served import server
 
@@ -70,18 +70,7 @@ def test_trained_once_then_used_by_its_name_without_a_mirror(mirror, tmp_path, m
     monkeypatch.setenv("SEQTAG_CORPORA_MIRROR", str(tmp_path / "gone"))
     assert train_named(treebank_of("abq")) == model
     assert repr(seqtag.load("abq_atb")) == repr(seqtag.load("Abaza")) == repr(seqtag.load(model))
-    card = card_of(model)
-    assert card["sha256"] == hashlib.sha256(model.read_bytes()).hexdigest()
-    train = mirror / TREEBANK.format("train")
-    assert card["files"]["train"]["sha256"] == hashlib.sha256(train.read_bytes()).hexdigest()
-    assert {*card["figures"]["raw"]} >= {"tokens", "sentences", "upos", "xpos", "lemma"}
-    assert "feats" not in card["figures"]["raw"]  # _ everywhere: not learned
-    upos = card["training"][1]
-    assert (upos["seed"], upos["epochs"], card["command"]) == (
-        1,
-        10,
-        "seqtag models train abq_atb@2.18",
-    )
+    assert not [path for path in files_of(tmp_path / "cache") if "test" in path.name]
 
 
 def test_an_interrupted_training_leaves_no_model(mirror, tmp_path, monkeypatch):
@@ -106,7 +95,6 @@ def test_it_is_what_training_by_hand_gives_in_any_folder(mirror, tmp_path, monke
     second = train_named(entry)
     assert first != second
     assert first.read_bytes() == second.read_bytes()
-    assert first.with_suffix(".json").read_bytes() == second.with_suffix(".json").read_bytes()
     path = str(mirror / TREEBANK)
     seqtag.train(path.format("train"), dev=path.format("dev"), label="all").save("by-hand.seqtag")
     assert Path("by-hand.seqtag").read_bytes() == first.read_bytes()
@@ -179,7 +167,7 @@ def test_files_of_a_folder_are_taken(mirror, tmp_path, monkeypatch, call):
     monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "third"))
     (folder / "abq_atb-ud-dev.conllu").unlink()
     second = train_named(treebank_of("abaza"), folder=folder)
-    assert [*card_of(second)["files"]] == ["train", "test"]
+    assert "dev" not in seqtag.load(second).tagger("upos").info["training"]
     assert call("models", "get", "abaza/dev", "--from", folder).code == 1
 
 
@@ -226,7 +214,7 @@ def test_two_processes_make_it_once(mirror):
     assert [each.returncode for each in both] == [0, 0]
     assert {out for out, _ in said} == {f"{model}\n".encode()}
     assert sum(b"conllu: id, form" in err for _, err in said) == 1
-    assert json.loads(model.with_suffix(".json").read_text())["model"] == "abq_atb"
+    assert "upos" in seqtag.load(model).parts
 
 
 @posix
@@ -237,7 +225,7 @@ def test_kills_at_random_times_leave_no_model_or_all_of_it(tries, mirror, tmp_pa
     command = [sys.executable, "-m", "seqtag", "models", "train", "abaza", "-q"]
     began = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
-    longest, whole, card = time.perf_counter() - began, model.read_bytes(), card_of(model)
+    longest, whole = time.perf_counter() - began, model.read_bytes()
     draw = random.Random(1)
     for _ in range(tries):
         if draw.random() < 0.5:
@@ -256,23 +244,6 @@ def test_kills_at_random_times_leave_no_model_or_all_of_it(tries, mirror, tmp_pa
         assert not out or model.exists()
     subprocess.run(command, check=True, capture_output=True)
     assert model.read_bytes() == whole
-    assert {**card_of(model), "seconds": 0} == {**card, "seconds": 0}
-
-
-@pytest.mark.parametrize("damage", [b"{", b"[1]", b'{"files": 3, "best": false}', b"\xff"])
-def test_a_damaged_card_is_named_and_made_anew(mirror, call, damage):
-    model = train_named(treebank_of("abaza"))
-    card, good = model.with_suffix(".json"), model.with_suffix(".json").read_bytes()
-    card.write_bytes(damage)
-    shown = call("models", "card", "abaza")
-    if damage[:2] != b'{"':
-        assert shown.code == 1
-        assert shown.err == (
-            f"seqtag: {card}: expected the card of a model, found another file; train the model "
-            "again\n"
-        )
-    assert train_named(treebank_of("abaza")) == model
-    assert card.read_bytes() == good
 
 
 def test_a_damaged_model_is_trained_again(mirror):
@@ -286,11 +257,10 @@ def test_a_damaged_model_is_trained_again(mirror):
 @posix
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_full_disk_leaves_what_was_there(mirror, tmp_path, is_there):
-    """Neither the card nor the model is replaced before both are complete."""
     from resource import RLIMIT_FSIZE, setrlimit
 
     model = train_named(treebank_of("abaza"))
-    before, card, size = model.read_bytes(), card_of(model), model.stat().st_size
+    before, size = model.read_bytes(), model.stat().st_size
     command = [sys.executable, "-m", "seqtag", "models", "train", "abaza", "-q", "--best"]
     for most in (500, size // 2):
         if not is_there:
@@ -303,17 +273,16 @@ def test_a_full_disk_leaves_what_was_there(mirror, tmp_path, is_there):
         )
         assert done.returncode == 1 and b"File too large" in done.stderr
         if is_there:
-            assert (model.read_bytes(), card_of(model)) == (before, card)
+            assert model.read_bytes() == before
         else:
             assert not model.exists()
             assert all(path.stat().st_size < most for path in files_of(tmp_path / "cache"))
         assert not [path for path in files_of(tmp_path / "cache") if path.suffix == ".tmp"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-    assert card_of(model)["best"] is True
+    assert seqtag.load(model).tagger("upos").info["training"]["runs"] == 5
 
 
-@pytest.mark.parametrize(("test", "figures"), [(True, {"conlleval-f1": 100.0}), (False, None)])
-def test_a_corpus_of_names_has_a_model(mirror, test, figures):
+def test_a_corpus_of_names_has_a_model(mirror):
     rows = {"Ann": "B-PER", "Lee": "I-PER", "sees": "O", "Rome": "B-LOC", ".": "O"}
     names = ["Ann Lee sees Rome .", "Rome sees Ann .", "Ann sees Ann Lee ."] * 4
     text = "".join(
@@ -321,13 +290,10 @@ def test_a_corpus_of_names_has_a_model(mirror, test, figures):
         + "\n"
         for each in names
     )
-    for part in ("train", "test")[: 1 + test]:
-        path = mirror / f"UniversalNER/UNER_English-EWT/master/en_ewt-ud-{part}.iob2"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    card = card_of(train_named(treebank_of("en_ner")))
-    assert card["figures"].get("gold") == figures
-    assert (card["license"], card["command"]) == ("CC BY-SA 4.0", "seqtag models train en_ner@1")
+    path = mirror / "UniversalNER/UNER_English-EWT/master/en_ewt-ud-train.iob2"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    train_named(treebank_of("en_ner"))
     words = seqtag.load("en_ner").tag(["Ann", "Lee", "sees", "Rome", "."])
     assert words == ["B-PER", "I-PER", "O", "B-LOC", "O"]
 
@@ -357,13 +323,12 @@ def without(column, text):
         (without(2, conllu()), ("tokens", "upos", "xpos")),
     ],
 )
-def test_small_and_incomplete_treebanks(mirror, train, parts):
+def test_small_and_incomplete_treebanks(mirror, caplog, train, parts):
     write(mirror, "train", train)
     write(mirror, "dev", without(1, conllu()))
-    (mirror / TREEBANK.format("test")).unlink()
-    card = card_of(train_named(treebank_of("abaza")))
-    assert ([*card["files"]], card["withheld"]) == (["train", "dev"], ["dev"])
-    assert (card["measured_on"], card["figures"]) == (None, {})
+    caplog.set_level("INFO", "seqtag")
+    train_named(treebank_of("abaza"))
+    assert "ud:abq_atb/dev: not used, because most of its forms are _" in caplog.messages
     assert seqtag.load("abaza").parts == parts
 
 
