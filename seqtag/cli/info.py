@@ -83,7 +83,7 @@ def command(
     Of a model: its components, labels, training and size. A file is shown as all commands read it:
     its format and columns with their most frequent values, its sentences, and what does not fit.
     The options of the input change what is detected. Of the installation: the backend, versions,
-    extras, models and foreign packages; the exit code is 1 if there is a problem.
+    models and foreign packages; the exit code is 1 if there is a problem.
 
     With --weights: features are hashed in the model, so their names come from the corpus; a feature
     that is not in it is shown as # and its key. Labels are shown as they are learned: IOBES for

@@ -1,16 +1,15 @@
-"""``seqtag info`` without a model: backend, versions, extras, models, foreign packages."""
+"""``seqtag info`` without a model: backend, versions, models, foreign packages."""
 
 from __future__ import annotations
 
 import platform
 import sys
 from importlib.metadata import distributions, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqtag.cli.common import print_json, say_table
-from seqtag.errors import SeqtagError, install_hint
+from seqtag.errors import SeqtagError
 from seqtag.loading import load
 from seqtag.model import embedded
 from seqtag.version import DISTRIBUTION, __version__
@@ -19,16 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from seqtag.corpus import ReadOptions
-
-EXTRAS = {
-    "plot": ("matplotlib",),
-    "ray": ("ray",),
-    "serve": ("starlette", "uvicorn"),
-    "sklearn": ("sklearn",),
-    "spacy": ("spacy",),
-    "zstd": () if sys.version_info >= (3, 14) else ("backports.zstd",),
-}
-"""The modules that each extra installs, for extras that add features."""
 
 _LIBRARIES = ("numpy", "click", "conllu", "jinja2", "nltk", "requests", "tqdm")
 _PROBLEM = "problem: "  # the beginning of what something has to be done about
@@ -42,7 +31,6 @@ def show_installation(_: str, __: ReadOptions, *, as_json: bool) -> int:
         ("seqtag", f"{__version__} in {Path(__file__).parents[1]}"),
         ("versions", ", ".join([*versions, *(f"{name} {version(name)}" for name in _LIBRARIES)])),
         ("platform", f"{platform.platform()}, {sys.executable}"),
-        *((f"extra {extra}", _extra(extra)) for extra in EXTRAS),
         *(("model", text) for text in _models()),
         ("foreign", _foreign()),
     ]
@@ -64,20 +52,6 @@ def _backend() -> str:
     if is_built():
         return "reference, as SEQTAG_BACKEND asks (slow)"
     return f"{_PROBLEM}reference: {why_no_kernel()}"
-
-
-def _extra(extra: str) -> str:
-    missing = [name for name in EXTRAS[extra] if not _is_installed(name)]
-    if missing:
-        return f"not installed ({', '.join(missing)}); {install_hint(extra)}"
-    return "installed"
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # not even the package that it is in
-        return False
 
 
 def _models() -> Iterator[str]:

@@ -10,9 +10,7 @@ import sys
 import pytest
 
 import seqtag
-from seqtag.cli import info_install
 from seqtag.engine import backend, native
-from seqtag.errors import install_hint
 from seqtag.version import DISTRIBUTION
 from tests.command_line import call
 from tests.conftest import ROOT
@@ -37,37 +35,20 @@ def lines(text: bytes) -> dict[str, str]:
     return dict(re.split(" +", line, maxsplit=1) for line in text.decode().splitlines())
 
 
-def test_a_sound_installation(site, call, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
+def test_a_sound_installation(site, call):
     done = call("info")
     assert (done.code, done.err) == (0, "")
-    found = lines(done.out.replace(b"extra ", b"extra-"))
+    found = lines(done.out)
     assert found["backend"].startswith("native, ")
     assert found["seqtag"] == f"{seqtag.__version__} in {ROOT / 'seqtag'}"
     assert re.fullmatch(r"Python 3\.\d+\.\S+, numpy \d\S+, click \d.*", found["versions"])
     assert sys.executable in found["platform"]
     assert re.fullmatch(r"en \(\d+\.\d MB, readable\)", found["model"])
     assert found["foreign"] == "none"
-    assert {name[6:] for name in found if name.startswith("extra-")} == {*info_install.EXTRAS}
 
     checks = json.loads(call("info", "--json").out)
     assert checks["ok"]
     assert {"name": "foreign", "text": "none"} in checks["checks"]
-
-
-def test_extras_are_those_of_pyproject_that_add_features():
-    text = (ROOT / "pyproject.toml").read_text("utf-8")
-    section = text.split("[project.optional-dependencies]\n")[1].split("\n[")[0]
-    names = {*re.findall(r"^(\w+) = \[", section, re.M)}
-    assert names - {"bench", "dev", "docs", "fuzz", "test"} == {*info_install.EXTRAS}
-
-
-def test_an_extra_that_is_missing_names_its_command(site, call, monkeypatch):
-    monkeypatch.setitem(info_install.EXTRAS, "plot", ("matplotlib", "no_such_module"))
-    found = call("info")
-    assert found.code == 0
-    line = f"extra plot     not installed (no_such_module); {install_hint('plot')}\n"
-    assert line in found.out.decode()
 
 
 @pytest.mark.parametrize(
