@@ -25,16 +25,11 @@ from seqtag.engine.arrays import (
     pointers,
 )
 from tests import brute_force
-from tests.oracle import clustering
 
 if TYPE_CHECKING:
     from seqtag.engine.interface import Backend
 
-REFERENCE = backends.get("reference")._replace(
-    BigramCounter=clustering.BigramCounter,
-    ExchangeClustering=clustering.ExchangeClustering,
-    entropies=clustering.entropies,
-)
+REFERENCE = backends.get("reference")
 """The readable twin of the kernel: the same bits, without its checks of arguments."""
 NATIVE = backends.get("native") if importlib.util.find_spec("seqtag.engine._kernel") else None
 

@@ -16,7 +16,9 @@ from seqtag.errors import BackendError, CorpusError, OptionError
 from seqtag.tables import learn as word_bigrams
 from seqtag.tables.learn import WordBigrams, learn_classes
 from seqtag.tables.lexicon import read_table
-from tests.strategies import each_backend, install
+from tests.strategies import needs_native
+
+pytestmark = needs_native
 
 DETERMINERS, NOUNS, VERBS = ("the", "a", "this"), ("dog", "cat", "bird"), ("sees", "hears", "likes")
 
@@ -40,9 +42,7 @@ def table_of(found, tmp_path) -> bytes:
 
 
 # ----------------------------------------------------------------- what is found
-@each_backend
-def test_the_classes_of_a_toy_grammar_are_found(backend, monkeypatch):
-    install(backend, monkeypatch)
+def test_the_classes_of_a_toy_grammar_are_found():
     found = learn_classes(toy(), classes=3)
     assert {frozenset(found.members(c)) for c in range(3)} == {
         frozenset(words) for words in (DETERMINERS, NOUNS, VERBS)
@@ -102,12 +102,10 @@ FILES = {
 FORMATS = {"gz": "tokens", "xz": "tokens", "odd": "tokens"}
 
 
-@each_backend
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_every_format_gives_the_same_classes(backend, name, threads, monkeypatch, tmp_path):
+def test_every_format_gives_the_same_classes(name, threads, monkeypatch, tmp_path):
     wanted = table_of(learn_classes(toy(), classes=3), tmp_path)
-    install(backend, monkeypatch)
     monkeypatch.setattr("seqtag.corpus.stream.CHUNK", 500)  # in many blocks
     (tmp_path / "file").write_bytes(FILES[name])
     found = learn_classes(
@@ -116,10 +114,8 @@ def test_every_format_gives_the_same_classes(backend, name, threads, monkeypatch
     assert table_of(found, tmp_path) == wanted
 
 
-@each_backend
-def test_odd_blocks_of_tables_are_read_in_python_and_count_the_same(backend, monkeypatch, tmp_path):
+def test_odd_blocks_of_tables_are_read_in_python_and_count_the_same(monkeypatch, tmp_path):
     wanted = table_of(learn_classes(toy(), classes=3), tmp_path)
-    install(backend, monkeypatch)
     monkeypatch.setattr("seqtag.corpus.stream.CHUNK", 500)
     parts = FILES["columns"].split(b"\n\n")
     parts[150] += b"\n \n\n"  # a blank line more than there need be
@@ -139,25 +135,19 @@ def test_several_sources_are_one_text(tmp_path):
     assert (parts.tokens, parts.types) == (1500, 9)
 
 
-@each_backend
-def test_a_mark_at_the_head_of_a_file_is_no_part_of_a_word(backend, monkeypatch):
-    install(backend, monkeypatch)
+def test_a_mark_at_the_head_of_a_file_is_no_part_of_a_word():
     counted = WordBigrams()
     assert sum(counted.read(read(io.BytesIO(b"\xef\xbb\xbfa b\na"), "tokens"))) == 3
     assert counted.types == 2
 
 
-@each_backend
 @pytest.mark.parametrize(("text", "words"), [(b"", 0), (b"\n\n", 0), (b"a\nb\n\na\n", 3)])
-def test_tables_may_be_empty_or_have_one_column(backend, monkeypatch, text, words):
-    install(backend, monkeypatch)
+def test_tables_may_be_empty_or_have_one_column(text, words):
     stream = read(io.BytesIO(text), "columns", columns=["form"])
     assert sum(WordBigrams().read(stream)) == words
 
 
-@each_backend
-def test_a_sentence_that_is_too_long_is_refused_with_its_line(backend, monkeypatch):
-    install(backend, monkeypatch)
+def test_a_sentence_that_is_too_long_is_refused_with_its_line():
     stream = read(io.BytesIO(b"a b\n\na b c d\n"), "tokens", limits=ReadLimits(sentence=3))
     with pytest.raises(CorpusError) as error:
         learn_classes(stream, classes=1)

@@ -1,4 +1,4 @@
-// Word bigrams and exchange clustering. tests/oracle/clustering.py: BigramCounter, ExchangeClustering.
+// Word bigrams and exchange clustering; tests/oracle/clustering.py derives the objective.
 #include "bind.h"
 #include "clustering.h"
 

@@ -1,4 +1,4 @@
-// Word bigrams, and exchange clustering of words. tests/oracle/clustering.py derives it, with the same names.
+// Word bigrams, and exchange clustering of words. tests/oracle/clustering.py derives it.
 #pragma once
 #include <algorithm>
 #include <cstdint>
