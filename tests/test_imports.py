@@ -79,7 +79,6 @@ LATE = {
 """Modules that take long to import, and that few commands need."""
 
 FOREIGN = {
-    "storage": {"fsspec"},
     "catalogue": {"platformdirs", "requests", "tqdm"},
     "corpus": {"nltk", "conllu"},
     "tagging": {"conllu"},
@@ -294,7 +293,7 @@ def test_sources_that_are_imported_instead_of_an_installed_copy_are_reported(clo
     assert done.stderr.endswith(f"BackendError: SEQTAG_BACKEND=native, but {reason}\n")
     doctor = run_in(clone, "-m", "seqtag", "info", installed=[site])
     assert doctor.returncode == 1
-    assert f"backend        problem: reference: {reason}\n" in doctor.stdout
+    assert f"backend   problem: reference: {reason}\n" in doctor.stdout
 
 
 def test_without_a_kernel_the_slow_backend_is_reported_once(clone):
@@ -310,9 +309,9 @@ def test_without_a_kernel_the_slow_backend_is_reported_once(clone):
     assert run(*tag, "-q").stderr == ""
     doctor = run("-m", "seqtag", "info")
     assert doctor.returncode == 1
-    assert f"backend        problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
+    assert f"backend   problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
     doctor = run("-m", "seqtag", "info", SEQTAG_BACKEND="reference")
-    assert f"backend        problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
+    assert f"backend   problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
 
 
 def test_no_lazy_name_of_a_package_is_also_a_module_in_it():

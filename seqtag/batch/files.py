@@ -7,6 +7,7 @@ There is no other state: after a kill, run the same command again.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -23,8 +24,7 @@ from seqtag.model import bundle
 from seqtag.parallel import as_finished
 from seqtag.storage import strict_json
 from seqtag.storage.compression import compression_for
-from seqtag.storage.output import check_output
-from seqtag.storage.places import absolute, changed, matches, reading, writing
+from seqtag.storage.output import atomic, check_output
 from seqtag.tagging.pipeline import Chain, Pipeline
 from seqtag.tagging.streams import TagCounts, TagOptions
 from seqtag.tagging.tagger import Tagger
@@ -91,14 +91,15 @@ def tag_file(
     chain, counts = _chain(loaded, options.only), TagCounts()
     try:
         check_output(job.target, [job.source])
-        before = changed(job.source)
-        with reading(job.source) as file, writing(job.target) as out:
+        before = _changed(job.source)
+        Path(job.target).parent.mkdir(parents=True, exist_ok=True)
+        with Path(job.source).open("rb") as file, atomic(job.target) as out:
             stream = chain.reading(options.reading).open(file, announce=False)
             for piece in chain.tagged([stream], options, threads, counts=counts):
                 if is_stopped():
                     raise InterruptedError
                 out.write(piece)
-            if changed(job.source) != before:
+            if _changed(job.source) != before:
                 msg = "expected a file that stays as it is, found that it changed; tag it again"
                 raise CorpusError(msg, source=job.source)
     except Exception as error:
@@ -138,10 +139,10 @@ def tag_files(
     Parameters
     ----------
     files
-        A path or several, patterns such as ``crawl/**/*.txt``, and addresses for fsspec. Outputs
-        keep the paths that their inputs have below their common folder.
+        A path or several, and patterns such as ``crawl/**/*.txt``. Outputs keep the paths that
+        their inputs have below their common folder.
     folder
-        Path or address of the folder to write to; it must not contain the inputs.
+        The folder to write to; it must not contain the inputs.
     model
         A model by path or name; a loaded model; or several, which run one after another.
     options
@@ -163,8 +164,6 @@ def tag_files(
     OptionError
         If the folder has outputs of another model, version or options, files would be written to
         one output, there are no files, or options do not fit the model; nothing is tagged then.
-    CorpusError
-        If fsspec or its package for an address is missing.
     ModelFileError, OSError
         As `seqtag.load`, or if the record cannot be written.
 
@@ -187,7 +186,7 @@ def tag_files(
     record = f"{folder}/{RECORD}"
     known = {} if force else _read_record(record)
     names: Any = [files] if is_file(files) else files
-    sources = dict.fromkeys(each for name in names for each in matches(os.fspath(name)))
+    sources = dict.fromkeys(each for name in names for each in _matches(os.fspath(name)))
     if not sources:
         msg = "expected files to tag, found none; name at least one"
         raise OptionError(msg)
@@ -198,10 +197,11 @@ def tag_files(
     if not force:
         _check_outputs(known, recipe, [job.target for job in jobs])
     if known:
-        since = changed(record)
-        todo = [job for job in jobs if changed(job.target) < max(since, changed(job.source))]
+        since = _changed(record)
+        todo = [job for job in jobs if _changed(job.target) < max(since, _changed(job.source))]
     else:
-        with writing(record) as out:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with atomic(record) as out:
             out.write(json.dumps(recipe, indent=1).encode())
     summary = Summary(skipped=len(jobs) - len(todo))
     for job, result in runner(partial(tag_file, loaded, options), todo, threads):
@@ -226,13 +226,12 @@ def _digest_of(loaded: Sequence[Loaded]) -> str:
 
 def _read_record(record: str) -> dict[str, Any]:
     """Return the record of a folder; empty if there is none."""
-    if not changed(record):
+    try:
+        return dict(strict_json.loads(Path(record).read_bytes()))
+    except FileNotFoundError:
         return {}
-    with reading(record) as file:
-        try:
-            return dict(strict_json.loads(file.read()))
-        except (TypeError, ValueError):
-            return {"record": "damaged"}
+    except (TypeError, ValueError):
+        return {"record": "damaged"}
 
 
 def _check_outputs(
@@ -252,7 +251,7 @@ def _check_outputs(
             if known.get(name) != recipe.get(name)
         ]
     else:
-        found = [f"{name} without a record" for name in targets if changed(name)]
+        found = [f"{name} without a record" for name in targets if _changed(name)]
     if found:
         msg = (
             f"expected a new folder, or one with outputs of the same model, version and options, "
@@ -263,14 +262,27 @@ def _check_outputs(
 
 
 # --------------------------------------------------------------------------- names
-def _path(name: str) -> Path:
-    """Return the absolute path of a name; an address is one from the root."""
-    return Path("/", absolute(name))
+def _matches(name: str) -> list[str]:
+    """Return the files of a pattern such as ``crawl/**/*.txt``, sorted; other names as they are."""
+    found = [] if Path(name).exists() else glob.glob(name, recursive=True)  # noqa: PTH207
+    return sorted(found) or [name]
+
+
+def _changed(name: str) -> float:
+    """Return the time of the last change of a file in seconds; 0 if there is none."""
+    try:
+        return Path(name).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _absolute(name: str) -> Path:
+    return Path(os.path.abspath(name))  # noqa: PTH100  (links keep their names)
 
 
 def _base_of(sources: Iterable[str], known: str | None) -> str:
     """Return the common folder of all inputs: the known one, if they are in it."""
-    folders = [_path(name).parent for name in sources]
+    folders = [_absolute(name).parent for name in sources]
     if known is not None and all(folder.is_relative_to(known) for folder in folders):
         return known
     return os.path.commonpath(folders)
@@ -286,9 +298,9 @@ def _jobs_of(sources: Iterable[str], folder: str, base: str, suffix: str | None)
     """
     source_of: dict[str, str] = {}
     for source in sources:
-        path = _path(source)
+        path = _absolute(source)
         target = f"{folder}/{_renamed(path.relative_to(base), suffix).as_posix()}"
-        if target in source_of or path.is_relative_to(_path(folder)):
+        if target in source_of or path.is_relative_to(_absolute(folder)):
             msg = (
                 f"expected inputs outside of {folder} that have different outputs, found {source}, "
                 f"to be written to {target}; leave it out, or tag it into another folder"

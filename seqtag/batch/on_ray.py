@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.batch.files import Job
 from seqtag.errors import ClusterError, install_hint
-from seqtag.storage.places import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +77,7 @@ def _run(
     pending: dict[Any, Job] = {}
     while True:
         for job in islice(waiting, _MAX_TASKS - len(pending)):
-            paths = Job(*map(absolute, job))  # workers have other folders
+            paths = Job(*map(os.path.abspath, job))  # workers have other folders
             pending[task.remote(box, paths, threads)] = job
         if not pending:
             return

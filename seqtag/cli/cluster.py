@@ -39,7 +39,7 @@ def command() -> None:
 @command.command("tag", cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @models_option
-@in_output("-o", "--output", required=True, help="Output folder or address.", metavar="DIR")
+@in_output("-o", "--output", required=True, help="Output folder.", metavar="DIR")
 @suffix_option
 @force_option
 @address_option
@@ -63,14 +63,13 @@ def tag(
 ) -> int:
     """Tag files into a folder, each in a task of its own; as seqtag tag -o DIR/ does on threads.
 
-    Inputs and outputs are paths that all machines see, or addresses such as s3://crawl/*.txt.gz for
-    fsspec. Ray repeats the tasks of lost workers. Run the same command again to tag files that are
-    missing or have changed.
+    Inputs and outputs are paths that all machines see. Ray repeats the tasks of lost workers. Run
+    the same command again to tag files that are missing or have changed.
 
     \b
     Examples:
       seqtag cluster tag -m en "crawl/**/*.txt.gz" --suffix .conllu -o tagged
-      seqtag cluster tag -m en s3://crawl/*.txt -o s3://tagged --address auto
+      seqtag cluster tag -m en /data/crawl/*.txt -o /data/out --address auto
     """
     from seqtag.batch.on_ray import ray_runner
     from seqtag.cli.folder import tag_into_folder

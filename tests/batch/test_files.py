@@ -280,43 +280,6 @@ def test_a_run_that_is_killed_and_repeated_gives_the_same_bytes(place, model, ho
         assert Path("out", name).read_bytes() == Path("whole", name).read_bytes()
 
 
-# ----------------------------------------------------------------- addresses
-@pytest.fixture
-def store():
-    """The files of fsspec in the memory of this process."""
-    fsspec = pytest.importorskip("fsspec", reason="needs fsspec: pip install fsspec")
-    system = fsspec.filesystem("memory")
-    system.store.clear()
-    yield system
-    system.store.clear()
-
-
-def test_files_in_a_store(place, model, store):
-    for number in range(2):
-        store.pipe(f"/crawl/a/{number}.conllu", conllu(labels=False).encode())
-    store.pipe("/crawl/bad.conllu", b"1\tshort\n\n")
-    options = TagOptions(format="conllu")
-    given = ["memory://crawl/**/*.conllu"], "memory://tagged", model, options
-    found = tag_files(*given)
-    assert (found.tagged, [*found.failures]) == (2, ["memory:///crawl/bad.conllu"])
-    assert sorted(store.find("/tagged")) == [
-        "/tagged/.seqtag.json",
-        "/tagged/a/0.conllu",
-        "/tagged/a/1.conllu",
-    ]
-    tag_files(["in/0.conllu"], "out", model, options)
-    assert store.cat("/tagged/a/0.conllu") == Path("out/0.conllu").read_bytes()
-    found = tag_files(*given)
-    assert (found.tagged, found.skipped) == (0, 2)
-    store.pipe("/crawl/a/0.conllu", conllu(SENTENCES[:1], labels=False).encode())
-    assert tag_files(*given).tagged == 1
-
-
-def test_an_address_without_a_package(place, model):
-    with pytest.raises(CorpusError, match=r"gopher://a/b: expected the package fsspec, and its"):
-        tag_files(["gopher://a/b"], "out", model)
-
-
 def test_a_cluster_without_ray(place, model, call, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     done = call("cluster", "tag", "-m", model, "in/*", "-o", "out")

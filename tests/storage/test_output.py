@@ -338,7 +338,7 @@ KNOWN = {
     "cli/__init__.py": "the null device, for a standard output that is gone",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",
-    "storage/places.py": "folders of outputs; what is sent to a store when it is complete",
+    "batch/files.py": "folders of outputs",
     "training/named.py": "the folder of models, its lock, and the name of a complete model",
 }
 """Modules that write otherwise than by `atomic`, and what."""
