@@ -19,6 +19,8 @@ from seqtag.evaluation.text_tables import signature_of, table
 from seqtag.randomness import random_source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from seqtag.evaluation.report import Report
@@ -124,14 +126,19 @@ def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
 AnyReport: TypeAlias = "Report | AlignedReport"
 """Reports that can be compared."""
 
-NAMES = METRICS | {
+NAMES = {
     "accuracy": "tokens",
     "f1": "chunk F1",
     "known": "known words",
     "unknown": "unknown words",
     "sentences": "sentences",
 }
-"""Names of the metrics of reports in tables."""
+"""Names of the metrics of labels in tables."""
+
+
+def name_of(metric: str, metrics: Mapping[str, object]) -> str:
+    """Return the name of one of the metrics of a report, as its tables have it."""
+    return (NAMES if "accuracy" in metrics else METRICS)[metric]
 
 
 class Difference(NamedTuple):
@@ -198,21 +205,22 @@ class Comparison:
     def verdict(self) -> str:
         """Which system is better in the headline, by the p-value."""
         metric, found = next(iter(self.differences.items()))
+        name = name_of(metric, self.differences)
         value = _p_text(found.p)
         p = f"p {value if value[0] == '<' else f'= {value}'} (paired bootstrap)"
         level = 1 - self.confidence
         if found.p >= level:
-            return f"no significant difference in {NAMES[metric]} at {100 * level:g}%: {p}"
+            return f"no significant difference in {name} at {100 * level:g}%: {p}"
         better, worse = ("B", "A") if found.difference > 0 else ("A", "B")
         points = 100 * abs(found.difference)
-        return f"{better} is better than {worse} in {NAMES[metric]}: {points:+.2f} points, {p}"
+        return f"{better} is better than {worse} in {name}: {points:+.2f} points, {p}"
 
     def to_text(self) -> str:
         """Return a table of the metrics, the signature and the verdict."""
         intervals = f"{100 * self.confidence:g}% intervals of B - A"
         rows = [
             (
-                NAMES[name],
+                name_of(name, self.differences),
                 each.a,
                 each.b,
                 *map(_points, (each.difference, *each.interval)),
@@ -354,7 +362,8 @@ def intervals(
 def intervals_text(report: AnyReport, found: dict[str, Interval]) -> str:
     """Return a table of scores with their intervals at the default confidence level."""
     totals = f1_of(_samples_of(report).table(found).sum(axis=0)).tolist()
-    rows = [(NAMES[name], total, *found[name]) for name, total in zip(found, totals, strict=True)]
+    names = [name_of(each, found) for each in found]
+    rows = [(a, b, *each) for a, b, each in zip(names, totals, found.values(), strict=True)]
     return table((f"{100 * CONFIDENCE:g}% intervals", "score", "from", "to"), rows)
 
 

@@ -166,5 +166,5 @@ def test_texts_are_compared():
     found = compare(one, two)
     assert list(found.differences)[:2] == ["tokens", "sentences"]
     assert found.differences["tokens"].b == 1
-    assert "UFeats" in str(found)
+    assert "UFeats" in str(found) and "\nSentences " in str(found)
     assert found.signature.startswith("task:aligned|metric:tokens-f1|sentences:4|tokens:")
