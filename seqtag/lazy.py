@@ -32,7 +32,15 @@ def names_of(
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name not in homes:
-            return found(sys.modules[package], name)
+            try:
+                return found(sys.modules[package], name)
+            except AttributeError as error:
+                from opcode import opmap
+
+                caller = sys._getframe(1)  # ``from PACKAGE import NAME`` hides other errors
+                if caller.f_code.co_code[caller.f_lasti] != opmap["IMPORT_FROM"]:
+                    raise
+                raise ImportError(str(error), name=package) from None
         value = getattr(import_module(homes[name]), name)
         setattr(sys.modules[package], name, value)
         return value

@@ -185,7 +185,7 @@ def tag_files(
     folder = os.fspath(folder).rstrip("/")
     record = f"{folder}/{RECORD}"
     known = {} if force else _read_record(record)
-    names: Any = [files] if is_file(files) else files
+    names: Any = [files] if is_file(files) else files or ()
     sources = dict.fromkeys(each for name in names for each in _matches(os.fspath(name)))
     if not sources:
         msg = "expected files to tag, found none; name at least one"

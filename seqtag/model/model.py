@@ -344,6 +344,21 @@ def fitting(source: str) -> Iterator[None]:
         raise ModelFileError(msg, source=source) from error
 
 
+def check_models(models: object) -> None:
+    """Refuse what is no sequence of models.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    several = models if isinstance(models, Sequence) else [models]
+    for each in several:
+        if not isinstance(each, Model):
+            msg = f"expected models, found {each!r:.60}; give a file to seqtag.load, or its models"
+            raise TypeError(msg)
+
+
 def _short(error: Exception) -> str:
     """Return the message of an error, shortened and printable."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))

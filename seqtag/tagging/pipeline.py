@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -19,6 +20,7 @@ from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError,
 from seqtag.labels.column import column_meant
 from seqtag.lazy import other_names
 from seqtag.model import bundle, container
+from seqtag.model.model import check_models
 from seqtag.parallel import in_order
 from seqtag.segmentation.given_words import SplitWords, split_words
 from seqtag.segmentation.multiword import Splitter
@@ -45,7 +47,7 @@ from seqtag.tagging.tables import TableTaggers
 from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterator, Sequence
 
     from seqtag.corpus import Sentence
     from seqtag.corpus.read import ReadOptions
@@ -92,6 +94,8 @@ class Pipeline:
     ------
     ModelFileError
         If the arrays of a model do not fit together, or one fills a column that describes the text.
+    TypeError
+        If these are no models.
 
     Examples
     --------
@@ -113,6 +117,7 @@ class Pipeline:
     ):
         if isinstance(models, (str, PathLike)):
             models, source = load_models(models), str(models)
+        check_models(models)
         self.models = tuple(models)
         self.source = source
         taken = [name for model in models for name in model.column.columns if name in _TEXT_COLUMNS]
@@ -299,8 +304,9 @@ class Pipeline:
         """
         check_threads(threads)
         check_mode(paragraphs)
-        if isinstance(texts, str) or table_of(texts) is not None:
-            found = "one text" if isinstance(texts, str) else "a table; give its column of texts"
+        is_table = table_of(texts) is not None
+        if isinstance(texts, str) or is_table or not isinstance(texts, Iterable):
+            found = "a table; give its column of texts" if is_table else f"{texts!r:.60}"
             msg = f"expected a list of texts, or another iterable of them, found {found}"
             raise TypeError(msg)
         if batch_size < 1:

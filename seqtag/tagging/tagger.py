@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from seqtag.corpus import read
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
+from seqtag.lazy import other_names
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model, no_such_model
-from seqtag.model.model import fitting
+from seqtag.model.model import check_models, fitting
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.rules import RuleSegmenter
 from seqtag.settings import SETTINGS
@@ -51,6 +52,8 @@ class Tagger(ModelRuntime):
     ------
     ModelFileError
         If the arrays of the model do not fit together.
+    TypeError
+        If it is no model.
 
     Examples
     --------
@@ -63,8 +66,19 @@ class Tagger(ModelRuntime):
     """
 
     def __init__(self, model: Model, source: str = "<model>", *, hidden: bool = False):
+        check_models([model])
         with fitting(source):
             super().__init__(model, hidden=hidden)
+
+    if not TYPE_CHECKING:
+        __getattr__ = other_names(
+            {
+                "tag": "predict predict_single pos_tag",
+                "tag_many": "tag_sents predict_many",
+                "tag(words, scores=True)": "predict_proba predict_marginals marginal",
+                "seqtag.score(tagger, file)": "accuracy evaluate score",
+            }
+        )
 
     @classmethod
     def load(cls, path_or_name: str | PathLike[str]) -> Tagger:

@@ -800,7 +800,8 @@ def from_lists(
     def noted(gold: Iterable[Labels]) -> Iterator[Labels]:
         nonlocal some_missing
         for of_sentence in gold:
-            some_missing |= not isinstance(of_sentence, str) and None in of_sentence
+            is_list = isinstance(of_sentence, Iterable) and not isinstance(of_sentence, str)
+            some_missing |= is_list and None in of_sentence
             yield [known.get(value, value) for value in of_sentence] if known else of_sentence
 
     found = []

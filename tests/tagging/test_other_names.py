@@ -21,6 +21,7 @@ OWNERS = {
     "Document": DOCUMENT,
     "Word": DOCUMENT.words[0],
     "DocumentSpan": DOCUMENT.ents[0],
+    "Tagger": TAGGER,
 }
 
 
@@ -43,6 +44,8 @@ def test_the_embedded_model_is_loaded_by_default():
         ("DocumentSpan", "label_", "label"),
         ("DocumentSpan", "type", "label"),
         ("DocumentSpan", "end_char", "end"),
+        ("Tagger", "predict", "tag"),
+        ("Tagger", "tag_sents", "tag_many"),
     ],
 )
 def test_attributes_by_their_names_elsewhere(owner, name, ours):
@@ -61,6 +64,8 @@ def test_attributes_by_their_names_elsewhere(owner, name, ours):
         ("Document", "to_json", "; use list(document.to_dicts())"),
         ("Document", "to_dict", "; use list(document.to_dicts())"),
         ("Document", "to_pandas", "; use pandas.DataFrame(document.to_rows())"),
+        ("Tagger", "predict_proba", "; use tag(words, scores=True)"),
+        ("Tagger", "evaluate", "; use seqtag.score(tagger, file)"),
         ("seqtag", "unheard_of", ""),
         ("Word", "unheard_of", ""),
     ],
@@ -71,6 +76,35 @@ def test_the_message_names_what_to_use(owner, name, use):
         getattr(OWNERS[owner], name)
     assert str(error.value) == f"{called} has no attribute {name!r}{use}"
     assert (error.value.name, error.value.obj) == (name, OWNERS[owner])
+
+
+def test_the_message_is_seen_by_programs_that_import_the_name():
+    with pytest.raises(
+        ImportError, match=re.escape("'pos_tag'; use seqtag.load().tag_words(words)")
+    ):
+        from seqtag import pos_tag  # noqa: F401
+    assert not hasattr(seqtag, "pos_tag")
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        (lambda: seqtag.Tagger(None), "expected models, found None; give a file to seqtag.load"),
+        (lambda: seqtag.Pipeline(None), "expected models, found None"),
+        (lambda: seqtag.Pipeline([TAGGER]), "expected models, found <seqtag.Tagger of upos"),
+        (
+            lambda: list(PIPELINE.pipe(None)),
+            "expected a list of texts, or another iterable of them",
+        ),
+        (lambda: list(PIPELINE.pipe([None])), "expected a text, found NoneType; decode bytes"),
+        (lambda: seqtag.train([None], [None]), "expected labels for every sentence, found 0"),
+        (lambda: seqtag.train([None], [["X"]]), "expected a string in the column 'form', found N"),
+        (lambda: seqtag.tag_files(None, "out", PIPELINE), "expected files to tag, found none"),
+    ],
+)
+def test_what_is_nothing_is_refused(work, message):
+    with pytest.raises((TypeError, SeqtagError), match=re.escape(message)):
+        work()
 
 
 def test_classes_of_a_tagger_are_a_list():
