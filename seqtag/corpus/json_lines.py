@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.lines import lines_of, shorten, start_of
-from seqtag.corpus.sentence import Sentence
+from seqtag.corpus.sentence import Sentence, json_values
 from seqtag.errors import CorpusError
 from seqtag.storage import strict_json
 
@@ -66,7 +66,7 @@ class JsonSentence(Sentence):
         """Return `raw` with some columns replaced or added (see `Sentence`)."""
         for name, new in values.items():
             self._check(name, new, "")
-        changed = {TOKENS if name == "form" else name: list(v) for name, v in values.items()}
+        changed = {TOKENS if name == "form" else name: json_values(v) for name, v in values.items()}
         if all(self._record.get(name) == new for name, new in changed.items()):
             return self.raw
         text = json.dumps({**self._record, **changed}, ensure_ascii=False)

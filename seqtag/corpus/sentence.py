@@ -7,7 +7,7 @@ NER. A word without the key has the value ``_``, and to write ``_`` removes the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from operator import itemgetter
 from types import MappingProxyType
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from seqtag.caching import BoundedCache
 from seqtag.errors import CorpusError, did_you_mean
+from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from seqtag.labels.spelling import Spelling
 
@@ -162,6 +163,21 @@ def check_length(
             "give one value per word"
         )
         raise CorpusError(msg, source=source, line=line)
+
+
+class Score(str):
+    """Value of a column that JSON has as a number, or as null if it is infinite."""
+
+
+def json_values(values: Sequence[str]) -> list[Any]:
+    """Return the values of a column as JSON has them.
+
+    >>> json_values(["NOUN"]), json_values([Score("0.9"), Score("inf")])
+    (['NOUN'], [0.9, None])
+    """
+    if not any(type(each) is Score for each in values):
+        return [*values]
+    return [None if each == "inf" else strict_json.loads(each) for each in values]
 
 
 def bad_value(values: Sequence[str], forbidden: str) -> int | None:
@@ -345,6 +361,15 @@ def with_values(base: str, cells: Sequence[str], key: str, values: Sequence[str]
     ]
 
 
+def key_of(name: str) -> str:
+    """Return what columns have in common that are one key of MISC.
+
+    >>> key_of("ner") == key_of("misc.NER")
+    True
+    """
+    return name.removeprefix("misc.").casefold()
+
+
 def into_misc(misc: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the values of MISC with further columns in it, as ``Chunk=B-NP``.
 
@@ -415,11 +440,9 @@ def sentence_of(
     values: dict[str, list[str]] = {}
     count: int | None = None
     for name, given in columns.items():
-        if isinstance(given, str):
-            msg = (
-                f"expected a list of values in the column {name!r}, found the string "
-                f"{given[:40]!r}; split it first"
-            )
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            found = f"the string {given[:40]!r}; split it first" if given else f"{given!r:.60}"
+            msg = f"expected a list of values in the column {name!r}, found {found}"
             raise CorpusError(msg, source=source, line=line)
         values[name] = list(given)
         count = len(values[name]) if count is None else count
@@ -512,7 +535,7 @@ def _columns_of(
     names = columns or ("form",)
     if isinstance(values, str):
         return dict.fromkeys(names, values)  # which is refused
-    words: list[Any] = list(values)
+    words: list[Any] = list(values) if isinstance(values, Iterable) else [values]
     if not any(isinstance(word, (tuple, list)) for word in words) and len(names) == 1:
         return {names[0]: words}
     if columns is None:

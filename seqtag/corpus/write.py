@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.lines import DOCSTART
+from seqtag.corpus.sentence import json_values
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:
     '{"tokens": ["Stop", "!"], "upos": ["VERB", "PUNCT"]}\n'
     """
     _check_names(columns, JSON_KEYS, "jsonl")
-    labels = {name: list(values) for name, values in columns.items() if name != "form"}
+    labels = {name: json_values(values) for name, values in columns.items() if name != "form"}
     return json.dumps({"tokens": list(columns["form"]), **labels}, ensure_ascii=False) + "\n"
 
 

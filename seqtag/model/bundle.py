@@ -12,6 +12,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
+from seqtag.corpus.sentence import key_of
 from seqtag.errors import ModelFileError
 from seqtag.model import compact, container
 from seqtag.model.container import show
@@ -145,11 +146,12 @@ def check_columns(models: Sequence[Model], source: str | None) -> None:
         If there are some.
     """
     columns = [name for model in models for name in model.column.columns]
-    twice = [name for name in columns if columns.count(name) > 1]
+    keys = [key_of(name) for name in columns]
+    twice = [name for name, key in zip(columns, keys, strict=True) if keys.count(key) > 1]
     if twice:
         msg = (
-            f"expected models of different columns in a file, found {columns.count(twice[0])} "
-            f"for {show(twice[0])}; leave one out"
+            f"expected models of different columns in a file, found {len(twice)} for "
+            f"{show(twice[0])}; leave one out, or join their chunks in seqtag tag with -m for each"
         )
         raise ModelFileError(msg, source=source)
 

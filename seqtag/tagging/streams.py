@@ -12,7 +12,7 @@ from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentenc
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.gold import GoldLabels
 from seqtag.corpus.layout import LayoutOptions
-from seqtag.corpus.sentence import find_column, has_column, places, split_key
+from seqtag.corpus.sentence import Score, find_column, has_column, key_of, places, split_key
 from seqtag.corpus.write import spaces_by_glue
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, LabelError, OptionError
@@ -295,7 +295,7 @@ def _tagged_batches(
     """Yield the sentences of `tag_stream` in batches; one ends if no more input is `ready`."""
     own = [name for each in taggers for name in each.label_columns]
     readers = [GoldLabels(each.model.column, each.label_scheme, partial=True) for each in taggers]
-    again = {place for places in shared_columns(taggers).values() for place in places[1:]}
+    again = {i: name for name, places in shared_columns(taggers).items() for i in places[1:]}
     for batch in _batches(sentences, threads, ready):
         with_words = [sentence for sentence in batch if len(sentence)]
         for place, (tagger, reader) in enumerate(zip(taggers, readers, strict=True)):
@@ -314,18 +314,18 @@ def _tagged_batches(
             if options.nbest > 1 and not tagger.hidden:
                 paths = tagger.nbest_of(with_words, options.nbest, threads, fixed)
             for sentence, labels in zip(with_words, found, strict=True):
-                if place in again:
-                    known = sentence.filled[tagger.label]
+                if name := again.get(place):
+                    known = sentence.filled[name]
                     labels = _with_free_chunks(known, labels, str(tagger.label_scheme))
-                sentence.fill(tagger, tagger.split_label(labels))
+                sentence.fill(tagger, {name: labels} if name else tagger.split_label(labels))
             if with_scores:
                 margin, probability = _score_columns(tagger, taggers)
                 for sentence, each in zip(with_words, scored, strict=True):
                     if options.margin:
-                        sentence.fill(tagger, {margin: [f"{m:.0f}" for m in each.margins]})
+                        sentence.fill(tagger, {margin: [Score(f"{m:.0f}") for m in each.margins]})
                     if options.probability:
                         chances = each.probabilities or ()
-                        sentence.fill(tagger, {probability: [f"{p:.4f}" for p in chances]})
+                        sentence.fill(tagger, {probability: [Score(f"{p:.4f}") for p in chances]})
             for sentence, best in zip(with_words, paths, strict=False):
                 sentence.fill_paths(tagger, best, options.nbest)
         yield batch
@@ -334,15 +334,18 @@ def _tagged_batches(
 def shared_columns(taggers: Sequence[ModelRuntime]) -> dict[str, list[int]]:
     """Return the columns that several taggers write, with the places of these taggers.
 
+    They are called as by the first tagger; ``ner`` and ``misc.NER`` are one.
+
     Raises
     ------
     OptionError
         If they are not columns of chunks, of which later taggers can fill what is free.
     """
     places: dict[str, list[int]] = {}
+    names: dict[str, str] = {}
     for place, tagger in enumerate(taggers):
         for name in () if tagger.hidden else tagger.label_columns:
-            places.setdefault(name, []).append(place)
+            places.setdefault(names.setdefault(key_of(name), name), []).append(place)
     shared = {name: found for name, found in places.items() if len(found) > 1}
     for name, found in shared.items():
         if not all(taggers[place].label_scheme for place in found):

@@ -17,6 +17,7 @@ COMMANDS = {
         "expected a file, found 'Dogs bark.', which is none; a text is given on standard input: "
         "echo 'Dogs bark.' | seqtag tag"
     ),
+    "tag ''": "expected a file, found '', which is none; a text is given on standard input: ",
     "help tga": "expected a command, found 'tga' (did you mean 'tag'?)",
 }
 
@@ -33,8 +34,9 @@ def test_help_is_a_command_too(command, call):
     assert (done.code, done.out) == (0, call(*command.split(), "--help").out)
 
 
-def test_nothing_is_said_about_an_empty_input():
-    assert run("tag") == (0, b"", "", [])
+@pytest.mark.parametrize("text", [b"", b"\n", b"\n \n"])
+def test_nothing_is_said_about_an_empty_input(text):
+    assert run("tag", stdin=text) == (0, text, "", [])
 
 
 def test_columns_that_the_format_leaves_out_are_named():
@@ -48,6 +50,7 @@ def test_margins_are_written_into_tables_and_json(to):
     done = run("tag", "--only", "upos", "--label-margin", "--to", to, stdin=b"Dogs bark.\n")
     if to == "jsonl":
         sentence = json.loads(done.out)
+        assert sentence["margin"] == [*map(int, sentence["margin"])]
     else:
         names, *rows = [line.split("\t") for line in done.out.decode().splitlines()]
         sentence = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
@@ -105,6 +108,28 @@ def test_a_pipeline_has_one_model_of_a_column(half_models):
     models = [seqtag.load(half_models / f"{name}.seqtag").model for name in ("per", "org")]
     with pytest.raises(ModelFileError, match="expected models of different columns in a file, fo"):
         seqtag.Pipeline(models)
+
+
+def test_a_key_of_misc_is_the_column_of_its_name(half_models, call):
+    for models in (["-m", "en", "-m", "per.seqtag"], ["-m", "per.seqtag", "-m", "en"]):
+        done = run(
+            "tag", *models, "--format", "tokens", "--to", "conllu", "words.txt", cwd=half_models
+        )
+        rows = done.out.decode().casefold().splitlines()[1:9]
+        assert max(row.count("ner=") for row in rows) == 1
+        assert "filled by 2 models" in done.err
+    done = run("bundle", "en", "per.seqtag", "-o", "both.seqtag", cwd=half_models)
+    assert "expected models of different columns in a file, found 2 for 'misc.NER'" in done.err
+
+
+def test_a_label_that_is_kept_has_no_margin(half_models):
+    (half_models / "some.jsonl").write_text(
+        '{"tokens": ["Dogs", "bark"], "upos": ["NOUN", null]}\n'
+    )
+    line = ["tag", "--only", "upos", "--keep", "--label-margin", "some.jsonl"]
+    [kept, found] = json.loads(run(*line, cwd=half_models).out)["margin"]
+    assert kept is None
+    assert found > 0
 
 
 def test_two_models_of_a_column_without_chunks_are_refused(call):

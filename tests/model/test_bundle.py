@@ -65,5 +65,6 @@ def test_two_models_of_one_column_are_refused(two):
     with pytest.raises(ModelFileError) as caught:
         bundle.to_bytes([two[0], two[0]])
     assert str(caught.value) == (
-        "expected models of different columns in a file, found 2 for 'chunk'; leave one out"
+        "expected models of different columns in a file, found 2 for 'chunk'; leave one out, or "
+        "join their chunks in seqtag tag with -m for each"
     )
