@@ -173,6 +173,8 @@ def os_message(error: OSError) -> str:
     name = f"{on_one_line(str(error.filename))}: " if error.filename else ""
     what = str(error.strerror or error)
     remedy = "" if ";" in what else _REMEDIES.get(error.errno or 0)  # it may have one already
+    if name.startswith(("http:", "https:")):
+        remedy = "download it first"
     return f"{name}{what}{f'; {remedy}' if remedy else ''}"
 
 

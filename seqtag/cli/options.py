@@ -401,7 +401,7 @@ class InputOptions(ReadOptions):
             Split of a corpus that is named without one; None to refuse such names.
         """
         for name in names:
-            if " " in name and not os.path.exists(name):  # noqa: PTH110  (texts may be too long)
+            if (" " in name or not name) and not os.path.exists(name):  # noqa: PTH110  (texts may be too long)
                 refuse(
                     f"expected a file, found {name!r:.60}, which is none; a text is given on "
                     f"standard input: echo {name!r:.60} | seqtag tag"
@@ -502,7 +502,7 @@ label_option = option(
     callback=one_label,
     shell_complete=complete_labels,
     metavar="COLUMN",
-    shown="upos in CoNLL-U, else the last column",
+    shown="upos in CoNLL-U, else the last column with a name",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... In train, "
     "several columns, such as tokens,upos,lemma, make a pipeline; all makes a pipeline of all "
     "columns of the file.",

@@ -127,12 +127,7 @@ def sniff_rows(
     blank = [] if separator == " " else [row.number for row in rows if _PADDED.search(row.line)]
     if blank and "\t" in separator:
         misfits.append(Misfit(blank[0], len(blank), "blanks around a value are left out"))
-    pieces = {place for place, row in enumerate(cells) if row[-1] == "X" and _is_piece(row)}
-    labeled = [row for place, row in enumerate(cells) if place not in pieces] or cells
-    spelled = [_spelled(column, given) for column in zip(*labeled, strict=True)]
-    if pieces:
-        text = "X marks a piece of a word and is no label; to train, use --unlabeled learn-around=X"
-        misfits.append(Misfit(rows[min(pieces)].number, len(pieces), text))
+    spelled = [_spelled(column, given) for column in columns]
     # Who names the columns: the user, the format, a header, the model, or what they hold.
     names = (
         tuple(given.columns or ())
@@ -312,6 +307,7 @@ def _comment(
     # Without lines between sentences, any row may be the first.
     is_open = blocks < 2 and not any(row.kind == "end" for row in rows[:-1])
     top = next((row.line for row in rows if row.kind != "blank"), "")
+    tags = "<" if width == 1 and any(row.line.startswith(("<s>", "<s ")) for row in rows) else ""
     first = True  # whether no row of the sentence has been read
     for row in rows:
         first = first or row.kind in ("blank", "end") or is_open
@@ -320,8 +316,8 @@ def _comment(
         elif row.kind in ("", "mark") and len(row.cells) == width:
             first = not labels or row.line == top  # a header, or one of joined files
             labels[row.cells[-1]] += 1
-    for group in marked.values():
-        unfit = [row for row in group if len(row.cells) != width]
+    for mark, group in marked.items():
+        unfit = [row for row in group if len(row.cells) != width or mark in tags]
         alike = [row for row in group if len(row.cells) == width]
         strange = [row for row in alike if row.cells[-1] not in labels]
         begins = group[0].line == top
@@ -545,6 +541,8 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None])
         unused |= numeric
     free = [i for i in range(width) if not names[i] and i not in unused]
     kinds = {i: _kind(columns[i], spelled[i]) for i in free}
+    if [kinds[i] for i in free[-2:]] == ["ner", "ner"] and {*columns[free[-2]]} == {OUTSIDE}:
+        kinds[free[-2]] = ""  # there are no phrases
     if free:
         form = _form_of(free, columns, kinds)
         names[form] = "form"
@@ -693,11 +691,6 @@ def _spellings(
         if known.get(like.label) is None:  # no evidence in the file: as the model was trained
             found[like.label] = like.spelling
     return tuple(found.items())
-
-
-def _is_piece(row: Sequence[str]) -> bool:
-    """Return whether a row has a piece of a word: ``##or X``, ``[CLS] X``."""
-    return any(cell.startswith("##") or cell in ("[CLS]", "[SEP]", "[PAD]") for cell in row)
 
 
 def _are_types(column: Sequence[str]) -> bool:

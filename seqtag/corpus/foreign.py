@@ -83,12 +83,17 @@ _MARKED_UP = (
     ),
 )
 FOREIGN = (
-    Foreign(  # OpenNLP, ENAMEX, brackets, Rasa
+    Foreign(  # OpenNLP, MUC
+        "text with marks of names",
+        0.02,
+        _match(r"(?i:.*?(?:<START(?::[\w-]+)?> .*<END>|<ENAMEX [^<>]+>[^<>]+</))"),
+        _SCRIPT,
+    ),
+    Foreign(  # other tags, brackets, Rasa
         "text with marks of names",
         0.2,
         _match(
-            rf"(?i:.*?(?:<START(?::[\w-]+)?> .*<END>"
-            rf"|<(?:\w+ type=[^<>]+|{_NAME})(?: [^<>]*)?>[^<>]+</"
+            rf"(?i:.*?(?:<(?:\w+ type=[^<>]+|{_NAME})(?: [^<>]*)?>[^<>]+</"
             rf"|\[{_NAME} [^][]+\]|\][({{]{_NAME}[)}}]))|.*?<[A-Z_]{{3,}}(?: [^<>]*)?>[^<>]+</"
             r"|(?:- |## )(?:intent|lookup|synonym|regex):|nlu:|\s*- .*\](?:\([a-z_]+\)|{\")"
         ),
@@ -96,8 +101,12 @@ FOREIGN = (
     ),
     *_MARKED_UP,
     Foreign(
-        "brat's .ann", 0, _match(r"T\d+\t\S+ \d+ \d+(?:;\d+ \d+)*\t"), "brat's tools/anntoconll.py"
+        "brat's .ann",
+        0.9,
+        _match(r"T\d+\t\S+ \d+ \d+|[REAMN]\d+\t.*[TER]\d|\*\t.* T\d|#\d+\tAnnotatorNotes "),
+        "brat's tools/anntoconll.py",
     ),
+    Foreign("PubTator", 0, _match(r"\d+\|t\|"), "sed -n 's/^[0-9]*|[ta]|//p'"),
     Foreign(
         "WebAnno TSV",
         0,
@@ -125,25 +134,35 @@ FOREIGN = (
         "subtitles or a transcript of speech",
         0.2,
         _match(
-            rf"WEBVTT|\s*{_TIME}\s*(?:-->|,)\s*{_TIME}|Dialogue: \d|\[Script Info\]"
-            rf"|@(?:UTF8|Begin|End|\w+:\t)|[*%]\w+:\t|(?:[^\t]*\t)?{_TIME}\t{_TIME}"
+            rf"WEBVTT|\s*{_TIME}\s*(?:-->|,)\s*{_TIME}|Dialogue: \d|\[(?:Script Info|{_TIME})\]"
+            rf"|@(?:UTF8|Begin|End|\w+:\t)|[*%]\w+:\t|(?:[^\t]*\t)*{_TIME}\t{_TIME}"
+            r"|File type = \"ooText|\s*(?:xm(?:in|ax) = [\d.]|intervals \[|text = \")"
         ),
-        "pysubs2 (subtitles), pylangacq (CHAT) or cut -f 4 (a table of ELAN)",
+        "pysubs2 (subtitles), pylangacq (CHAT), praatio (TextGrid) or cut (a table of ELAN)",
     ),
     Foreign(
-        "analyses of CG-3, Apertium, HFST or SSF",
+        "analyses of CG-3, Apertium or SSF",
         0.7,
-        _match(
-            r'"<.*>"|\s+"[^"]*"\s|(?:.*\s)?\^[^$/^]+/[^$]*[<*][^$]*\$|[\d.]+\t.*<fs |\s*\)\)'
-            r"|[^\t]+\t[^\t]*(?:\+\S|\[\w+=)[^\t]*\t(?:-?\d+[.,]\d+|inf)\s*$"
-        ),
+        _match(r'"<.*>"|\s+"[^"]*"\s|(?:.*\s)?\^[^$^]+[<*][^$]*\$|[\d.]+\t.*<fs |\s*\)\)'),
         "cg-conv of VISL CG-3 (its niceline has one word a line), for SSF with cut -f 2,3",
     ),
     Foreign(
-        "attributes of CRFsuite",
+        "attributes of CRFsuite or Wapiti",
         0.9,
-        _match(r"(?!\d+\t)[^\t=]+(?:\t[^\t]*)*?(?:\t[^\t:=]*[A-Za-z_\]](?:=|:[\d.])[^\t]*){2}"),
+        _match(
+            r"(?!\d+\t)[^\t=]+(?:\t[^\t]*)*?(?:\t[^\t:=]*[A-Za-z_\]](?:=|:[\d.])[^\t]*){2}"
+            rf"|(?:{_CHUNK_LABEL.pattern}|[A-Z]{{1,5}})(?:\t[^\t=]+)*\t[^\t=]*\w\]?=[^\t]"
+            r"|[uUbB*]\w{0,3}:\S+\s+[uUbB*]\w{0,3}[:\s]"
+        ),
         "a script that writes words and labels, of which seqtag makes attributes itself",
+    ),
+    Foreign(
+        "pieces of words of a tokenizer",
+        0.1,
+        _match(
+            r"\[(?:CLS|SEP|PAD)\](?:\s|$)|##[^\W\d_]+\s+(?:X|O|[BIESLU]-\S+|\[\w+\])$|\S+\s+-100$"
+        ),
+        "perl -0pe 's/^\\[(CLS|SEP|PAD)\\].*\\n//gm; 1 while s/^(\\S+)(.*)\\n##(\\S+).*/$1$3$2/m'",
     ),
     Foreign(
         "lists in the cells of a table",
@@ -158,18 +177,18 @@ FOREIGN = (
 """All of them, in the order in which they are looked for. A new one is a record here."""
 
 
-def refuse_foreign(rows: Sequence[str]) -> None:
+def refuse_foreign(lines: Sequence[str]) -> None:
     """Refuse formats that are recognized but not read.
 
     Parameters
     ----------
-    rows
-        The lines with text of a file.
+    lines
+        The lines of a file.
 
     Raises
     ------
     CorpusError
-        If it is one of them; its line is the number among `rows` of the first with the mark.
+        If it is one of them; its line is the first with the mark.
 
     Examples
     --------
@@ -181,7 +200,8 @@ def refuse_foreign(rows: Sequence[str]) -> None:
 (2 of 3 lines); convert it, for example with a script that writes one word and its label, such as \
 B-PER, a line, or name it with --format
     """
-    rows = rows[:_ROWS]
+    with_text = [row for row in enumerate(lines, 1) if row[1].strip()]
+    numbers, rows = zip(*with_text[:_ROWS], strict=True)
     bare = [row for row in rows if not row.lstrip().startswith("<")]
     words = [row for row in bare if "\t" in row or " " not in row.strip()]
     is_vertical = len(bare) > _BARE_SHARE * len(rows) and 10 * len(words) >= 9 * len(bare)
@@ -194,4 +214,4 @@ B-PER, a line, or name it with --format
                 f"expected a corpus or text, found {format.name} ({sum(shown)} of {len(shown)} "
                 f"lines); convert it, for example with {format.advice}, or name it with --format"
             )
-            raise CorpusError(msg, line=1 + shown.index(True) * format.lines)
+            raise CorpusError(msg, line=numbers[shown.index(True) * format.lines])

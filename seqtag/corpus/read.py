@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.sentence import Sentence
     from seqtag.corpus.warnings import FormatWarnings
 
+_NUMBERS = re.compile(rb"\[\s*\d+\s*[],]")  # in a list of JSON
 _TABLE_NAME = re.compile(r"\.[ct]sv(\.\w+)?$", re.IGNORECASE)
 
 _log = logging.getLogger("seqtag")
@@ -302,6 +303,7 @@ class ReadOptions(LayoutOptions):
             except CorpusError as err:
                 stream.check_text(head)
                 raise CorpusError(err.message, source=stream.name, line=err.line) from err
+            stream.warnings.is_silent = not head.strip()
             if b"\0" in head and FORMATS[found.format].rows is not conllu.ConlluReader:
                 stream.check_text(head)
             if found.evidence and announce:
@@ -322,7 +324,7 @@ class ReadOptions(LayoutOptions):
                 return Layout(self.format, conllu.COLUMNS, "\t")
             found = Layout("conllu-plus", plus, "\t", comment="" if "id" in plus else "#")
         elif self.format == "jsonl":
-            return json_layout(complete_lines(stream.head()), given)
+            found = json_layout(complete_lines(stream.head()), given)
         elif self.format == "tagged":
             return layout_of_tagged(complete_lines(stream.head()), given)
         elif known is not None and known.rows is None:
@@ -337,6 +339,8 @@ class ReadOptions(LayoutOptions):
             if known is not None and known.columns and known.fixed is None:
                 names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
                 found, _ = sniff_rows(lines, replace(given, columns=names))
+        if self.names and not (found.format == "jsonl" and _NUMBERS.search(stream.head())):
+            _log.warning("%s: no labels of the sample are numbers, to use --names", stream.name)
         for misfit in filter(attrgetter("is_noted"), found.misfits):
             times = f" ({misfit.count} times in the sample)" if misfit.count > 1 else ""
             place = f"{stream.name}:{misfit.line}" if misfit.line else stream.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from seqtag.corpus.lines import DOCSTART
 from seqtag.engine import backend
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from seqtag.corpus.read import SentenceStream
     from seqtag.corpus.stream import Block
     from seqtag.engine.interface import Scanner, WordScanner
+
+_BORDER = f"\n{DOCSTART}".encode()
 
 
 class Scanned(NamedTuple):
@@ -85,7 +88,10 @@ class BlockScanner:
 
     def scan(self, block: Block) -> Scanned | None:
         """Number the values of a block; return None if it is not regular."""
-        found = self._scanner.scan(block.encoded(), block.line == 1)
+        data = block.encoded()
+        if data.count(_BORDER) != data.count(b"\n" + _BORDER):  # it may be within a sentence
+            return None
+        found = self._scanner.scan(data, block.line == 1)
         if found is None:
             return None
         known = [len(values) for values in self.values]

@@ -72,7 +72,7 @@ def in_memory(data: Any, names: Sequence[str] | None) -> tuple[NamedBytes, dict[
     ----------
     data
         Bytes of a file; a table with a row for each sentence, or for each word; dictionaries, one
-        for each row; lists of tuples; or documents of spaCy.
+        for each row; lists of tuples; documents of spaCy; or token lists of conllu.
     names
         Names of columns, where they are given.
 
@@ -87,7 +87,11 @@ def in_memory(data: Any, names: Sequence[str] | None) -> tuple[NamedBytes, dict[
         return NamedBytes(data, _NAME), {}
     columns = table_of(data)
     if columns is None and isinstance(data, Iterable):
-        columns = _columns_of(list(data), names or ("form", "label"))
+        items = list(data)
+        if items and all(hasattr(each, "serialize") for each in items):  # token lists of conllu
+            text = "".join(each.serialize() for each in items)
+            return NamedBytes(text.encode(), _NAME), {"columns": None}
+        columns = _columns_of(items, names or ("form", "label"))
     titles = {column_name(str(name)): name for name in reversed(columns or ())}
     if columns is None or "form" not in titles:
         found = repr(data) if columns is None else f"the columns {', '.join(map(str, columns))}"

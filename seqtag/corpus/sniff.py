@@ -142,12 +142,7 @@ _TEXT_WORDS = 3  # of cells on average; those of languages with spaces in words 
 
 def _foreign(sample: Sample) -> None:
     """Refuse formats that are recognized but not read: ``<?xml version="1.0"?>``."""
-    try:
-        refuse_foreign(sample.lines)
-    except CorpusError as error:
-        shown = sample.lines[(error.line or 1) - 1]
-        error.line = sample.every.index(shown) + 1
-        raise
+    refuse_foreign(sample.every)
 
 
 def _fixed(format: str, evidence: str) -> Layout:
@@ -248,11 +243,14 @@ def _joint_of(lines: Sequence[str]) -> str:
 def _have_tags(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether words have tags, which are few and recur: ``我们/r 走/v``.
 
-    Numbers, as in fractions and dates, are no tags; in ``and/or``, tags are not fewer than words.
+    Numbers, as in fractions and dates, are no tags; in ``and/or``, tags are not fewer than words,
+    and in ``get_user set_user``, a word has several.
     """
     words, tags = {row[0] for row in rows}, {row[1] for row in rows}
     numbers = sum(row[1][0].isdecimal() for row in rows)
-    return 2 * len(tags) <= len(rows) and len(tags) < len(words) and 20 * numbers <= len(rows)
+    pairs = {tuple(row) for row in rows}
+    are_few = 2 * len(tags) <= len(rows) and len(tags) < len(words)
+    return are_few and 2 * len(pairs) <= 3 * len(words) and 20 * numbers <= len(rows)
 
 
 def layout_of_tagged(lines: Sequence[str], given: LayoutOptions) -> Layout:
@@ -363,6 +361,14 @@ def _columns(sample: Sample) -> Layout | None:
         spelled = (in_blocks or len(typical) >= MANY_ROWS) and chunked and bool(layout.spellings)
         found = found or (most and (certain or spelled))
     if found:
+        words = [{line.split(None, 1)[0] for line in each.split("\n") if line} for each in pieces]
+        alone = sum(len(each) == 1 for each in words)
+        if width > 1 and len(words) >= MANY_ROWS and 10 * alone >= 9 * len(words):
+            msg = (
+                "expected a blank line after each sentence, found one after each word, as in "
+                "analyses of HFST and foma; convert it with cg-conv, or name it with --format"
+            )
+            raise CorpusError(msg)
         if "form" in layout.columns:
             _refuse_no_words([row[layout.columns.index("form")] for row in typical])
         return layout

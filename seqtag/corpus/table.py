@@ -307,6 +307,10 @@ class ColumnReader:
             return self._empty(raw, line)
 
         first = line + raw.count("\n", 0, start)  # line of the first row
+        if f"\n{DOCSTART}" in body:
+            at = first + 1 + body.count("\n", 0, body.index(f"\n{DOCSTART}"))
+            msg = f"expected a blank line before it, found a word; give --sentences={DOCSTART}"
+            raise CorpusError(msg, source=self.source, line=at)
         gap, width = self.layout.separator, len(self.columns) + 1
         fields = body.replace(eol, gap + eol + gap).split(gap) if eol else []
         count = body.count("\n") + 1
@@ -536,6 +540,8 @@ class ColumnReader:
     def _may_be_row(self, text: str, *, first: bool) -> bool:
         """Return whether a line that begins as a comment is a row, `first` of a sentence or not."""
         labels = self.layout.labels
+        if self.layout.comment == "<" == self.layout.sentences[0] and text.rstrip().endswith(">"):
+            return False
         spans = split_row(text, self.layout.separator, len(self.columns))
         if len(spans) != len(self.columns) or any(a == b for a, b in spans) or labels == NO_ROWS:
             return False

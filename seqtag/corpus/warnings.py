@@ -86,6 +86,7 @@ found more; leave one
         self._noted: dict[str, tuple[int, int]] = {}  # first line and number by kind
         self._passed: list[tuple[int, str]] = []  # line and message of the first ones
         self._count = 0  # skipped sentences
+        self.is_silent = False  # about a file without words
 
     def note(self, kind: str, line: int, count: int = 1) -> None:
         """Record warnings of a kind, the first of them on a line of the file.
@@ -114,7 +115,7 @@ found more; leave one
         with self._lock:
             passed, self._passed = self._passed, []
             count, self._count = self._count, 0
-            noted, self._noted = self._noted, {}
+            noted, self._noted = {} if self.is_silent else self._noted, {}
         for _, message in passed:
             _log.error("skipped: %s", message)
         if count:

@@ -44,12 +44,14 @@ _BINARY: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
     ),
     (b"x\x9c", b"x\xda", b"x\x01"): (
         "zlib data, as of spaCy's DocBin",
-        "write words and labels with spaCy's DocBin",
+        "give its documents to seqtag.train in Python: DocBin().from_disk(FILE).get_docs(vocab)",
     ),
-    (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"): (
-        "a pickle",
+    (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"\x93NUMPY", b"\x89HDF"): (
+        "a pickle or arrays",
         "load it where it comes from, and write words and labels as text",
     ),
+    b"/annex/objects/": ("a pointer of git-annex", "fetch the file with git annex get"),
+    (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF"): ("a picture or sound", "recognize its text"),
     b"7z\xbc\xaf": ("a 7z archive", "unpack it with 7z x"),
     b"Rar!": ("a RAR archive", "unpack it"),
     b"SQLite format 3\0": ("a database of SQLite", "write its texts with sqlite3"),
@@ -61,8 +63,8 @@ _BINARY: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
     b"\xd0\xcf\x11\xe0": ("a document of Office", "save it as a text file, or as CSV"),
     (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"): (
         "Parquet or Arrow",
-        "give its table to seqtag.train or a pipeline in Python (pyarrow.parquet.read_table, "
-        "datasets.load_from_disk)",
+        "read it in Python: seqtag.train(pyarrow.parquet.read_table(FILE)), and tag a column of "
+        "texts with seqtag.load().pipe(table[COLUMN].to_pylist())",
     ),
     b"{\\rtf": ("RTF", "save it as a text file"),
 }

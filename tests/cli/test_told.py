@@ -112,6 +112,8 @@ NOTED = [
     ("train names.txt --comment @@", "names.txt: --comment '@@' never occurs in the sample"),
     ("eval -m names.seqtag names.txt --outside XX", "names.txt: --outside 'XX' never occurs in"),
     ("train names.txt --unlabeled learn-around=XX", "no word has the label 'XX'"),
+    ("train strings.jsonl --names O,B-PER", "strings.jsonl: no labels of the sample are numbers, to"),
+    ("train names.txt --names O,B-PER", "names.txt: no labels of the sample are numbers, to use"),
     ("train blank.conllu", "blank.conllu:2: the label 'VERB ' in the column upos (1 word) is another "
      "than 'VERB'; remove the blank"),
     ("train blank.conllu --label upos,lemma", "blank.conllu:4: the label 'NOUN ' in the column upos "

@@ -104,6 +104,12 @@ def test_a_sentence_may_have_any_shape():
     assert tagger.tag_many(pa.table(COLUMNS)["tokens"]) == LABELS
 
 
+def test_token_lists_of_conllu_are_read_and_learned_from():
+    lists = seqtag.load("en")("It works. It does.").to_token_lists()
+    for data in (lists, iter(lists)):
+        assert seqtag.train(data, label="upos", epochs=1).labels == ("AUX", "PRON", "PUNCT", "VERB")
+
+
 def test_labels_of_pairs_are_called_as_one_likes():
     assert seqtag.train(PAIRS, label="ner", epochs=1).label == "ner"
     triples = [[(word, "X", label) for word, label in each] for each in PAIRS]
