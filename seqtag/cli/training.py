@@ -42,8 +42,6 @@ class TrainingReport:
         if epoch.dev is not None:
             line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
         self._notes(line)
-        if epoch.epoch == 1:  # of a second pass, if there was one before
-            self._best.pop(epoch.run, None)
         self._last[epoch.run] = epoch
         if epoch.best:
             self._best[epoch.run] = epoch

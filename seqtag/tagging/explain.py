@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from seqtag.tagging.encode import AnySentence
     from seqtag.tagging.runtime import ModelRuntime
 
-_SHOWN_LABELS = 20  # in a message: all of Universal Dependencies
-
 LEFT, RIGHT = "<s>", "</s>"
 """Padding before and after a sentence."""
 
@@ -160,9 +158,12 @@ def explain(
         if rival is None:
             wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
         else:
-            written_so = tagger.ids_written(batch.forms[0][token] if batch.forms else "", rival)
-            shown = () if batch.forms else names  # scripts of lemmas are not for people
-            wanted = _rival_ids(rival, written_so, best[token], written, shown)
+            named = tagger.ids_written(batch.forms[0][token] if batch.forms else "", rival)
+            wanted = [each for each in named if each != best[token]]
+            if rival == written or not wanted:
+                others = () if batch.forms else {*tagger.outputs} - {written}
+                msg = f"expected a label of the model other than {written}, found {rival!r}"
+                raise SeqtagError(msg + did_you_mean(rival, others))
         other, other_written = None, None
         if wanted:
             lists = [wanted if t == token else [] for t in range(words)]
@@ -184,41 +185,6 @@ def explain(
     margin = float("inf") if other is None else a - b
     word, forms = columns[0][token], (written, other_written)
     return Explanation(token, word, label, other_label, margin, tuple(rows), *forms)
-
-
-def _rival_ids(
-    rival: str, written_so: Sequence[int], best: int, written: str, labels: Sequence[str]
-) -> list[int]:
-    """Return the ids of the labels that a rival names, as learned or as written.
-
-    Parameters
-    ----------
-    rival
-        The name.
-    written_so
-        Ids of the labels that can be written so.
-    best, written
-        Id of the predicted label, and how it is written.
-    labels
-        Labels as learned, as far as they may name it.
-
-    Raises
-    ------
-    SeqtagError
-        If it is the predicted label, or unknown.
-    """
-    learned = [i for i, name in enumerate(labels) if name == rival]
-    found = sorted({*written_so, *learned} - {best})
-    if found and (learned or rival != written):
-        return found
-    label = labels[best] if labels else written
-    msg = f"expected a label of the model other than {label}, found {rival!r}"
-    if rival in (label, written):
-        raise SeqtagError(msg + ", the predicted label")
-    others = sorted({*labels} - {label})
-    more = f" and {len(others) - _SHOWN_LABELS} more" * (len(others) > _SHOWN_LABELS)
-    shown = f"; the others are {', '.join(others[:_SHOWN_LABELS])}{more}" * bool(others)
-    raise SeqtagError(msg + (did_you_mean(rival, others) or shown))
 
 
 class Encoded(NamedTuple):

@@ -153,23 +153,6 @@ def test_a_second_signal_stops_at_once(folder, name, code):
     assert not list(folder.glob("*.seqtag"))
 
 
-@posix
-def test_of_two_trainings_to_one_path_the_last_is_complete(folder):
-    """Both begin before there is a model, or the second is refused."""
-    commands = [
-        [*SEQTAG, "train", "train.conllu", "-o", "m.seqtag", "--epochs", "40", "--seed", seed]
-        for seed in ("1", "2")
-    ]
-    both = [subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in commands]
-    errors = [process.communicate(timeout=120)[1] for process in both]
-    codes = [process.returncode for process in both]
-    assert 0 in codes and {*codes} <= {0, 2}, errors  # 2: it began after the other had ended
-    done = [seed for seed, code in zip(("1", "2"), codes, strict=True) if code == 0]
-    [path] = folder.glob("*.seqtag")
-    assert str(seqtag.load(path).info["training"]["seed"]) in done
-    assert [*folder.glob(".seqtag-*")] == []
-
-
 # --------------------------------------------------------------------- ignored from the start
 IGNORING = ("sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", *SEQTAG)
 """The command as a script starts it in the background, or nohup: these signals are ignored."""

@@ -6,12 +6,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,35 +213,6 @@ def test_two_processes_make_it_once(mirror):
     assert {out for out, _ in said} == {f"{model}\n".encode()}
     assert sum(b"conllu: id, form" in err for _, err in said) == 1
     assert "upos" in seqtag.load(model).parts
-
-
-@posix
-@pytest.mark.parametrize("tries", [pytest.param(300, marks=pytest.mark.nightly), 6])
-def test_kills_at_random_times_leave_no_model_or_all_of_it(tries, mirror, tmp_path):
-    """What a kill leaves behind does not disturb the next run, and is not found by its name."""
-    model, cache = trained_path(treebank_of("abaza")), tmp_path / "cache"
-    command = [sys.executable, "-m", "seqtag", "models", "train", "abaza", "-q"]
-    began = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
-    longest, whole = time.perf_counter() - began, model.read_bytes()
-    draw = random.Random(1)
-    for _ in range(tries):
-        if draw.random() < 0.5:
-            shutil.rmtree(cache, ignore_errors=True)
-        else:  # with what was fetched before
-            model.unlink(missing_ok=True)
-        number = draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-        with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            time.sleep(draw.uniform(0.2, 1) * longest)
-            process.send_signal(number)
-            out, err = process.communicate()
-        assert b"Traceback" not in err.partition(b"seqtag:")[2], err
-        assert not model.exists() or model.read_bytes() == whole
-        assert process.returncode in (0, -number, 128 + number), err
-        assert process.returncode != 0 or out == f"{model}\n".encode()
-        assert not out or model.exists()
-    subprocess.run(command, check=True, capture_output=True)
-    assert model.read_bytes() == whole
 
 
 def test_a_damaged_model_is_trained_again(mirror):
