@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -32,6 +33,14 @@ if (
     and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def log_of_a_library():
+    """Notes go where the program that imports seqtag wants them; commands of other tests say otherwise."""
+    log = logging.getLogger("seqtag")
+    log.handlers[:], log.propagate = [], True
+    log.setLevel(logging.NOTSET)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
