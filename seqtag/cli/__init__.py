@@ -156,8 +156,7 @@ def main(args: Sequence[str] | None = None) -> int:
         _close_stdout()
         return 0
     except (KeyboardInterrupt, click.Abort):
-        complain(interruption_word())
-        return interruption_code()
+        return _interrupted()
     except click.UsageError as error:
         complain(_usage_message(error))
         return 2
@@ -165,6 +164,8 @@ def main(args: Sequence[str] | None = None) -> int:
         complain(error.format_message())
         return error.exit_code
     except Exception as error:  # errors of input get one line; all others are bugs
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python < 3.12, while a class is made
+            return _interrupted()
         if debug:
             raise
         from seqtag.errors import SeqtagError
@@ -182,6 +183,12 @@ def main(args: Sequence[str] | None = None) -> int:
             complain(f"internal error, please report it: {what} (seqtag --debug ... shows where)")
         _close_stdout()
         return 1
+
+
+def _interrupted() -> int:
+    """Say that the command was interrupted or terminated, and return its exit code."""
+    complain(interruption_word())
+    return interruption_code()
 
 
 _TOO_LITTLE = "found too little memory; use smaller inputs, or free some memory"

@@ -209,6 +209,37 @@ def test_sigint_at_any_import_of_the_start_is_one_line():
         assert done.stderr == b"seqtag: interrupted\n", number
 
 
+IN_CLASS = """
+import os, signal, sys
+from functools import cached_property
+from seqtag.__main__ import main
+
+name_of = cached_property.__set_name__
+
+def interrupt(self, owner, name):
+    if owner.__module__.startswith("seqtag.tagging"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    name_of(self, owner, name)
+
+cached_property.__set_name__ = interrupt
+sys.exit(main())
+"""
+
+
+@posix
+def test_a_signal_while_a_class_is_made_is_one_line():
+    """Python before 3.12 puts a RuntimeError around the exception."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_CLASS, "tag", "-m", "en"],
+        input=b"Birds sing.\n",
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (143, b"")
+    assert done.stderr == b"seqtag: terminated\n"
+
+
 @posix
 @pytest.mark.parametrize("tries", [pytest.param(300, marks=pytest.mark.nightly), 12])
 @pytest.mark.parametrize("command", ["tag", "train"])
