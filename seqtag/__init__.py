@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         SigmoidNeuron,
         VotedPerceptron,
     )
-    from seqtag.corpus import Layout, Sentence, read, sniff
+    from seqtag.corpus import Layout, Sentence, from_spans, read, sniff
     from seqtag.evaluation import Report, evaluate, score
     from seqtag.loading import load
     from seqtag.tables.learn import WordClasses, learn_classes
@@ -42,6 +42,7 @@ __all__ = [
     "WordTable",
     "__version__",
     "evaluate",
+    "from_spans",
     "learn_classes",
     "load",
     "read",
@@ -60,7 +61,7 @@ _NAMES = {
         "SigmoidNeuron",
         "VotedPerceptron",
     ],
-    "seqtag.corpus": ["Layout", "Sentence", "read", "sniff"],
+    "seqtag.corpus": ["Layout", "Sentence", "from_spans", "read", "sniff"],
     "seqtag.evaluation": ["Report", "evaluate", "score"],
     "seqtag.loading": ["load"],
     "seqtag.tables.learn": ["WordClasses", "learn_classes"],

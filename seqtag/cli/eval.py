@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -125,6 +126,7 @@ def command(
         system = load_annotator(model) if raw else load_model(model)
     if model and not raw:
         reading = reading.after(each.training for each in system.models)
+        reading = replace(reading, tokens_from=reading.tokens_from or system, as_cut=True)
     if fail_under is not None and (raw or isinstance(system, Pipeline)):
         names = [*METRICS] if raw else [each.label for each in system.taggers if not each.hidden]
         if label not in names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
@@ -26,6 +27,7 @@ from seqtag.cli.base import (
 )
 from seqtag.cli.common import ATTRIBUTES, Notes, refuse
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadOptions
+from seqtag.corpus.spans import OFFSETS
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
@@ -247,8 +249,27 @@ layout_options = combined(
         metavar="NAME,NAME,...",
         help="Names of labels that JSON lines have as numbers: that of 0, that of 1, ...",
     ),
+    in_input(
+        "--tokens-from",
+        metavar="MODEL",
+        shell_complete=complete_models,
+        help="Model that cuts texts with spans into words, which train stores with what it learns.",
+        shown="that of the model, else en",
+    ),
+    in_input(
+        "--offsets",
+        type=Choice([*OFFSETS]),
+        help="Unit of the positions of spans: characters as Python counts them, units of UTF-16 as "
+        "JavaScript does, or bytes of UTF-8.",
+        shown="codepoint",
+    ),
+    in_input(
+        "--overlaps",
+        type=Choice(("longest",)),
+        help="longest uses the longest of spans that overlap, which are refused otherwise.",
+    ),
 )
-"""Options that change what is detected in a column file."""
+"""Options about column files and texts with spans."""
 
 quiet_option = in_general(
     "-q",
@@ -389,6 +410,13 @@ strictness_option = in_advanced(
 
 class InputOptions(ReadOptions):
     """Options of the command line for reading files and corpora."""
+
+    def open(self, source: Any, *, announce: bool = True) -> SentenceStream:
+        """Open a file as `ReadOptions.open` does, with a model to cut texts with spans."""
+        from seqtag.tagging.pipeline import Cutter
+
+        options = replace(self, tokens_from=Cutter(self.tokens_from or "en"))
+        return ReadOptions.open(options, source, announce=announce)
 
     def streams(self, names: Sequence[str], part: str | None = None) -> list[SentenceStream]:
         """Open files or corpora until the command ends.

@@ -10,6 +10,7 @@ from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format, render, t
 from seqtag.corpus.layout import Layout, LayoutOptions
 from seqtag.corpus.read import ReadOptions, SentenceStream, read, sniff
 from seqtag.corpus.sentence import Sentence, into_misc, sentence_of, sentences_of
+from seqtag.corpus.spans import from_spans
 from seqtag.corpus.stream import LIMITS, UNLIMITED, Block, ReadLimits
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ReadOptions",
     "Sentence",
     "SentenceStream",
+    "from_spans",
     "into_misc",
     "read",
     "render",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from seqtag.corpus import conllu, json_lines, table, text, write
+from seqtag.corpus import conllu, json_lines, span_sentences, table, text, write
 from seqtag.corpus.conllu import ConlluSentence
 from seqtag.corpus.sentence import (
     Sentence,
@@ -221,6 +221,13 @@ FORMATS = {
             has_room=True,
             number=(b'\n{"sent_id": "', b'"'),
             frame=write.with_facts,
+        ),
+        Format(
+            "spans",
+            "JSON of texts with spans: doccano, Label Studio, Prodigy, spaCy",
+            _names(f"form {span_sentences.LABEL}"),
+            read=span_sentences.read_spans,
+            in_place=False,
         ),
         Format(
             "pos",

@@ -17,6 +17,8 @@ Names: TypeAlias = "Mapping[str, Sequence[str]] | Sequence[str] | None"
 NO_ROWS = frozenset(["\n"])
 """Value of `Layout.labels` if no line with the mark of comments is a row."""
 
+_NOT_OF_ROWS = {"like", "names", "offsets", "overlaps", "tokens_from", "as_cut"}
+
 SEPARATORS = {"\t": "tab-separated", "\t+": "separated by tabs", " ": "separated by blanks"}
 
 
@@ -107,6 +109,15 @@ class LayoutOptions:
         or of one less.
     names
         Names of the labels that JSON lines have as numbers, in all columns, or by column.
+    offsets
+        Unit of the positions of spans in texts: ``codepoint`` (characters), ``utf16`` or ``byte``.
+    overlaps
+        ``longest`` to use the longest of spans that overlap, instead of refusing them.
+    tokens_from
+        The model that cuts texts with spans into words.
+    as_cut
+        Whether texts with spans are cut by the model alone, as when it tags them: not at the tokens
+        of the file, and also within spans.
     """
 
     columns: Sequence[str] | None = None
@@ -118,11 +129,15 @@ class LayoutOptions:
     scheme: str | None = None
     like: Learned | None = None
     names: Names = None
+    offsets: str | None = None
+    overlaps: str | None = None
+    tokens_from: Any = None
+    as_cut: bool | None = None
 
     @property
     def of_rows(self) -> bool:
         """True if the file must be a column file."""
-        return bool(self.layout_arguments().keys() - {"like", "names"})
+        return bool(self.layout_arguments().keys() - _NOT_OF_ROWS)
 
     def layout_arguments(self) -> dict[str, Any]:
         """Return the options that are given, as keyword arguments."""

@@ -19,6 +19,7 @@ from seqtag.corpus.json_lines import read_jsonl
 from seqtag.corpus.layout import Layout, LayoutOptions, Learned
 from seqtag.corpus.shapes import in_memory, is_file, table_of
 from seqtag.corpus.sniff import complete_lines, detect_format, json_layout, layout_of_tagged
+from seqtag.corpus.span_sentences import read_spans
 from seqtag.corpus.stream import (
     HEAD,
     LIMITS,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from seqtag.corpus.formats import Reader
-    from seqtag.corpus.layout import Names
     from seqtag.corpus.sentence import Sentence
     from seqtag.corpus.warnings import FormatWarnings
 
@@ -68,8 +68,8 @@ class SentenceStream:
         Separator of the columns (see `Layout`).
     """
 
-    def __init__(self, stream: ByteStream, layout: Layout, names: Names = None):
-        self.layout, self._names = layout, names
+    def __init__(self, stream: ByteStream, layout: Layout, given: LayoutOptions | None = None):
+        self.layout, self._given = layout, given or LayoutOptions()
         self.format, self.columns, self.separator = layout.format, layout.columns, layout.separator
         self.source = stream.name
         self._format = FORMATS[self.format]
@@ -87,7 +87,9 @@ class SentenceStream:
             if self.format == "tagged":
                 read = partial(read_tagged, layout=self.layout)
             if self.format == "jsonl":
-                read = partial(read_jsonl, columns=self.columns, names=self._names)
+                read = partial(read_jsonl, columns=self.columns, names=self._given.names)
+            if self.format == "spans":
+                read = partial(read_spans, given=self._given)
             yield from self._checked(read(self.file, self.source))
 
     def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -117,6 +119,11 @@ class SentenceStream:
     def is_bare(self) -> bool:
         """True if the file has words only, and its blocks can be scanned for them."""
         return self.format == "tokens"
+
+    @property
+    def cutter(self) -> Any:
+        """The model that cuts the texts of a file of texts with spans; None for other files."""
+        return self._given.tokens_from if self.format == "spans" else None
 
     @property
     def is_raw(self) -> bool:
@@ -280,7 +287,7 @@ class ReadOptions(LayoutOptions):
             raise CorpusError(msg)
         stream = ByteStream(source, self.limits)
         try:
-            return SentenceStream(stream, self._layout(stream, announce=announce), self.names)
+            return SentenceStream(stream, self._layout(stream, announce=announce), self)
         except BaseException:
             stream.close()
             raise
@@ -375,8 +382,8 @@ def read(
 ) -> SentenceStream:
     r"""Read the sentences of a file one by one, without loss.
 
-    ``"".join(s.raw for s in read(path)).encode()`` is the file. Input is UTF-8, plain or
-    compressed (`seqtag.storage.compression`).
+    ``"".join(s.raw for s in read(path)).encode()`` is the file, except of texts with spans. Input
+    is UTF-8, plain or compressed (`seqtag.storage.compression`).
 
     Parameters
     ----------
@@ -395,7 +402,8 @@ def read(
         Input limits and strictness.
     **layout
         What else is known of a column file: ``separator``, ``comment``, ``header``,
-        ``sentences``, ``outside`` and ``scheme``, as `LayoutOptions` has them.
+        ``sentences``, ``outside`` and ``scheme``, as `LayoutOptions` has them; of texts with spans
+        ``offsets``, ``overlaps``, and in ``tokens_from`` the model that cuts them.
 
     Returns
     -------

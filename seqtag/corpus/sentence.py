@@ -58,6 +58,9 @@ class Sentence(ABC):
     is_bare = False
     """True if it has only words and white space, regardless of its columns."""
 
+    missed: Sequence[str] | None = None
+    """Of a text with spans, labels of the spans that fit no words."""
+
     raw: str
     source: str
     line: int

@@ -6,18 +6,20 @@ Tables and rows are known by their methods: no library of tables is imported.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.column_files import column_name
+from seqtag.corpus.spans import mostly_spans
 from seqtag.corpus.stream import NamedBytes
 from seqtag.errors import CorpusError
 from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 _NAME = "<data>"  # what messages call data that are no file
 _MISSING = ("None", "nan", "NaT", "<NA>")  # cells of tables without a value
@@ -72,7 +74,8 @@ def in_memory(data: Any, names: Sequence[str] | None) -> tuple[NamedBytes, dict[
     ----------
     data
         Bytes of a file; a table with a row for each sentence, or for each word; dictionaries, one
-        for each row; lists of tuples; documents of spaCy; or token lists of conllu.
+        for each row; texts with spans; lists of tuples; documents of spaCy; or token lists of
+        conllu.
     names
         Names of columns, where they are given.
 
@@ -85,6 +88,9 @@ def in_memory(data: Any, names: Sequence[str] | None) -> tuple[NamedBytes, dict[
     """
     if isinstance(data, bytes):
         return NamedBytes(data, _NAME), {}
+    if isinstance(data, Sequence) and mostly_spans(data):
+        lines = [json.dumps(value, default=index) for value in data]
+        return NamedBytes("\n".join(lines).encode(), _NAME), {"format": "spans", "columns": None}
     columns = table_of(data)
     if columns is None and isinstance(data, Iterable):
         items = list(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,8 @@ from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import TOKENS, columns_of, parsed, reasons_of
 from seqtag.corpus.layout import Layout, LayoutOptions, Misfit
 from seqtag.corpus.lines import DOCSTART
+from seqtag.corpus.span_sentences import json_values
+from seqtag.corpus.spans import mostly_spans
 from seqtag.corpus.stream import HEAD
 from seqtag.corpus.warnings import LONE_RETURN
 from seqtag.errors import CorpusError
@@ -296,6 +299,22 @@ def json_layout(lines: Sequence[str], given: LayoutOptions) -> Layout:
     return Layout("jsonl", columns, evidence=evidence, misfits=tuple(misfits))
 
 
+def _spans(sample: Sample) -> Layout | None:
+    """Return texts with spans if nearly all objects are: ``{"text": "A", "label": [[0, 1, "X"]]}``.
+
+    A file to tag is none.
+    """
+    if sample.is_text or sample.lines[0].lstrip()[:1] not in ("{", "["):
+        return None
+    values = []
+    with suppress(CorpusError):  # the last one may be cut
+        for value, _ in json_values(sample.head.decode("utf-8-sig", errors="replace")):
+            values.append(value)
+    if not mostly_spans(values):
+        return None
+    return replace(_fixed("spans", "objects are texts with spans"), sentences="model")
+
+
 # ---- columns
 
 
@@ -492,6 +511,7 @@ GUESSES: tuple[Callable[[Sample], Layout | None], ...] = (
     _without_line_feeds,
     _empty,
     _json_lines,
+    _spans,
     _foreign,
     _conllu,
     _trees,

@@ -92,6 +92,8 @@ class Report:
         ``sentences``; None unless requested.
     reliability
         Reliability of the model's calibrated scores; None if it has none.
+    missed_spans
+        Of texts with spans, the number of gold chunks that fit no words; None of other data.
 
     Examples
     --------
@@ -120,6 +122,7 @@ class Report:
     origin: Origin | None = None
     samples: Samples | None = field(default=None, compare=False)
     reliability: Reliability | None = None
+    missed_spans: int | None = None
 
     def __str__(self) -> str:
         """Return the report as text: see `to_text`."""
@@ -276,6 +279,7 @@ class Report:
             "invalid_predicted",
         )
         calibrated = {} if self.reliability is None else {"reliability": self.reliability.to_dict()}
+        missed = {} if self.missed_spans is None else {"missed_spans": self.missed_spans}
         return {
             **{name: getattr(self, name) for name in plain},
             "origin": None if self.origin is None else self.origin._asdict(),
@@ -284,6 +288,7 @@ class Report:
             "labels": {name: counts.to_dict() for name, counts in self.labels.items()},
             "confusion": [[*pair, count] for pair, count in most_frequent(self.confusion)],
             **calibrated,
+            **missed,
         }
 
     def to_text(self, confusion: int = 0) -> str:
@@ -357,6 +362,7 @@ def evaluate(
     task: str = "label",
     origin: Origin | None = None,
     samples: bool = False,
+    missed: Sequence[Sequence[str]] = (),
 ) -> Report:
     """Compare predicted labels with gold labels.
 
@@ -379,6 +385,8 @@ def evaluate(
         takes all of this from a tagger.
     samples
         Whether to keep the counts of each sentence, for intervals and comparisons.
+    missed
+        For each sentence the labels of gold chunks that fit no words, which count as missed.
 
     Returns
     -------
@@ -420,7 +428,13 @@ def evaluate(
         right = [a == b for a, b in zip(expected, guessed, strict=True)]
         counts = {"accuracy": Counts(sum(right), len(right), len(right))}
         if chunks is not None:
-            counts["f1"] = chunks.add(expected, guessed, sentences)
+            found, lost = (
+                chunks.add(expected, guessed, sentences),
+                missed[sentences - 1 : sentences],
+            )
+            for labels in lost:
+                chunks.types[2].update(labels)
+            counts["f1"] = found._replace(gold=found.gold + sum(map(len, lost)))
         if forms is not None:
             triples = zip(expected, guessed, forms, strict=True)
             word_errors.update(t for t, ok in zip(triples, right, strict=True) if not ok)
@@ -469,6 +483,7 @@ def evaluate(
         word_errors=None if words is None else dict(word_errors),
         origin=origin,
         samples=kept,
+        missed_spans=sum(map(len, missed)) if missed else None,
     )
 
 
@@ -653,6 +668,8 @@ def _sections(report: Report, confusion: int) -> Iterator[Section]:
             f"invalid transitions: {report.invalid_gold} in gold, "
             f"{report.invalid_predicted} in predicted labels"
         )
+        if report.missed_spans is not None:
+            note += f"; spans of characters, {report.missed_spans} gold ones fit no words"
         yield Section((f"chunks ({report.scheme})", *heading), rows, note)
     worst = sorted(report.labels.items(), key=lambda item: -item[1].errors)[:10]
     rows = [row(label, counts) for label, counts in worst if counts.errors]

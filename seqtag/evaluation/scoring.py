@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.corpus import read
 from seqtag.corpus.gold import GoldLabels
+from seqtag.corpus.span_sentences import LABEL as SPAN_COLUMN
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, evaluate
 from seqtag.labels.column import LabelColumn
 from seqtag.tagging.encode import sentences_from
+from seqtag.tagging.pipeline import Cutter
 from seqtag.tagging.streams import tag_stream
 
 if TYPE_CHECKING:
@@ -104,11 +106,15 @@ def score(
         )
         raise TypeError(msg)
 
+    rows = sentences if isinstance(sentences, list) else []
+    is_file = isinstance(sentences, (str, PathLike))
+    column = LabelColumn(tagger.label)
+    if is_file or not all(hasattr(each, "column") for each in rows):
+        sentences = read(sentences, tokens_from=Cutter(model), as_cut=True)
+        column = column if sentences.cutter is None else LabelColumn(SPAN_COLUMN)
+
     def checked() -> Iterator[Sentence]:
-        rows = sentences if isinstance(sentences, list) else []
-        is_file = isinstance(sentences, (str, PathLike))
-        is_plain = is_file or not all(hasattr(each, "column") for each in rows)
-        for sentence in read(sentences) if is_plain else sentences_from(sentences):
+        for sentence in sentences_from(sentences):
             if not hasattr(sentence, "column"):
                 msg = f"expected sentences as seqtag.read yields them, found {sentence!r:.40}"
                 raise TypeError(msg)
@@ -116,7 +122,6 @@ def score(
 
     tagged = tag_stream(before, checked(), threads)
     pairs = ((each, each.sentence) for each in tagged)
-    column = LabelColumn(tagger.label)
     found = score_pairs(tagger, pairs, column, words=words, threads=threads, samples=samples)
     return found.report
 
@@ -176,6 +181,7 @@ def score_pairs(
         task=column.name,
         origin=origin_of(tagger.info),
         samples=samples,
+        missed=reader.missed,
     )
     if tagger.is_calibrated:
         right = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.gold import GoldLabels, is_in
+from seqtag.corpus.span_sentences import LABEL as SPAN_COLUMN
 from seqtag.corpus.surface import raw_text_of
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, did_you_mean, same_letters
@@ -83,6 +84,8 @@ def score_system(
         If there are no sentences, the texts differ, or a column or component is missing.
     """
     check_words(gold)
+    if gold.cutter is not None and not isinstance(system, SentenceStream):
+        component, label = component or label or _column_of_names(system), SPAN_COLUMN
     found: Report | AlignedReport
     predicted: Iterable[Sentence]
     headline = label or "words"
@@ -147,6 +150,12 @@ def _with_columns_of(
         return tagged
     cleared = (each.replace({n: ["_"] * len(each) for n in gold}) for each in tagged if len(each))
     return again("".join(cleared).encode())
+
+
+def _column_of_names(model: Loaded) -> str | None:
+    """Return a column of a model that has chunks, if possible names; None if none has."""
+    chunked = [each for each in model.taggers if each.label_scheme]
+    return next((each.label for each in sorted(chunked, key=lambda e: not e.finds_names)), None)
 
 
 def is_scored_alone(pipeline: Loaded, label: str | None) -> bool:
@@ -220,7 +229,15 @@ def score_file(
         expected.refuse_odd(", or compare all labels as they are with --scheme none")
         found.scheme = detect_scheme(labels)
     guesses = found.converted(guesses)
-    return evaluate(labels, guesses, words=words, scheme=scheme, task=column.name, samples=samples)
+    return evaluate(
+        labels,
+        guesses,
+        words=words,
+        scheme=scheme,
+        task=column.name,
+        samples=samples,
+        missed=expected.missed,
+    )
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.corpus import Block
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from conllu import TokenList
 
     from seqtag.corpus import Sentence
+    from seqtag.corpus.sentence import Span
 SHOWN_COLUMNS = ("lemma", "upos", "xpos", "feats")
 """Columns that are attributes of words."""
 
@@ -151,6 +152,16 @@ class DocumentSentence:
             for each in _tokens_of(self._conllu, self._offset)
         )
 
+    @property
+    def placed(self) -> Iterator[tuple[str, int, int]]:
+        """The forms of its words, and where they begin and end in the text.
+
+        Words of a multiword token that is not written like them are where it is.
+        """
+        for token in _tokens_of(self._conllu, self._offset):
+            places = _places_in(token)
+            yield from ((row[1], *place) for row, place in zip(token.rows, places, strict=True))
+
     @cached_property
     def text(self) -> str:
         """As it is written."""
@@ -251,6 +262,14 @@ def _tokens_of(conllu: str, offset: int) -> list[_Token]:
         tokens[-1].rows.append(row)
         left -= 1
     return tokens
+
+
+def _places_in(token: _Token) -> list[tuple[int, int]]:
+    """Return the positions of the words of a token: that of the token if they are other letters."""
+    forms = [row[1] for row in token.rows]
+    if "".join(forms) != token.text:
+        return [(token.start, token.end)] * len(forms)
+    return [*pairwise(accumulate(map(len, forms), initial=token.start))]
 
 
 def sentences_in(conllu: str) -> Iterator[Sentence]:
@@ -370,7 +389,9 @@ class Document:
         spans = []
         for sentence in self.sentences:
             labels, scheme = self._values(sentence, column), self._schemes[column]
-            spans += spans_in(self.text, sentence.words, labels, scheme, column)
+            if {*labels} != {OUTSIDE}:
+                places = [(start, end) for _, start, end in sentence.placed]
+                spans += spans_in(self.text, sentence.words, places, labels, scheme, column)
         return spans
 
     def _values(self, sentence: DocumentSentence, column: str) -> Sequence[str]:
@@ -490,7 +511,7 @@ class Document:
                 "tokens": shown,
             }
             if self._schemes:
-                places = [token for token in tokens for _ in token.rows]
+                places = [place for token in tokens for place in _places_in(token)]
                 sentence["spans"] = {
                     name: [
                         {
@@ -499,7 +520,7 @@ class Document:
                             "start": units[span.start],
                             "end": units[span.end],
                         }
-                        for span in spans_in(self.text, places, labels[name], scheme, name)
+                        for span in spans_in(self.text, places, places, labels[name], scheme, name)
                     ]
                     for name, scheme in self._schemes.items()
                 }
@@ -534,19 +555,23 @@ def _blocks(conllu: str) -> Iterator[str]:
 
 
 def spans_in(
-    text: str, words: Sequence[Any], labels: Sequence[str], scheme: str | None, column: str
+    text: str,
+    words: Sequence[Any],
+    places: Sequence[Span],
+    labels: Sequence[str],
+    scheme: str | None,
+    column: str,
 ) -> list[DocumentSpan]:
-    """Return the chunks of a sentence of a text; words have ``start`` and ``end``.
+    """Return the chunks of a sentence of a text, given the places of its words.
 
     Chunks without a type have the name of the column.
 
-    >>> words = [Word("Oslo", "_", "_", "_", "_", 0, 4)]
-    >>> spans_in("Oslo", words, ["B-LOC"], "iob2", "ner")[0][:4]
+    >>> spans_in("Oslo", ["Oslo"], [(0, 4)], ["B-LOC"], "iob2", "ner")[0][:4]
     ('LOC', 'Oslo', 0, 4)
     """
     found = []
     for kind, first, last in spans_of(labels, scheme):
-        start, end = words[first].start, words[last - 1].end
+        start, end = places[first][0], places[last - 1][1]
         found.append(
             DocumentSpan(kind or column, text[start:end], start, end, tuple(words[first:last]))
         )

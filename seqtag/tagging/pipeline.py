@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -508,6 +508,48 @@ def _needed(models: Sequence[Model], only: Sequence[str]) -> set[str]:
 
 def _from_bytes(data: bytes, hidden: Sequence[str]) -> Pipeline:
     return Pipeline(bundle.models_of(container.from_bytes(data)), hidden=hidden)
+
+
+# ----------------------------------------------------------------- cutting
+class Cutter:
+    """Cuts texts into sentences of words. Its models are loaded when they are first used.
+
+    Parameters
+    ----------
+    model
+        A file or name of a model with the component tokens; or a loaded model: without that
+        component, the rules of NLTK cut, as when it tags texts.
+
+    Examples
+    --------
+    >>> [document] = Cutter("en").pipe(["It works. Why?"])
+    >>> [len(sentence) for sentence in document]
+    [3, 2]
+    """
+
+    def __init__(self, model: Any):
+        self._model = model
+
+    @cached_property
+    def models(self) -> list[Model]:
+        """The models that find tokens, sentences and the words of multiword tokens.
+
+        Raises
+        ------
+        ModelFileError
+            If a file has none.
+        """
+        loaded = getattr(self._model, "models", None)
+        models = load_models(self._model) if loaded is None else loaded
+        found = [model for model in models if model.column.name in (TOKENS, WORDS)]
+        if loaded is None and not found:
+            msg = "expected a model with the component tokens, to cut texts, found one without"
+            raise ModelFileError(msg, source=str(self._model))
+        return found
+
+    def pipe(self, texts: Iterable[str]) -> Iterator[Document]:
+        """Yield texts as documents of words without labels."""
+        return Pipeline(self.models).pipe(texts)
 
 
 # ----------------------------------------------------------------- loading

@@ -8,11 +8,11 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
-from seqtag.corpus import ReadOptions
+from seqtag.corpus import ReadOptions, SentenceStream
 from seqtag.corpus.column_files import MANY_ROWS
 from seqtag.errors import CorpusError, OptionError
 from seqtag.tables.lexicon import check_phrases, check_used, note_useless, tables_of
-from seqtag.tagging.pipeline import Pipeline, of_models
+from seqtag.tagging.pipeline import Cutter, Pipeline, of_models
 from seqtag.tagging.tagger import Tagger, load_models
 from seqtag.training.data import (
     Corpus,
@@ -68,6 +68,9 @@ class Options(TypedDict, total=False):
     outside: str | None
     scheme: str | None
     names: Mapping[str, Sequence[str]] | Sequence[str] | None
+    offsets: str | None
+    overlaps: str | None
+    tokens_from: Loaded | str | PathLike[str] | None
     limits: ReadLimits
     threads: int
     on_epoch: Callable[[Epoch], None] | None
@@ -171,6 +174,12 @@ def train(
         As in `seqtag.read`, of column files.
     names
         Names of the labels that JSON lines have as numbers, in all columns, or by column.
+    offsets, overlaps
+        Of texts with spans: the unit of positions, ``codepoint`` (characters), ``utf16`` or
+        ``byte``; and ``longest`` to use the longest of spans that overlap.
+    tokens_from
+        A model, or its file or name, that cuts texts with spans into words: by default that to
+        continue from, if it can, or else ``en``.
     limits
         As in `seqtag.read`, of files.
     threads
@@ -194,7 +203,8 @@ def train(
     -------
     Tagger or Pipeline
         A tagger of one column; a pipeline if `label` is a list, ``all``, or a component that is
-        learned from text (``tokens``, ``words``).
+        learned from text (``tokens``, ``words``), and of texts with spans, which includes the
+        components that cut them.
 
     Raises
     ------
@@ -234,6 +244,8 @@ def train(
     on_component = options.pop("on_component", None)
     constrain = options.pop("constrain", True)
 
+    own = begin if begin is not None and begin.segmenter else "en"
+    reading = replace(reading, tokens_from=Cutter(reading.tokens_from or own))
     names = [label] if isinstance(label, str) else [*(label or ())]
     is_pipeline = label is not None and (
         not isinstance(label, str) or label in (*TEXT_COMPONENTS, "all")
@@ -255,6 +267,7 @@ def train(
     with ExitStack() as files:
         corpus = open_corpus(data, files, reading, column)
         held_out = None if dev is None else open_corpus(dev, files, reading, column)
+        cutters = [each.cutter for each in corpus.sources if isinstance(each, SentenceStream)]
         if is_pipeline:
             tasks, treebank, dev = _gather_components(request, corpus, held_out)
         else:
@@ -262,6 +275,8 @@ def train(
     _check_tables(tables, tasks, treebank)
     _note_left_out(begin, [task.column.name for task in tasks])
     models = train_tasks(tasks, treebank, dev, schedule, on_component if is_pipeline else None)
+    if any(cutters):
+        return Pipeline([*Cutter(cutters[0]).models, *models])
     return Pipeline(models) if is_pipeline else Tagger(models[0])
 
 

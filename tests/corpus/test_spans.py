@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.corpus.spans import TextSpan, annotated_text, in_characters, shows_spans, text_of
+from seqtag.corpus.spans import (
+    TextSpan,
+    annotated_text,
+    from_spans,
+    in_characters,
+    mostly_spans,
+    text_of,
+)
 from seqtag.errors import CorpusError
 
 TEXT = "Mira Falk lives in Norvale."
@@ -55,11 +62,11 @@ def annotation(regions, *, cancelled=False, to_name="text"):
 )
 def test_layouts_give_the_same(value):
     found = annotated_text(value)
-    assert shows_spans(value)
+    assert mostly_spans([value])
     assert text_of(value) == found.text == TEXT
     assert [span[:3] for span in found.spans] == [tuple(triple) for triple in TRIPLES]
     assert {span.text for span in found.spans} <= {None, "Mira Falk", "Norvale"}
-    assert (found.left_out, found.remark) == ("", "")
+    assert found.remark == ""
 
 
 @pytest.mark.parametrize(
@@ -67,13 +74,14 @@ def test_layouts_give_the_same(value):
     [
         ({"text": TEXT, "spans": OBJECTS, "answer": "reject"}, "answer: reject"),
         ({"text": TEXT, "answer": "ignore"}, "answer: ignore"),
-        ({"text": TEXT, "spans": None}, "spans: null"),
-        (of_label_studio(), "no annotation"),
-        (of_label_studio(annotation(REGIONS, cancelled=True)), "canceled annotation"),
+        ({"text": TEXT, "spans": None}, "not annotated"),
+        (of_label_studio(), "not annotated"),
+        (of_label_studio(annotation(REGIONS, cancelled=True)), "not annotated"),
     ],
 )
 def test_texts_nobody_annotated_are_left_out(value, reason):
-    assert annotated_text(value).left_out == reason
+    found = annotated_text(value)
+    assert (found.spans, found.remark) == (None, f"left out, {reason}")
 
 
 @pytest.mark.parametrize(
@@ -83,13 +91,13 @@ def test_texts_nobody_annotated_are_left_out(value, reason):
         ({"text": TEXT, "answer": "accept"}, ""),
         ({"text": TEXT, "annotator": 1}, ""),
         (of_label_studio(annotation([])), ""),
-        ({"text": TEXT}, "no field of spans"),
+        ({"text": TEXT}, "without a field of spans"),
         (of_label_studio(annotation([]), annotation(REGIONS)), "several annotations"),
     ],
 )
 def test_texts_without_spans_are_kept(value, remark):
     found = annotated_text(value)
-    assert (found.text, found.spans, found.left_out) == (TEXT, [], "")
+    assert (found.text, found.spans) == (TEXT, [])
     assert remark in found.remark
     assert bool(remark) == bool(found.remark)
 
@@ -97,8 +105,8 @@ def test_texts_without_spans_are_kept(value, remark):
 def test_tokens_are_those_of_the_file():
     tokens = [{"text": "Mira", "start": 0, "end": 4, "id": 0}, {"start": 5, "end": 9, "id": 1}]
     value = {"text": "Mira Falk", "tokens": tokens, "spans": OBJECTS[:1]}
-    assert annotated_text(value).tokens == [(0, 4), (5, 9)]
-    assert annotated_text({**value, "tokens": ["Mira", "Falk"]}).tokens is None
+    assert [span[:2] for span in annotated_text(value).tokens] == [(0, 4), (5, 9)]
+    assert annotated_text({**value, "tokens": ["Mira", "Falk"]}).tokens == []
 
 
 @pytest.mark.parametrize(
@@ -107,16 +115,16 @@ def test_tokens_are_those_of_the_file():
 )
 def test_values_without_a_text_are_none(value):
     assert annotated_text(value) is None
-    assert not shows_spans(value)
+    assert not mostly_spans([value])
 
 
 @pytest.mark.parametrize("value", [{"text": TEXT, "label": ["news"]}, {"text": TEXT, "label": "x"}])
 def test_labels_of_texts_are_no_spans(value):
-    assert not shows_spans(value)
+    assert not mostly_spans([value])
 
 
 @pytest.mark.parametrize(
-    "span", [["0", "4", "PER"], [0, 4, ""], {"start": 0, "end": 4}, {**OBJECTS[0], "end": 4.5}]
+    "span", [["0", "4", "PER"], [0, 4, ""], {"start": 0, "end": 4}, {**OBJECTS[0], "end": 4.5}, 7]
 )
 def test_malformed_spans_are_refused(span):
     with pytest.raises(CorpusError, match="whole numbers for start and end, and a label"):
@@ -138,9 +146,12 @@ def test_positions_in_other_units_become_characters(text, unit, data):
     assert in_characters(text, [TextSpan(*places, "X")], name) == [TextSpan(start, end, "X")]
 
 
-def test_positions_within_characters_and_outside_stay_wrong():
-    [inside, outside] = in_characters(
-        "\N{WAVING HAND SIGN} Oslo", [TextSpan(1, 7, "X"), TextSpan(3, 9, "X")], "utf16"
-    )
-    assert inside.start < 0
-    assert outside.end > 6
+def test_positions_within_characters_and_outside_are_none():
+    spans = [TextSpan(1, 7, "X"), TextSpan(3, 9, "X"), TextSpan(-1, 3, "X")]
+    found = in_characters("\N{WAVING HAND SIGN} Oslo", spans, "utf16")
+    assert [(each.start, each.end) for each in found] == [(-1, 6), (2, -1), (-1, 2)]
+
+
+def test_from_spans_wants_spans_for_each_text():
+    with pytest.raises(CorpusError, match="found 2 texts and 1 lists"):
+        from_spans(["a", "b"], [[]])

@@ -44,6 +44,7 @@ PAGES = {
     "docs/how-to/spacy.md": ("spacy",),
     "docs/how-to/tables.md": ("pandas", "polars", "pyarrow"),
     "docs/how-to/tag.md": ("nltk",),
+    "docs/how-to/texts-with-spans.md": (),
     "docs/how-to/train.md": (),
     "docs/how-to/troubleshooting.md": (),
     "docs/how-to/word-lists.md": (),
