@@ -338,7 +338,7 @@ def spelled_out(text: str) -> tuple[str, NDArray[np.int64]]:
         (at, " ") for pattern in _DASHES for match in pattern.finditer(text) for at in match.span()
     ]
     if _ELLIPSIS in text:
-        added += [(at, ".") for at, char in enumerate(text) if char == _ELLIPSIS for _ in "12"]
+        added += [(match.start(), ".") for match in re.finditer(_ELLIPSIS, text) for _ in "12"]
         text = text.replace(_ELLIPSIS, ".")
     added.sort()
     parts: list[str] = []

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Positions = NDArray[np.int64]
 
-_BLOCK_CHARACTERS = 1 << 16  # of text that is segmented at a time
+_BLOCK_CHARACTERS = 1 << 18  # of text that is segmented at a time
 _LONGEST_SENTENCE = 1 << 16  # characters; longer ones are cut, to limit memory of taggers
 _MARGIN_CHARACTERS = 200  # that a cut leaves after it
 

@@ -48,7 +48,7 @@ INSIDE, JOINED, TOKEN, SENTENCE = "inside", "joined", "token", "sentence"
 token; the last of a sentence, and so of a token. A model without the third ends tokens and
 sentences at white space only; so does one of words, see `seqtag.segmentation.unpunctuated`."""
 
-_WINDOW = 1 << 16  # code points labeled at a time
+_WINDOW = 1 << 18  # code points labeled at a time
 _MOST_CONTEXT = 1 << 12  # code points
 
 
