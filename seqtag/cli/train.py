@@ -8,7 +8,7 @@ import click
 
 from seqtag.catalogue.entries import parse
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import Command, in_advanced, in_training, option
+from seqtag.cli.base import Command, in_advanced, in_input, in_training, option
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -33,6 +33,17 @@ from seqtag.cli.training import TrainingReport
 
 if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
+
+
+def _pairs(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Return pairs ``NAME=VALUE``, each name at most once, as a dictionary."""
+    found: dict[str, str] = {}
+    for each in values:
+        name, __, value = each.rpartition("=")
+        if not name or not value or name in found:
+            refuse(f"expected --{option.name} NAME=VALUE once for each name, found {each!r}")
+        found[name] = value
+    return found
 
 
 @click.command("train", cls=Command)
@@ -66,6 +77,14 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     help="Stop after this many epochs without a better score on the dev set.",
     metavar="N",
+)
+@in_input(
+    "--map",
+    multiple=True,
+    callback=_pairs,
+    metavar="NAME=NAME",
+    help="Another name for a label or a type of chunks, in all files, to join corpora: "
+    "person=PER; misc=O drops a type. May be repeated.",
 )
 @threads_option
 @force_option
@@ -131,7 +150,8 @@ def _by_name(
     if corpus and corpus.part is None:
         if dev is None and "dev" in corpus.entry.parts:
             dev = f"{train[0]}/dev"
-        of_one_label = options["label"] or options["templates"] or options["unlabeled"] != "error"
+        of_one_label = options["label"] or options["templates"] or options["map"]
+        of_one_label = of_one_label or options["unlabeled"] != "error"
         if corpus.entry.format == "conllu" and not of_one_label:
             options["label"] = "all"
         label = options["label"]

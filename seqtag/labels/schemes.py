@@ -510,6 +510,30 @@ parse = BoundedCache(_parse).__getitem__
 """`_parse`, whose answers are remembered."""
 
 
+def kind_of(label: str) -> str:
+    """Return the type of a chunk label; another label as it is.
+
+    >>> kind_of("B-PER"), kind_of("NOUN"), kind_of("O")
+    ('PER', 'NOUN', 'O')
+    """
+    return parse(label)[1] or label
+
+
+def renamed(label: str, names: Mapping[str, str]) -> str:
+    """Return a label with another name of itself or of its type, which may become ``O``.
+
+    >>> renamed("B-person", {"person": "PER"}), renamed("B-misc", {"misc": "O"})
+    ('B-PER', 'O')
+    """
+    if label in names:
+        return names[label]
+    prefix, kind = parse(label)
+    name = names.get(kind, kind)
+    if not kind or name == OUTSIDE:
+        return name or label
+    return f"{prefix}-{name}"
+
+
 def _foreign(label: str, scheme: str, where: str) -> LabelError:
     """Error for a label that does not belong to the scheme."""
     letters = ", ".join(sorted(_SCHEMES[scheme].prefixes - {OUTSIDE}))

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
@@ -33,12 +34,12 @@ from seqtag.corpus.shapes import is_file, table_of
 from seqtag.corpus.withheld import withheld
 from seqtag.engine import backend
 from seqtag.engine.arrays import numbered_pairs, pointers
-from seqtag.errors import CorpusError, LabelError
+from seqtag.errors import CorpusError, LabelError, did_you_mean
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
 from seqtag.labels.column import FEATS, NO_LABELS, LabelColumn, is_column_name, sorted_feats
-from seqtag.labels.schemes import OUTSIDE, parse, scheme_of
+from seqtag.labels.schemes import OUTSIDE, kind_of, parse, renamed, scheme_of
 from seqtag.labels.spelling import describe_odd, lacks_outside, note_outside, odd_labels, remedy
 from seqtag.storage.output import is_read_once
 
@@ -60,7 +61,7 @@ _LONG_ALONE = 100  # of the only sentence
 
 
 class Unlabeled(NamedTuple):
-    """Treatment of words without a label; by default they are refused.
+    """Treatment of labels: of words without one, which are refused by default, and of names.
 
     Attributes
     ----------
@@ -68,10 +69,13 @@ class Unlabeled(NamedTuple):
         Leave out sentences in which the label of a word is ``_``.
     mark
         Label of words that have none, to be learned around; None if each word has a label.
+    names
+        Other names of labels, or of the types of chunk labels.
     """
 
     skip: bool = False
     mark: str | None = None
+    names: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
     def of(cls, policy: str, mark: str = "_") -> Unlabeled:
@@ -326,6 +330,8 @@ class Corpus(NamedTuple):
         columns: Sequence[str],
         label: LabelColumn,
         unlabeled: Unlabeled = REFUSED,
+        *,
+        held_out: bool = False,
     ) -> TrainingData:
         """Return the columns and labels of the sentences that have words.
 
@@ -338,11 +344,13 @@ class Corpus(NamedTuple):
         unlabeled
             Treatment of words without a label. Where they are learned around, sentences without
             any label are left out with a warning.
+        held_out
+            Whether it is a dev set, which may lack labels.
 
         Raises
         ------
         CorpusError
-            If there are no sentences, or a column is missing.
+            If there are no sentences, a column is missing, or a label to rename is.
         LabelError
             If a label is ``_`` (not annotated) and that is refused, or one holds a control
             character.
@@ -360,6 +368,8 @@ class Corpus(NamedTuple):
             pairs, number = both.paired(labels[1])
             joined = Column.of(pair[0] if pair[0] == mark else label.join(pair) for pair in pairs)
             both = Column(joined.types, joined.ids[number])
+        if unlabeled.names:
+            both = self._renamed(both, unlabeled.names, held_out=held_out)
         named = dict(zip(columns, found, strict=False))
         layout = self._layout
         of_rows = layout is not None and layout.format == "columns"
@@ -454,6 +464,23 @@ class Corpus(NamedTuple):
         """Return a column with ``O`` for words without a label, and log it."""
         note_outside(name, self.name)
         return Column.of_types([OUTSIDE if v == "_" else v for v in column.types], column.ids)
+
+    def _renamed(self, labels: Column, names: Mapping[str, str], *, held_out: bool) -> Column:
+        """Return labels with other names; of training data, note how many words they have."""
+        kinds = [kind_of(label) for label in labels.types]
+        counts = np.bincount(labels.ids).tolist()
+        for name, new in () if held_out else names.items():
+            known = zip(labels.types, kinds, counts, strict=True)
+            found = [count for label, kind, count in known if name in (label, kind)]
+            if not found:
+                msg = (
+                    f"expected a label or a type of chunks as the name to replace, found {name!r}"
+                    f"{did_you_mean(name, kinds)}; the names are {', '.join(sorted({*kinds}))}"
+                )
+                raise CorpusError(msg, source=self.name)
+            words = counted(f"{sum(found):,}", "word")
+            _log.info("%s is now %s (%s)", name, new, words)
+        return Column.of_types([renamed(label, names) for label in labels.types], labels.ids)
 
     def _note_blanks(self, column: LabelColumn, labels: Column) -> None:
         """Warn about labels with blanks around, which are other labels than those without."""

@@ -59,6 +59,7 @@ class Options(TypedDict, total=False):
     constrain: bool
     unlabeled: UnlabeledPolicy
     unlabeled_mark: str
+    map: Mapping[str, str]
     format: str
     columns: Sequence[str] | None
     separator: str | None
@@ -168,6 +169,9 @@ def train(
         are left out; of a dev set, labeled words are scored. None among `labels` is such a word.
     unlabeled_mark
         The label of words that have none, to be learned around.
+    map
+        Other names of labels, or of the types of chunks, in all files and the dev set, so that
+        corpora can be joined: ``{"person": "PER", "misc": "O"}``.
     format, columns
         As in `seqtag.read`; or the names of the values of tuples.
     separator, comment, header, sentences, outside, scheme
@@ -238,6 +242,7 @@ def train(
     reading = ReadOptions.taken_from(options)
     schedule = Schedule.taken_from(options)
     policy = Unlabeled.of(options.pop("unlabeled", "error"), options.pop("unlabeled_mark", "_"))
+    policy = policy._replace(names=options.pop("map", {}))
     init, templates = options.pop("init", None), options.pop("templates", None)
     begin = of_models(load_models(init), str(init)) if isinstance(init, (str, PathLike)) else init
     tables = tables_of(options.pop("tables", ()))
@@ -254,7 +259,8 @@ def train(
         refused = {
             "labels": labels is not None,
             "templates": templates is not None,
-            "unlabeled": policy != Unlabeled(),
+            "map": bool(policy.names),
+            "unlabeled": policy.skip or policy.mark is not None,
             "shuffle": not schedule.shuffle,
         }
         _check_for_pipeline(refused, names)
@@ -312,8 +318,8 @@ def _gather_column(
     tasks = plan(replace(request, labels=[column.name]), corpus.columns)
     needed = tasks[0].all_columns
 
-    def gathered(source: Corpus) -> Treebank:
-        found = source.gather(needed, column, policy)
+    def gathered(source: Corpus, *, held_out: bool = False) -> Treebank:
+        found = source.gather(needed, column, policy, held_out=held_out)
         return Treebank(found.with_columns({column.name: found.labels}))
 
     treebank = gathered(corpus)
@@ -325,7 +331,7 @@ def _gather_column(
     if dev is None:
         return tasks, treebank, None
     dev.check_columns((*needed, *column.columns))
-    return tasks, treebank, gathered(dev)
+    return tasks, treebank, gathered(dev, held_out=True)
 
 
 def _gather_components(
