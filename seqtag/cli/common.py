@@ -43,8 +43,6 @@ _SECONDS = 3  # before a progress bar is shown
 class Notes(logging.Handler):
     """Messages on stderr unless quiet, including the log of the library.
 
-    The log names parameters as Python does; they are shown as options.
-
     Errors of the log, such as sentences that were skipped, are shown in any case.
     """
 
@@ -59,7 +57,7 @@ class Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a log record unless it was shown before."""
-        message = _PARAMETER.sub(r"use --\1 \2", record.getMessage())
+        message = record.getMessage()
         if message not in self._shown:
             self._shown.add(message)
             if record.levelno >= logging.ERROR:
@@ -157,9 +155,13 @@ def _wants_color(stream: TextIO) -> bool:
 
 
 def complain(message: str, color: str | None = "red") -> None:
-    """Write a message to stderr, its beginning in a color; ignore write errors there."""
+    """Write a message to stderr, its beginning in a color; ignore write errors there.
+
+    The library names parameters as Python does; they are shown as options.
+    """
     if sys.stderr is None:  # for which click before 8.1.4 raises
         return
+    message = _PARAMETER.sub(r"use --\1 \2", message)
     styled = _wants_color(sys.stderr)
     begin = click.style("seqtag:", fg=color, bold=True) if styled and color else "seqtag:"
     try:

@@ -133,7 +133,7 @@ class GoldLabels:
     ):
         self.column, self.scheme = column, scheme
         self._lacks_outside, self._partial, self._predicted = lacks_outside, partial, predicted
-        self.missed: list[Sequence[str]] = []  # labels by sentence, of texts with spans
+        self.missed: list[Sequence[str] | None] = []  # those of the sentences
         self._first: dict[str, tuple[str, int]] = {}  # the place of the first of each label
         self._counts = Counter[str]()
         self._transitions = Counter["Transition"]()
@@ -149,8 +149,7 @@ class GoldLabels:
         """
         labels = column_in(self.column, sentence.columns).of(sentence)
         self.locate(labels, sentence)
-        if sentence.missed is not None:
-            self.missed.append(sentence.missed)
+        self.missed.append(sentence.missed)
         return labels
 
     def locate(self, labels: Sequence[str], sentence: Sentence) -> None:

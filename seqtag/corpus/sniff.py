@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.corpus import conllu
 from seqtag.corpus.column_files import MANY_ROWS, MARKS, PREFIXES, counted, name_tags, sniff_rows
@@ -19,9 +19,9 @@ from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import TOKENS, columns_of, parsed, reasons_of
 from seqtag.corpus.layout import Layout, LayoutOptions, Misfit
 from seqtag.corpus.lines import DOCSTART
-from seqtag.corpus.span_sentences import json_values
 from seqtag.corpus.spans import mostly_spans
 from seqtag.corpus.stream import HEAD
+from seqtag.corpus.texts import json_values
 from seqtag.corpus.warnings import LONE_RETURN
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import CHUNK_LABEL, OUTSIDE
@@ -306,10 +306,10 @@ def _spans(sample: Sample) -> Layout | None:
     """
     if sample.is_text or sample.lines[0].lstrip()[:1] not in ("{", "["):
         return None
-    values = []
+    values = list[Any]()
     with suppress(CorpusError):  # the last one may be cut
-        for value, _ in json_values(sample.head.decode("utf-8-sig", errors="replace")):
-            values.append(value)
+        found = json_values([sample.head.decode("utf-8-sig", errors="replace")])
+        values.extend(each.value for each in found)
     if not mostly_spans(values):
         return None
     return replace(_fixed("spans", "objects are texts with spans"), sentences="model")

@@ -7,34 +7,37 @@ others count as missed. Whatever is moved or left out is reported, with the firs
 from __future__ import annotations
 
 import logging
-import re
 from bisect import bisect_right
+from collections import Counter
 from itertools import accumulate, chain, pairwise, tee
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from unicodedata import category
 
 from seqtag.corpus.layout import LayoutOptions
 from seqtag.corpus.sentence import SpanSentence
-from seqtag.corpus.spans import OFFSETS, TextSpan, annotated_text, differing, in_characters
+from seqtag.corpus.spans import (
+    OFFSETS,
+    AnnotatedText,
+    TextSpan,
+    annotated_text,
+    differing,
+    in_characters,
+)
 from seqtag.corpus.stream import after_last_character
+from seqtag.corpus.texts import json_values
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import write_spans
-from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from seqtag.corpus.sentence import Sentence
-    from seqtag.corpus.spans import AnnotatedText
     from seqtag.corpus.stream import ByteStream
 
 LABEL = "ner"
 """Name of the column of the labels."""
 
 _SHOWN_PLACES = 3  # of what is reported
-_BLANKS = re.compile(r"[\s\ufeff]*")
-_ARRAY = re.compile(r"[\s\ufeff]*\[\s*(?=[\[{\]])")
-_COMMA = re.compile(r"\s*(?:,\s*)?")
 
 PlacedWord: TypeAlias = tuple[str, int, int]
 """A word, and where it begins and ends in the text."""
@@ -54,36 +57,6 @@ class TextSentence(SpanSentence):
     __slots__ = ("missed",)
 
     missed: Sequence[str]
-
-
-def json_values(text: str, source: str | None = None) -> Iterator[tuple[Any, int]]:
-    r"""Yield the values of a text of JSON, and their lines: one after another, or of an array.
-
-    Raises
-    ------
-    CorpusError
-        At the first place where there is none.
-
-    Examples
-    --------
-    >>> list(json_values('{"a": 1}\n{"a": 2}\n')), list(json_values('[{"a": 1}, {"a": 2}]'))
-    ([({'a': 1}, 1), ({'a': 2}, 2)], [({'a': 1}, 1), ({'a': 2}, 1)])
-    """
-    array, line, done = _ARRAY.match(text), 1, 0
-    at = (array or _BLANKS.match(text)).end()  # type: ignore[union-attr]
-    while at < len(text) and not (array and text[at] == "]"):
-        line, done = line + text.count("\n", done, at), at
-        try:
-            value, at = strict_json.next_value(text, at)
-        except ValueError as error:
-            place = line + text.count("\n", at, getattr(error, "pos", at))
-            msg = f"expected JSON, found an error ({getattr(error, 'msg', error)}); correct it"
-            raise CorpusError(msg, source=source, line=place) from error
-        yield value, line
-        at = (_COMMA if array else _BLANKS).match(text, at).end()  # type: ignore[union-attr]
-    if array and text[at:].strip() != "]":
-        msg = "expected an array with an end and nothing after it; is the file complete?"
-        raise CorpusError(msg, source=source, line=line)
 
 
 def read_spans(
@@ -115,9 +88,7 @@ def read_spans(
     documents = cutter.pipe(each.text for each in others)
     for annotated, document in zip(ours, documents, strict=True):
         yield from reader.sentences(annotated, [[*each.placed] for each in document])
-    for what, places in reader.noted.items():
-        shown = "; ".join(places[:_SHOWN_PLACES]) + "; ..." * (len(places) > _SHOWN_PLACES)
-        _log.warning("%s: %d %s: %s", source, len(places), what, shown)
+    reader.report()
 
 
 class _SpanReader:
@@ -125,43 +96,71 @@ class _SpanReader:
 
     def __init__(self, source: str, given: LayoutOptions):
         self._source, self._given = source, given
-        self.noted: dict[str, list[str]] = {}  # places by what is reported of them
+        self._counts = Counter[tuple[str, str]]()
+        self._first: dict[tuple[str, str], list[str]] = {}  # of each kind, with their places
 
     def _note(self, what: str, annotated: AnnotatedText, span: TextSpan | None = None) -> None:
         """Note what to report of a text, or of a span of it."""
-        shown = _shown(annotated, span) if span else f"{annotated.text!r:.60}"
-        self.noted.setdefault(what, []).append(f"line {annotated.line} {shown}")
+        kind = ("span" if span else "text"), what
+        self._counts[kind] += 1
+        if self._counts[kind] <= _SHOWN_PLACES:
+            shown = _shown(annotated.text, span) if span else f"{annotated.text!r:.60}"
+            self._first.setdefault(kind, []).append(f"{annotated.place}: {shown}")
+
+    def report(self) -> None:
+        """Log what was noted: for each kind the number, and the first ones with their places."""
+        for (noun, what), count in self._counts.items():
+            first, *others = self._first[noun, what]
+            place, _, shown = first.removeprefix("line ").partition(": ")
+            found = f"{count:,} {noun}{'s' * (count > 1)} {what}"
+            shown = "; ".join([shown, *others, *["..."] * (count > _SHOWN_PLACES)])
+            _log.warning("%s:%s: %s: %s", self._source, place, found, shown)
+
+    def _error(self, message: str, annotated: AnnotatedText) -> CorpusError:
+        """Return an error with the place of a text."""
+        if annotated.number:
+            return CorpusError(message, source=f"{self._source}:{annotated.place}")
+        return CorpusError(message, source=self._source, line=annotated.line)
 
     def texts(self, stream: ByteStream) -> Iterator[AnnotatedText]:
         """Yield the texts of a file that somebody has annotated."""
-        text = "".join(block.text for block in stream.blocks(after_last_character))
-        for value, line in json_values(text, self._source):
+        pieces = (block.text for block in stream.blocks(after_last_character))
+        for value, line, number in json_values(pieces, self._source, stream.limits.line):
             try:
                 found = annotated_text(value)
                 if found is None or found.text != found.text.encode("utf-8", "replace").decode():
                     msg = f"expected a text with spans, found {value!a:.60}; correct or remove it"
                     raise CorpusError(msg)
             except CorpusError as error:
-                named = CorpusError(error.message, source=self._source, line=line)
-                stream.warnings.pass_over(named)
+                found = AnnotatedText("", line=line, number=number)
+                stream.warnings.pass_over(self._error(error.message, found))
                 continue
-            found = found._replace(line=line)
+            found = found._replace(line=line, number=number)
             if found.remark:
-                self._note(f"texts {found.remark}", found)
+                self._note(found.remark, found)
             if found.spans is not None:
                 yield self._in_characters(found, found.spans)
 
     def _in_characters(self, found: AnnotatedText, given: Sequence[TextSpan]) -> AnnotatedText:
-        """Return a text with its spans and tokens in characters; compare the texts of spans."""
+        """Return a text with the spans that are pieces of it, and its tokens, in characters."""
         text, unit = found.text, self._given.offsets or "codepoint"
-        spans = in_characters(text, given, unit)
-        if wrong := differing(text, spans):
+        moved, spans = in_characters(text, given, unit), list[TextSpan]()
+        for written, span in zip(given, moved, strict=True):
+            if written.start > written.end:
+                self._note("left out: reversed", found, written)
+            elif min(span[:2]) < 0:
+                self._note("left out: outside of the text or within a character", found, written)
+            elif not text[span.start : span.end].strip():
+                self._note("left out: empty", found, written)
+            else:
+                spans.append(span)
+        if wrong := differing(text, moved):
             fits = [
                 each for each in OFFSETS if not differing(text, in_characters(text, given, each))
             ]
-            advice = f", where it is with --offsets {fits[0]}" if fits else ""
+            advice = f'; it is there if you use offsets="{fits[0]}"' if fits else ""
             for span in wrong:
-                self._note(f"spans whose text is not at their place{advice}", found, span)
+                self._note(f"whose text is not at its place{advice}", found, span)
         return found._replace(spans=spans, tokens=in_characters(text, found.tokens, unit))
 
     def sentences(
@@ -194,7 +193,7 @@ class _SpanReader:
         for start, end, *_ in annotated.tokens:
             if not done <= start <= end:
                 msg = f"expected tokens one after another, found {start} to {end}; leave them out"
-                raise CorpusError(msg, source=self._source, line=annotated.line)
+                raise self._error(msg, annotated)
             done, form = end, " ".join(annotated.text[start:end].split())
             if form:
                 sentences[bisect_right(starts, start)].append((form, start, end))
@@ -213,19 +212,20 @@ class _SpanReader:
             first, last = firsts.get(start, len(words)), lasts.get(end, 0)
             crosses = bisect_right(bounds, first) != bisect_right(bounds, last - 1)
             if not done <= first < last or (crosses and self._given.as_cut):
-                self._note("spans left out, which fit no words of a sentence", annotated, span)
+                effect = "counted as missed" if self._given.as_cut else "left out"
+                self._note(f"{effect}: not whole words of a sentence", annotated, span)
                 missed.append(span.label)
                 continue
             if crosses:
-                self._note("spans with the end of a sentence, not used", annotated, span)
+                self._note("across two sentences, which are joined", annotated, span)
             if (start, end) != span[:2]:
-                self._note("spans moved by blanks or punctuation", annotated, span)
+                self._note("moved by blanks or punctuation", annotated, span)
             chunks.append((span.label, first, last))
             done = last
         return chunks, missed
 
     def _without_overlaps(self, annotated: AnnotatedText) -> list[TextSpan]:
-        """Return the spans in order, without those that are empty, outside or overlap.
+        """Return the spans in order, without those that overlap longer ones.
 
         Raises
         ------
@@ -237,25 +237,23 @@ class _SpanReader:
         spans = annotated.spans or ()
         for span in sorted(spans, key=lambda each: (each.start - each.end, each.start)):
             start, end, *_ = span
-            if not 0 <= start < end or not text[start:end].strip():
-                self._note("spans left out, empty, reversed or outside", annotated, span)
-            elif not any(taken[start:end]):
+            if not any(taken[start:end]):
                 kept.append(span)
                 taken[start:end] = b"\1" * (end - start)
             elif self._given.overlaps == "longest":
-                self._note("spans left out, overlapping longer ones", annotated, span)
+                self._note("left out: overlapping longer ones", annotated, span)
             else:
                 other = next(each for each in kept if each.start < end and start < each.end)
                 msg = (
-                    f"expected spans that do not overlap, found {_shown(annotated, other)} and "
-                    f'{_shown(annotated, span)}; correct them, or use overlaps="longest"'
+                    f"expected spans that do not overlap, found {_shown(text, other)} and "
+                    f'{_shown(text, span)}; correct them, or use overlaps="longest"'
                 )
-                raise CorpusError(msg, source=self._source, line=annotated.line)
+                raise self._error(msg, annotated)
         return sorted(kept, key=lambda each: each.start)
 
 
-def _shown(annotated: AnnotatedText, span: TextSpan) -> str:
-    found = annotated.text[max(0, span.start) : max(0, span.end)]
+def _shown(text: str, span: TextSpan) -> str:
+    found = text[max(0, span.start) : max(0, span.end)]
     return f"{found!r:.60} ({span.start} to {span.end}, {span.label})"
 
 

@@ -7,7 +7,7 @@ These are doccano (both layouts), Label Studio (JSON and JSON-MIN), Prodigy, spa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -54,6 +54,13 @@ class TextSpan(NamedTuple):
     text: str | None = None
 
 
+class TextWithSpans(TypedDict):
+    """A text and its spans as `from_spans` returns them: the plain layout of files."""
+
+    text: str
+    spans: list[object] | None
+
+
 class AnnotatedText(NamedTuple):
     """A text with its spans.
 
@@ -70,6 +77,8 @@ class AnnotatedText(NamedTuple):
         What to report of it, such as why nobody has annotated it.
     line
         The line of the file where it begins.
+    number
+        Its number in an array, from 1; 0 if it is in none.
     """
 
     text: str
@@ -77,6 +86,12 @@ class AnnotatedText(NamedTuple):
     tokens: Sequence[TextSpan] = ()
     remark: str = ""
     line: int = 1
+    number: int = 0
+
+    @property
+    def place(self) -> str:
+        """Where it is in its file, for messages."""
+        return f"object {self.number}" if self.number else f"line {self.line}"
 
 
 def text_of(value: Any) -> str | None:
@@ -89,7 +104,7 @@ def text_of(value: Any) -> str | None:
     return next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), None)
 
 
-def from_spans(texts: Iterable[str], spans: Iterable[Iterable[Any] | None]) -> list[dict[str, Any]]:
+def from_spans(texts: Iterable[str], spans: Iterable[Iterable[Any] | None]) -> list[TextWithSpans]:
     """Return texts with spans as data to train on, to score and to read.
 
     Parameters
@@ -104,7 +119,8 @@ def from_spans(texts: Iterable[str], spans: Iterable[Iterable[Any] | None]) -> l
     Returns
     -------
     list of dict
-        An object for each text, as the plain layout of files has them.
+        An object for each text, as the plain layout of files has them. `seqtag.train` makes a
+        pipeline of them.
 
     Raises
     ------

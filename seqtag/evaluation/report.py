@@ -362,7 +362,7 @@ def evaluate(
     task: str = "label",
     origin: Origin | None = None,
     samples: bool = False,
-    missed: Sequence[Sequence[str]] = (),
+    missed: Sequence[Sequence[str] | None] = (),
 ) -> Report:
     """Compare predicted labels with gold labels.
 
@@ -386,7 +386,8 @@ def evaluate(
     samples
         Whether to keep the counts of each sentence, for intervals and comparisons.
     missed
-        For each sentence the labels of gold chunks that fit no words, which count as missed.
+        For each sentence the labels of gold chunks that fit no words, which count as missed; None
+        if it is not of a text with spans.
 
     Returns
     -------
@@ -428,13 +429,10 @@ def evaluate(
         right = [a == b for a, b in zip(expected, guessed, strict=True)]
         counts = {"accuracy": Counts(sum(right), len(right), len(right))}
         if chunks is not None:
-            found, lost = (
-                chunks.add(expected, guessed, sentences),
-                missed[sentences - 1 : sentences],
-            )
-            for labels in lost:
-                chunks.types[2].update(labels)
-            counts["f1"] = found._replace(gold=found.gold + sum(map(len, lost)))
+            found = chunks.add(expected, guessed, sentences)
+            lost = (missed[sentences - 1] if missed else None) or ()
+            chunks.types[2].update(lost)
+            counts["f1"] = found._replace(gold=found.gold + len(lost))
         if forms is not None:
             triples = zip(expected, guessed, forms, strict=True)
             word_errors.update(t for t, ok in zip(triples, right, strict=True) if not ok)
@@ -463,6 +461,7 @@ def evaluate(
             raise LabelError(msg)
     if kept is not None and used is None:
         kept.counts.pop("f1", None)
+    of_texts = [each for each in missed if each is not None]
     types, invalid = {}, [0, 0]
     if chunks is not None and used is not None:
         types = by_key(*chunks.types)
@@ -483,7 +482,7 @@ def evaluate(
         word_errors=None if words is None else dict(word_errors),
         origin=origin,
         samples=kept,
-        missed_spans=sum(map(len, missed)) if missed else None,
+        missed_spans=sum(map(len, of_texts)) if of_texts else None,
     )
 
 

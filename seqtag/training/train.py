@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import ReadLimits
     from seqtag.corpus.sentence import Labels, Values
+    from seqtag.corpus.spans import TextWithSpans
     from seqtag.features.templates import TemplateSet
     from seqtag.tables.lexicon import TableSource
     from seqtag.tables.table import WordTable
@@ -95,6 +96,15 @@ def train(
     labels: None = None,
     *,
     label: Literal["all", "tokens", "words"] | list[str] | tuple[str, ...],
+    dev: Any = None,
+    **options: Unpack[Options],
+) -> Pipeline: ...
+@overload
+def train(
+    data: list[TextWithSpans],
+    labels: None = None,
+    *,
+    label: str | None = None,
     dev: Any = None,
     **options: Unpack[Options],
 ) -> Pipeline: ...

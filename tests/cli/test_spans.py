@@ -67,9 +67,8 @@ def test_spans_that_fit_no_words_are_missed(folder, call):
     assert scores["missed_spans"] == 1
     assert scores["chunk_types"]["PER"]["gold"] == 1
     assert scores["chunks"]["recall"] <= 0.5
-    assert (
-        "gold.jsonl: 1 spans left out, which fit no words of a sentence: line 1 'Mira'" in done.err
-    )
+    note = "gold.jsonl:1: 1 span counted as missed: not whole words of a sentence: 'Mira' (0 to 4"
+    assert note in done.err
     found = json.loads(call("eval", "-m", "en", "gold.jsonl", "--json", "--ci").out)["intervals"]
     assert found["f1"] == [0.5, 0.5]  # of one sentence
 
@@ -90,6 +89,14 @@ def test_commands_read_texts_with_spans(folder, call, command):
     assert (done.code, "Traceback" in done.err) == (0, False)
 
 
+def test_folds_count_spans_that_fit_no_words_as_missed(folder, call):
+    spans = [[0, 4, "PER"], [18, 25, "LOC"]]
+    rows = [{"text": f"Mirafalk lives in Norvale {at}.", "spans": spans} for at in range(4)]
+    (folder / "unfit.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = call("cv", "unfit.jsonl", "--folds", 2, *TRAINING, "--json")
+    assert json.loads(done.out)["mean"] == pytest.approx(2 / 3)  # half of the spans are found
+
+
 def test_folds_do_not_split_texts(folder, call):
     assert "by:document|units:8" in call("cv", "train.jsonl", "--folds", 2, *TRAINING).out.decode()
 
@@ -108,6 +115,20 @@ def test_what_is_refused(folder, call, options, message):
     assert done.code != 0
     assert message in done.err
     assert "Traceback" not in done.err
+
+
+def test_messages_name_the_options_of_the_command(folder, call):
+    regions = [{"start": 3, "end": 7, "label": "PER", "text": "Mira"}]
+    rows = [
+        {"text": "\N{ROCKET} Mira", "spans": regions},
+        {"text": "Mira", "spans": [[0, 4, "A"], [0, 4, "B"]]},
+    ]
+    (folder / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = call("train", "odd.jsonl", "-o", "own.seqtag", *TRAINING)
+    assert "odd.jsonl:2: expected spans that do not overlap" in done.err
+    assert "use --overlaps longest" in done.err
+    done = call("train", "odd.jsonl", "-o", "own.seqtag", "--overlaps", "longest", *TRAINING)
+    assert "use --offsets utf16" in done.err
 
 
 def test_a_model_without_a_tokenizer_cuts_no_texts(folder, call):

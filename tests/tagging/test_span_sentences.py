@@ -91,24 +91,17 @@ def test_lines_are_those_of_the_objects():
     ("spans", "note", "kept"),
     [
         ([[20, 27, "X"]], "", ["Norvale"]),
-        (
-            [[0, 5, "X"]],
-            "1 spans moved by blanks or punctuation: line 1 'Mira ' (0 to 5, X)",
-            ["Mira"],
-        ),
-        (
-            [[1, 9, "X"]],
-            "1 spans left out, which fit no words of a sentence: line 1 'ira Falk'",
-            [],
-        ),
-        ([[4, 4, "X"]], "1 spans left out, empty, reversed or outside: line 1 '' (4 to 4, X)", []),
-        ([[4, 5, "X"]], "1 spans left out, empty, reversed or outside: line 1 ' ' (4 to 5, X)", []),
-        ([[9, 0, "X"]], "1 spans left out, empty, reversed or outside: line 1 '' (9 to 0, X)", []),
-        ([[0, 99, "X"]], "1 spans left out, empty, reversed or outside", []),
-        ([[20, 33, "X"]], "1 spans with the end of a sentence, not used", ["Norvale.Why?"]),
+        ([[0, 5, "X"]], "1 span moved by blanks or punctuation: 'Mira ' (0 to 5, X)", ["Mira"]),
+        ([[1, 9, "X"]], "1 span left out: not whole words of a sentence: 'ira Falk' (1 to 9", []),
+        ([[4, 4, "X"]], "1 span left out: empty: '' (4 to 4, X)", []),
+        ([[4, 5, "X"]], "1 span left out: empty: ' ' (4 to 5, X)", []),
+        ([[9, 0, "X"]], "1 span left out: reversed: '' (9 to 0, X)", []),
+        ([[25, 99, "X"]], "1 span left out: outside of the text", []),
+        ([[-1, 4, "X"]], "within a character: 'Mira' (-1 to 4, X)", []),
+        ([[20, 33, "X"]], "1 span across two sentences, which are joined", ["Norvale.Why?"]),
         (
             [{"start": 0, "end": 4, "label": "X", "text": "Falk"}],
-            "1 spans whose text is not",
+            "1 span whose text is not at its place: 'Mira'",
             ["Mira"],
         ),
     ],
@@ -118,14 +111,24 @@ def test_spans_that_do_not_fit_are_reported(spans, note, kept, caplog):
     found = read({"text": text, "spans": spans}, overlaps="longest")
     assert ["".join(chunk) for chunk, _ in labeled(found)] == kept
     assert note in caplog.text
-    assert bool(note) == bool(caplog.text)
+    assert [each.getMessage()[:12] for each in caplog.records] == ["<stream>:1: "] * bool(note)
 
 
-def test_several_of_a_kind_are_counted_once(caplog):
-    read(*[{"text": "Mira", "spans": [[0, 3, "X"]]}] * 7)
+@pytest.mark.parametrize(
+    ("lines", "places"),
+    [
+        ("{}\n{}", ["<stream>:1: ", "line 1", "line 2"]),
+        ("[{}, {}]", ["<stream>:object 1: ", "object 1", "object 2"]),
+    ],
+)
+def test_several_of_a_kind_are_counted_once(lines, places, caplog):
+    value = {"text": "Mira Falk", "spans": [[0, 3, "X"], [5, 6, "Y"]]}
+    read(text=lines.format(*[json.dumps(value)] * 2))
     [record] = caplog.records
-    assert "7 spans left out, which fit no words" in record.getMessage()
-    assert record.getMessage().endswith("line 3 'Mir' (0 to 3, X); ...")
+    assert record.getMessage() == (
+        f"{places[0]}4 spans left out: not whole words of a sentence: 'Mir' (0 to 3, X); "
+        f"{places[1]}: 'F' (5 to 6, Y); {places[2]}: 'Mir' (0 to 3, X); ..."
+    )
 
 
 def test_the_unit_that_fits_is_named(caplog):
@@ -134,7 +137,8 @@ def test_the_unit_that_fits_is_named(caplog):
     spans = [{"start": a, "end": b, "text": of, "labels": ["X"]} for a, b, of in places]
     read({"text": text, "label": spans})
     assert (
-        "2 spans whose text is not at their place, where it is with --offsets utf16" in caplog.text
+        '2 spans whose text is not at its place; it is there if you use offsets="utf16"'
+        in caplog.text
     )
     found = read({"text": text, "label": spans}, offsets="utf16")
     assert labeled(found) == [(["Mira"], "X"), (["Norvale"], "X")]
@@ -149,7 +153,7 @@ def test_overlapping_spans_are_refused_or_resolved(caplog):
     assert "'Falk' (5 to 9, X)" in str(error.value)
     found = read(value, overlaps="longest")
     assert labeled(found) == [(["Mira", "Falk"], "PER"), (["ran"], "Y")]
-    assert "1 spans left out, overlapping longer ones: line 1 'Falk'" in caplog.text
+    assert "<stream>:1: 1 span left out: overlapping longer ones: 'Falk'" in caplog.text
 
 
 def test_texts_nobody_annotated_are_left_out_and_others_kept(caplog):
@@ -162,9 +166,9 @@ def test_texts_nobody_annotated_are_left_out_and_others_kept(caplog):
     ]
     found = read(*values)
     assert [each.words[0] for each in found] == ["Mira", "No", "So"]
-    assert "1 texts left out, answer: reject: line 2 'Mira sat.'" in caplog.text
-    assert "1 texts left out, not annotated: line 3" in caplog.text
-    assert "1 texts without a field of spans, taken for annotated" in caplog.text
+    assert "<stream>:2: 1 text left out, answer: reject: 'Mira sat.'" in caplog.text
+    assert "<stream>:3: 1 text left out, not annotated" in caplog.text
+    assert "<stream>:5: 1 text without a field of spans, taken for annotated" in caplog.text
 
 
 def test_tokens_of_the_file_are_the_words_but_not_where_a_model_is_scored():
@@ -194,9 +198,13 @@ def test_models_are_scored_on_their_own_sentences():
     ("text", "message"),
     [
         ('{"text": "a", "spans": []}\n{"text": "b" "spans": []}\n', "<stream>:2: expected JSON"),
-        ('[{"text": "a", "spans": []},\n', "<stream>:1: expected an array with an end"),
+        ('[{"text": "a", "spans": []},\n', "<stream>:2: expected an array with an end"),
         ('[{"text": "a", "spans": []}]\n{}', "<stream>:1: expected an array with an end"),
         ('{"text": "a", "spans": []}\n{"id": 1}', "<stream>:2: expected a text with spans"),
+        (
+            '[{"text": "a", "spans": []}, {"id": 1}]',
+            "<stream>:object 2: expected a text with spans",
+        ),
         (
             '{"text": "a", "spans": [[0, 1]]}\n{"text": "\\ud83d", "spans": []}',
             "<stream>:2: expected a",

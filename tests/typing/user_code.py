@@ -77,6 +77,7 @@ def read_and_train(path: Path) -> seqtag.Tagger:
     assert_type(sentences[0].words, list[str])
     seqtag.train(sentences, label="upos", epochs=5, step=0.1)
     assert_type(seqtag.train(path, label="all"), seqtag.Pipeline)
+    assert_type(seqtag.train(seqtag.from_spans(["Oslo"], [[(0, 4, "LOC")]])), seqtag.Pipeline)
     assert_type(seqtag.train(path, label=["upos", "xpos"], threads=2), seqtag.Pipeline)
     assert_type(seqtag.train(path, label="upos+feats"), seqtag.Tagger)
     seqtag.train([str(path), path], label="xpos", templates="pos", dev=path)
