@@ -40,6 +40,8 @@ def averaged(X, y, passes):
 def k_folds(n, k):
     """Exercise 36: k pairs of lists, (training, held out); part sizes differ by at most 1.
 
+    The parts are in order, and none is longer than the first.
+
     >>> for training, held_out in k_folds(5, 2):
     ...     print(training, held_out)
     [3, 4] [0, 1, 2]
@@ -91,6 +93,8 @@ def best_of_all(start, emission, transition, stop):
 
 def forbid(transition, pairs):
     """Exercise 39: a copy of the transitions with which the pairs (from, to) never occur.
+
+    The examples need exercise 37.
 
     >>> free = [[0, 1], [2, -1]]
     >>> decode([1, 0], [[2, 0], [1, 2], [1, 1]], forbid(free, [(1, 0)]), [0, 0])
