@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 
 
 def _pairs(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Return pairs ``NAME=VALUE``, each name at most once, as a dictionary."""
+    """Return pairs of a name and a value, each name at most once, as a dictionary."""
     found: dict[str, str] = {}
+    separator = {"map": "=", "partial": ":"}[str(option.name)]
     for each in values:
-        name, __, value = each.rpartition("=")
+        name, __, value = each.rpartition(separator)
         if not name or not value or name in found:
-            refuse(f"expected --{option.name} NAME=VALUE once for each name, found {each!r}")
+            refuse(f"expected --{option.name} {option.metavar}, each once, found {each!r}")
         found[name] = value
     return found
 
@@ -86,6 +87,14 @@ def _pairs(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -
     help="Another name for a label or a type of chunks, in all files, to join corpora: "
     "person=PER; misc=O drops a type. May be repeated.",
 )
+@in_input(
+    "--partial",
+    multiple=True,
+    callback=_pairs,
+    metavar="FILE:TYPE,TYPE,...",
+    help="In FILE, which is one of those to train on, only chunks of these types were annotated: O "
+    "means none of these. Models of the other files find the others. May be repeated.",
+)
 @threads_option
 @force_option
 @attributes_option
@@ -121,7 +130,11 @@ def command(
     check_target(output, [*inputs, *other_inputs(options)], force=force, model=True)
     if as_json:
         check_stdout()
+    given = train
     train, dev = _by_name(train, dev, options, notes)
+    path_of = dict(zip(given, train, strict=True))
+    partial = options["partial"].items()
+    options["partial"] = {path_of.get(name, name): types.split(",") for name, types in partial}
     if options["patience"] and not dev:
         refuse("--patience needs a --dev set")
     label = options["label"]
@@ -150,8 +163,8 @@ def _by_name(
     if corpus and corpus.part is None:
         if dev is None and "dev" in corpus.entry.parts:
             dev = f"{train[0]}/dev"
-        of_one_label = options["label"] or options["templates"] or options["map"]
-        of_one_label = of_one_label or options["unlabeled"] != "error"
+        chosen = [options[name] for name in ("label", "templates", "map", "partial")]
+        of_one_label = any(chosen) or options["unlabeled"] != "error"
         if corpus.entry.format == "conllu" and not of_one_label:
             options["label"] = "all"
         label = options["label"]

@@ -18,7 +18,7 @@ from seqtag.errors import CorpusError, did_you_mean
 from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence, Set
 
     from seqtag.labels.spelling import Spelling
 
@@ -407,8 +407,8 @@ _MEMORY = "<memory>"
 Values: TypeAlias = "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]]"
 """A sentence in plain Python: words; a tuple for each word; or a list for each column."""
 
-Labels: TypeAlias = "Sequence[str | None]"
-"""The labels of a sentence, one per word; None where a word has none."""
+Labels: TypeAlias = "Sequence[str | Set[str] | None]"
+"""The labels of a sentence, one per word; a set where it has one of several, None for no label."""
 
 
 def sentence_of(
@@ -522,7 +522,8 @@ def sentences_of(
         if isinstance(found, str):
             named[label] = found  # which is refused
         else:
-            named[label] = [missing if value is None else value for value in found]
+            written: list[Any] = [missing if each is None else each for each in found]
+            named[label] = written  # sets are refused
         yield sentence_of(named, line=number)
     if next(rest, None) is not None:
         msg = f"expected labels for {number} sentences, found more lists of labels; leave some out"

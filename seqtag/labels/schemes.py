@@ -42,6 +42,7 @@ Transition: TypeAlias = tuple["str | None", "str | None"]
 """Previous and current label; None is the border of the sentence."""
 
 OUTSIDE = "O"
+_SEPARATOR = "\ufdd0"  # of the labels that a word may have; Unicode keeps it out of texts
 PHRASES = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
 """Types of chunks that are phrases; others are names."""
 
@@ -517,6 +518,20 @@ def kind_of(label: str) -> str:
     ('PER', 'NOUN', 'O')
     """
     return parse(label)[1] or label
+
+
+def joined(labels: Iterable[str]) -> str:
+    """Return the value of a column that stands for several labels, one of which a word has."""
+    return _SEPARATOR.join(sorted(labels))
+
+
+def alternatives(value: str, unlabeled: str | None = None) -> tuple[str, ...]:
+    """Return the labels that a value stands for; none for the mark of words without a label.
+
+    >>> alternatives(joined(["B-PER", "B-ORG"])), alternatives("O"), alternatives("_", "_")
+    (('B-ORG', 'B-PER'), ('O',), ())
+    """
+    return () if value == unlabeled else tuple(value.split(_SEPARATOR))
 
 
 def renamed(label: str, names: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ import hashlib
 import logging
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, pairwise
 from os import PathLike
@@ -39,7 +39,7 @@ from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import note_of_spellings
 from seqtag.labels.coding import has_controls
 from seqtag.labels.column import FEATS, NO_LABELS, LabelColumn, is_column_name, sorted_feats
-from seqtag.labels.schemes import OUTSIDE, kind_of, parse, renamed, scheme_of
+from seqtag.labels.schemes import OUTSIDE, alternatives, joined, kind_of, parse, renamed, scheme_of
 from seqtag.labels.spelling import describe_odd, lacks_outside, note_outside, odd_labels, remedy
 from seqtag.storage.output import is_read_once
 
@@ -61,7 +61,7 @@ _LONG_ALONE = 100  # of the only sentence
 
 
 class Unlabeled(NamedTuple):
-    """Treatment of labels: of words without one, which are refused by default, and of names.
+    """Treatment of labels: of words without one, which are refused by default, and of others.
 
     Attributes
     ----------
@@ -71,11 +71,14 @@ class Unlabeled(NamedTuple):
         Label of words that have none, to be learned around; None if each word has a label.
     names
         Other names of labels, or of the types of chunk labels.
+    partial
+        By file, the types that are annotated in it: ``O`` there means none of these.
     """
 
     skip: bool = False
     mark: str | None = None
     names: Mapping[str, str] = MappingProxyType({})
+    partial: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     @classmethod
     def of(cls, policy: str, mark: str = "_") -> Unlabeled:
@@ -146,6 +149,8 @@ class TrainingData(NamedTuple):
         Whether labels are no chunks, even if they look so.
     lacks_outside
         Whether words outside lacked a key of MISC.
+    open_types
+        By type of chunks, the sentences in which it was not annotated, (sentences,) bool.
     """
 
     columns: Mapping[str, Column]
@@ -156,6 +161,7 @@ class TrainingData(NamedTuple):
     layout: Mapping[str, Any] | None = None
     is_flat: bool = False
     lacks_outside: bool = False
+    open_types: Mapping[str, NDArray[np.bool_]] = MappingProxyType({})
 
     def select(self, names: Iterable[str]) -> TrainingData:
         """Return the same sentences with these columns alone, in this order."""
@@ -168,7 +174,8 @@ class TrainingData(NamedTuple):
     def transitions(self) -> Counter[Transition]:
         """Return the counts of label bigrams.
 
-        See `seqtag.labels.schemes.count_transitions`. Pairs with an unlabeled word are left out.
+        See `seqtag.labels.schemes.count_transitions`. Pairs with a word that has no label, or
+        one of several, are left out.
         """
         names = [*self.labels.types, None]
         before, after = self.neighbors()
@@ -180,8 +187,18 @@ class TrainingData(NamedTuple):
         )
         pairs = [(names[a], names[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
         counts = zip(pairs, np.bincount(number).tolist(), strict=True)
-        mark = self.unlabeled
-        return Counter({pair: n for pair, n in counts if mark is None or mark not in pair})
+        certain = {None, *filter(self.is_certain, self.labels.types)}
+        return Counter({pair: n for pair, n in counts if certain.issuperset(pair)})
+
+    def is_certain(self, value: str) -> bool:
+        """Return whether a value is one label."""
+        return len(alternatives(value, self.unlabeled)) == 1
+
+    @property
+    def known_labels(self) -> list[str]:
+        """Distinct labels, with those of sets, without the mark."""
+        found = (alternatives(value, self.unlabeled) for value in self.labels.types)
+        return [*dict.fromkeys(chain.from_iterable(found))]
 
     def where(self, kept: NDArray[np.bool_]) -> TrainingData:
         """Return some of the sentences, (sentences,) bool, and only the values that they have."""
@@ -193,16 +210,15 @@ class TrainingData(NamedTuple):
             return Column(types, ids.reshape(-1).astype(np.int32))
 
         columns = {name: part(column) for name, column in self.columns.items()}
-        lengths = self.lengths[kept]
-        return self._replace(
-            columns=columns, labels=part(self.labels), lengths=lengths, pieces=None
-        )
+        open_types = {kind: is_open[kept] for kind, is_open in self.open_types.items()}
+        found = self._replace(columns=columns, labels=part(self.labels), open_types=open_types)
+        return found._replace(lengths=self.lengths[kept], pieces=None)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the distinct pairs of form and label of labeled tokens; none without forms."""
         if "form" in self.columns:
-            pairs, _ = self.columns["form"].paired(self.labels)
-            yield from (pair for pair in pairs if pair[1] != self.unlabeled)
+            for form, value in self.columns["form"].paired(self.labels)[0]:
+                yield from ((form, label) for label in alternatives(value, self.unlabeled))
 
     def once_in_chunks(self) -> float:
         """Return the share of the words in chunks that occur there once; 0 without chunks."""
@@ -214,12 +230,8 @@ class TrainingData(NamedTuple):
         return int((counts == 1).sum()) / max(1, len(words))
 
     def labeled(self) -> NDArray[np.bool_]:
-        """Return which tokens have a label: (N,) bool."""
-        types = self.labels.types
-        if self.unlabeled not in types:
-            return np.ones(len(self.labels.ids), bool)
-        found: NDArray[np.bool_] = self.labels.ids != types.index(self.unlabeled)
-        return found
+        """Return which tokens have one label: (N,) bool."""
+        return np.array([*map(self.is_certain, self.labels.types)], bool).take(self.labels.ids)
 
     def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the label ids before and after each token; the number of labels at the ends."""
@@ -350,7 +362,8 @@ class Corpus(NamedTuple):
         Raises
         ------
         CorpusError
-            If there are no sentences, a column is missing, or a label to rename is.
+            If there are no sentences, a column is missing, or a label to rename is; or if files or
+            types that are annotated in part are none of the corpus.
         LabelError
             If a label is ``_`` (not annotated) and that is refused, or one holds a control
             character.
@@ -379,9 +392,12 @@ class Corpus(NamedTuple):
         self._note_blanks(label, both)
         if not is_flat:
             self._check_chunks(data, label)
+        if unlabeled.partial and not held_out:
+            data = data._replace(open_types=self._open_types(data, gathered, unlabeled.partial))
         if mark is None:
             return data
-        kept = np.logical_or.reduceat(data.labeled(), pointers(lengths)[:-1])
+        has_label = np.array([value != mark for value in data.labels.types])[data.labels.ids]
+        kept = np.logical_or.reduceat(has_label, pointers(lengths)[:-1])
         without = int((~kept).sum())
         if not kept.any():
             raise _nothing(self.name, without)
@@ -424,9 +440,10 @@ class Corpus(NamedTuple):
         if layout is None:
             return
         if label is not None:
-            types = {parse(name)[1] for name in data.labels.types} - {""}
+            known = data.known_labels
+            types = {parse(name)[1] for name in known} - {""}
             scheme = None if data.is_flat else scheme_of(data.transitions())
-            labels = counted(f"{len(data.labels.types):,}", "label")
+            labels = counted(f"{len(known):,}", "label")
             shown = f"{scheme.upper()}, {counted(len(types), 'type')}" if scheme else labels
             facts[label.columns[-1]] = shown
             others = {*self.columns} - {*NO_LABELS, "lemma", "misc", "sentence", *label.columns}
@@ -473,14 +490,34 @@ class Corpus(NamedTuple):
             known = zip(labels.types, kinds, counts, strict=True)
             found = [count for label, kind, count in known if name in (label, kind)]
             if not found:
-                msg = (
-                    f"expected a label or a type of chunks as the name to replace, found {name!r}"
-                    f"{did_you_mean(name, kinds)}; the names are {', '.join(sorted({*kinds}))}"
-                )
-                raise CorpusError(msg, source=self.name)
+                _check_known("map: expected labels or types of chunks", {name}, {*kinds})
             words = counted(f"{sum(found):,}", "word")
             _log.info("%s is now %s (%s)", name, new, words)
-        return Column.of_types([renamed(label, names) for label in labels.types], labels.ids)
+        of_types = [{renamed(each, names) for each in alternatives(v)} for v in labels.types]
+        return Column.of_types([*map(joined, of_types)], labels.ids)
+
+    def _open_types(
+        self, data: TrainingData, gathered: _Gathering, partial: Mapping[str, Sequence[str]]
+    ) -> dict[str, NDArray[np.bool_]]:
+        """Return the sentences of files in which a type was not annotated, and note what was."""
+        sources = [str(getattr(source, "source", "")) for source in self.sources]
+        kinds = {parse(label)[1] for label in data.known_labels} - {""}
+        given = {*chain.from_iterable(partial.values())}
+        _check_known("partial: expected training files", {*partial}, {*sources})
+        _check_known("partial: expected types of chunks", given, kinds)
+        if {*sources} == {*partial}:
+            _check_known("partial: expected types that a file annotates, or map=O", kinds, given)
+        number = np.repeat(np.arange(len(sources)), np.diff(gathered.ends, prepend=0))
+        outside = np.array([value == OUTSIDE for value in data.labels.types])[data.labels.ids]
+        words = np.bincount(np.repeat(number, data.lengths), outside, len(sources))
+        lacking = [kinds.difference(partial.get(source, kinds)) for source in sources]
+        for source, count, others in zip(sources, words.tolist(), lacking, strict=True):
+            if others:
+                note = f"only {', '.join(partial[source])} annotated; "
+                note += f"{counted(f'{count:,.0f}', 'word')} labeled O may be "
+                _log.info("%s: %s%s", source, note, ", ".join(sorted(others)))
+        found = set().union(*lacking)
+        return {kind: np.array([kind in each for each in lacking])[number] for kind in found}
 
     def _note_blanks(self, column: LabelColumn, labels: Column) -> None:
         """Warn about labels with blanks around, which are other labels than those without."""
@@ -501,7 +538,7 @@ class Corpus(NamedTuple):
     def _check_chunks(self, data: TrainingData, label: LabelColumn) -> None:
         """Refuse labels of another kind in a column of chunk labels, and note long sentences."""
         counts = dict(zip(data.labels.types, np.bincount(data.labels.ids).tolist(), strict=True))
-        odd = odd_labels({k: n for k, n in counts.items() if k != data.unlabeled})
+        odd = odd_labels({k: n for k, n in counts.items() if data.is_certain(k)})
         if odd:
             worst = max(odd, key=odd.__getitem__)
             source, line, hint = self._find(label, worst)
@@ -551,6 +588,7 @@ class Corpus(NamedTuple):
             else:
                 for sentence in source:
                     gathering.add(sentence)
+            gathering.ends.append(len(gathering.lengths))
         return gathering
 
 
@@ -651,7 +689,7 @@ def check_several_labels(examples: TrainingData, column: LabelColumn, source: st
     LabelError
         If they are.
     """
-    labels = [label for label in examples.labels.types if label != examples.unlabeled]
+    labels = examples.known_labels
     if len(labels) != 1:
         return
     found = f"found {labels[0]!r} for every word: nothing to learn"
@@ -681,7 +719,8 @@ class _Gathering:
         self._gold = len(columns)  # where the labels' columns begin
         self._numbers: list[dict[str, int]] = [{} for _ in self._names]
         self._ids = [array("i") for _ in self._names]
-        self._lengths = array("q")
+        self.lengths = array("q")
+        self.ends: list[int] = []  # sentences up to the end of each source
         self._skipped = 0
         self._source: str | None = None
 
@@ -721,7 +760,7 @@ class _Gathering:
                     raise LabelError(msg, source=sentence.source, line=sentence.line_of(number))
         for ids, known, column in zip(self._ids, self._numbers, values, strict=True):
             ids.extend([known.setdefault(value, len(known)) for value in column])
-        self._lengths.append(len(sentence))
+        self.lengths.append(len(sentence))
 
     def scan(self, stream: SentenceStream) -> None:
         """Take all sentences of a column file, natively where its lines are plain."""
@@ -748,7 +787,7 @@ class _Gathering:
                         for new in np.unique(types[known[types] < 0]).tolist():
                             known[new] = number.setdefault(values[new], len(number))
                         self._ids[c].frombytes(known[types].tobytes())
-                    self._lengths.frombytes(np.diff(found.sentence_ptr).tobytes())
+                    self.lengths.frombytes(np.diff(found.sentence_ptr).tobytes())
                     continue
             if scanner and found is None:
                 scanner.restart()
@@ -764,16 +803,23 @@ class _Gathering:
                 "learn-around learns from their other words",
                 self._skipped,
             )
-        if not self._lengths:
+        if not self.lengths:
             raise _nothing(self._source, self._skipped)
         forms = self._numbers[self._names.index("form")] if "form" in self._names else {}
-        if list(forms) == ["_"] and sum(self._lengths) > 1:
+        if list(forms) == ["_"] and sum(self.lengths) > 1:
             raise withheld(self._source)
         columns = [
             _as_sets(Column(list(number), np.frombuffer(ids, np.int32)), name)
             for name, number, ids in zip(self._names, self._numbers, self._ids, strict=True)
         ]
-        return columns, np.frombuffer(self._lengths, np.int64)
+        return columns, np.frombuffer(self.lengths, np.int64)
+
+
+def _check_known(expected: str, found: Set[str], known: Set[str]) -> None:
+    """Refuse names of files, labels or types that are not known."""
+    for name in sorted(found - known):
+        msg = f"{expected} ({', '.join(sorted(known))}), found {name!r}{did_you_mean(name, known)}"
+        raise CorpusError(msg)
 
 
 def _as_sets(column: Column, name: str) -> Column:
@@ -802,7 +848,8 @@ def from_lists(
     Parameters
     ----------
     data, labels
-        As `seqtag.train` takes them. A label that is None is one that the word does not have.
+        As `seqtag.train` takes them. A label that is None is one that the word does not have;
+        a set has the labels that it may have.
     dev
         None, or a pair of sentences and labels.
     label
@@ -824,12 +871,19 @@ def from_lists(
     names = reading.names.get(label) if isinstance(reading.names, Mapping) else reading.names
     known: dict[Any, Any] = dict(enumerate(names or ()))
 
+    def as_value(label: Any) -> Any:
+        if not isinstance(label, (set, frozenset)):
+            return known.get(label, label)
+        found: set[Any] = {known.get(each, each) for each in label}
+        return joined(found) if {*map(type, found)} == {str} else label
+
     def noted(gold: Iterable[Labels]) -> Iterator[Labels]:
         nonlocal some_missing
         for of_sentence in gold:
             is_list = isinstance(of_sentence, Iterable) and not isinstance(of_sentence, str)
             some_missing |= is_list and None in of_sentence
-            yield [known.get(value, value) for value in of_sentence] if known else of_sentence
+            has_sets = is_list and not {set, frozenset}.isdisjoint(map(type, of_sentence))
+            yield [*map(as_value, of_sentence)] if known or has_sets else of_sentence
 
     found = []
     for sentences, gold in [(data, labels)] if dev is None else [(data, labels), dev]:
@@ -876,7 +930,7 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
             several[0],
             len(several),
         )
-    if examples.unlabeled and examples.labeled().all():
+    if examples.unlabeled and examples.unlabeled not in examples.labels.types:
         _log.warning("no word has the label %r: every word is labeled", examples.unlabeled)
     if "form" in examples.columns:
         forms = examples.columns["form"]

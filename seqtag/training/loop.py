@@ -14,11 +14,15 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from seqtag.corpus.column_files import counted
+from seqtag.engine.arrays import pointers
 from seqtag.features.encoder import Column
+from seqtag.labels.schemes import OUTSIDE, kind_of, spans
 from seqtag.parallel import in_order
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.choose import choose
@@ -30,7 +34,7 @@ from seqtag.training.sentence_trial import with_sentence_lengths
 from seqtag.training.treebank import examples_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
 
 _FOLDS = 2  # eight folds and all epochs did not improve later tasks, and took nine times as long
 _FOLD_EPOCHS = 3
+
+_RECALL_BIAS = 0.5  # of models that complete: a name learned as O costs more than the reverse
 
 _log = logging.getLogger("seqtag")
 
@@ -184,6 +190,73 @@ def _label_fold(
     if model.interrupted:
         raise KeyboardInterrupt
     return _predict(model, held_out, task)
+
+
+def completed(task: Task, treebank: Treebank, schedule: Schedule) -> Treebank:
+    """Return a treebank with chunks of all types in sentences in which some were not annotated.
+
+    Where only persons were annotated, a word labeled ``O`` may be part of a place. Models of the
+    sentences in which places were annotated find them; types that were annotated in the same
+    sentences are found by one model.
+
+    Leaving these words open to the learner, as those without a label, was measured as well: on
+    English names, with persons in half of the documents, and places and organizations in the
+    others, it gave 56.5 F1 with a deviation of 8.4, as models drift to their own guesses, where
+    completion gives 64.4 with a deviation of 0.5.
+
+    Parameters
+    ----------
+    task
+        The task that is to learn the labels.
+    treebank
+        The sentences. If all types were annotated in all, they are returned as they are.
+    schedule
+        That of the training.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If a training is interrupted.
+    """
+    quiet = replace(schedule, runs=1, patience=None, on_epoch=None)
+    kinds_of: dict[bytes, set[str]] = {}
+    for kind, is_open in sorted(treebank.words.open_types.items()):
+        kinds_of.setdefault(is_open.tobytes(), set()).add(kind)
+    for part, kinds in kinds_of.items():
+        treebank = _with_chunks(task, treebank, np.frombuffer(part, bool), kinds, quiet)
+    return treebank
+
+
+def _with_chunks(
+    task: Task, treebank: Treebank, is_open: NDArray[np.bool_], kinds: Set[str], schedule: Schedule
+) -> Treebank:
+    """Return a treebank with chunks of some types that a model of the other sentences finds.
+
+    `is_open`: the sentences in which these types were not annotated, (sentences,) bool.
+    """
+    name, data = str(task.column), treebank.words
+    labels = data.columns[name]
+    kept = [v if kind_of(v) in {*kinds, data.unlabeled} else OUTSIDE for v in labels.types]
+    known = data.with_columns({name: Column.of_types(kept, labels.ids)})
+    others = replace(treebank, words=known).where(~is_open)
+    teacher = choose(task, others, schedule).setting(recall_bias=_RECALL_BIAS)
+    model = fit_task(teacher, others, schedule).model
+    if model.interrupted:
+        raise KeyboardInterrupt
+    sentences, count = data.where(is_open), 0
+    [column] = _predict(model, sentences, task).values()
+    found, given = column.values(), sentences.columns[name].values()
+    for begin, end in pairwise(pointers(sentences.lengths).tolist()):
+        for _, first, last in spans(found[begin:end]):
+            chunk = slice(begin + first, begin + last)
+            if {*given[chunk]} == {OUTSIDE}:
+                given[chunk] = found[chunk]
+                count += 1
+    values = np.array(labels.types, object)[labels.ids]
+    values[np.repeat(is_open, data.lengths)] = given
+    chunks = counted(f"{count:,}", "chunk")
+    _log.info("%s: a model of other files found %s", ", ".join(sorted(kinds)), chunks)
+    return replace(treebank, words=data.with_columns({name: Column.of(values.tolist())}))
 
 
 def _predict(model: Model, examples: TrainingData, task: Task) -> dict[str, Column]:

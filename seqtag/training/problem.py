@@ -32,7 +32,7 @@ from seqtag.features.templates import TAG_COLUMNS, CompiledTemplates, TemplateSe
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import label_components
 from seqtag.labels.lemmas import LemmaCoding
-from seqtag.labels.schemes import parse
+from seqtag.labels.schemes import alternatives, parse
 from seqtag.model.attested import AttestedLemmas
 from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze, label_places, with_recall_bias
@@ -658,20 +658,21 @@ def learned_labels(
         The forms, for a coding that needs them.
     """
     mark, labels = examples.unlabeled, examples.labels
-    possible: list[tuple[str, ...]]
     if not coding.changes_labels:
-        possible = [() if label == mark else (label,) for label in labels.types]
-        return LearnedLabels(possible, labels.ids)
+        return LearnedLabels([alternatives(value, mark) for value in labels.types], labels.ids)
     if coding.needs_forms and forms is not None:
         pairs, number = forms.paired(labels)
-        known = [pair for pair in pairs if pair[1] != mark]
+        known = [(form, label) for form, value in pairs for label in alternatives(value, mark)]
         scripts = coding.encode([lemma for _, lemma in known], [form for form, _ in known])
         script_of = dict(zip(known, scripts, strict=True))
-        possible = [(script_of[pair],) if pair in script_of else () for pair in pairs]
+        possible = [
+            tuple({script_of[form, label] for label in alternatives(value, mark)})
+            for form, value in pairs
+        ]
     else:
         windows, number = examples.windows()
-        others = [label for label in labels.types if label != mark]
-        possible = [_learned_in(window, coding, mark, others) for window in windows]
+        known_labels = examples.known_labels
+        possible = [_learned_in(window, coding, mark, known_labels) for window in windows]
     number_of: dict[tuple[str, ...], int] = {}
     ids = [number_of.setdefault(each, len(number_of)) for each in possible]
     return LearnedLabels([*number_of], np.array(ids, np.int32)[number])
@@ -688,16 +689,16 @@ def _learned_in(
     An unknown neighbor is replaced by one label of each kind that makes a difference: each prefix,
     of the same chunk type and of another.
     """
-    left, label, right = window
-    if label == mark:
-        return ()
-    sides: list[Iterable[str | None]] = [[left], [right]]
-    if mark is not None and mark in (left, right):
-        kind = parse(label)[1]
-        stand_ins = {(parse(name)[0], parse(name)[1] == kind): name for name in labels}
-        sides = [stand_ins.values() if side == mark else [side] for side in (left, right)]
+    left, value, right = window
     learned = set()
-    for before, after in product(*sides):
-        context = [name for name in (before, label, after) if name is not None]
-        learned.add(coding.encode(context)[int(before is not None)])
+    for label in alternatives(value, mark):
+        kind = parse(label)[1]
+        sides: list[Iterable[str | None]] = []
+        for side in (left, right):
+            may_be = () if side is None else alternatives(side, mark) or labels
+            stand_ins = {(parse(name)[0], parse(name)[1] == kind): name for name in may_be}
+            sides.append(stand_ins.values() if len(may_be) > 1 else may_be or [None])
+        for before, after in product(*sides):
+            context = [name for name in (before, label, after) if name is not None]
+            learned.add(coding.encode(context)[int(before is not None)])
     return (*sorted(learned),)

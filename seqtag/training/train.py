@@ -23,7 +23,7 @@ from seqtag.training.data import (
     from_lists,
     open_corpus,
 )
-from seqtag.training.loop import train_tasks
+from seqtag.training.loop import completed, train_tasks
 from seqtag.training.plan import PRESETS, Request, component_names, plan
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.task import TEXT_COMPONENTS
@@ -61,6 +61,7 @@ class Options(TypedDict, total=False):
     unlabeled: UnlabeledPolicy
     unlabeled_mark: str
     map: Mapping[str, str]
+    partial: Mapping[str, Sequence[str]]
     format: str
     columns: Sequence[str] | None
     separator: str | None
@@ -144,7 +145,8 @@ def train(
         plain Python: lists of words; lists of tuples, whose values `columns` names; or dictionaries
         with a list of values for each column.
     labels
-        For each sentence in plain Python a list with the label of each word.
+        For each sentence in plain Python a list with the label of each word; or a set of labels,
+        one of which the word has, such as ``{"B-PER", "B-ORG"}``.
     dev
         Corpus to score every epoch on; the best epoch's averaged weights are kept. With `labels`
         a pair: sentences and labels.
@@ -182,6 +184,10 @@ def train(
     map
         Other names of labels, or of the types of chunks, in all files and the dev set, so that
         corpora can be joined: ``{"person": "PER", "misc": "O"}``.
+    partial
+        For files in which not all types of chunks were annotated, those that were:
+        ``{"persons.txt": ["PER"]}``. ``O`` there means none of these. Before training, chunks of
+        the other types are found there by models of the other files.
     format, columns
         As in `seqtag.read`; or the names of the values of tuples.
     separator, comment, header, sentences, outside, scheme
@@ -252,7 +258,8 @@ def train(
     reading = ReadOptions.taken_from(options)
     schedule = Schedule.taken_from(options)
     policy = Unlabeled.of(options.pop("unlabeled", "error"), options.pop("unlabeled_mark", "_"))
-    policy = policy._replace(names=options.pop("map", {}))
+    partial = {str(path): types for path, types in options.pop("partial", {}).items()}
+    policy = policy._replace(names=options.pop("map", {}), partial=partial)
     init, templates = options.pop("init", None), options.pop("templates", None)
     begin = of_models(load_models(init), str(init)) if isinstance(init, (str, PathLike)) else init
     tables = tables_of(options.pop("tables", ()))
@@ -269,7 +276,7 @@ def train(
         refused = {
             "labels": labels is not None,
             "templates": templates is not None,
-            "map": bool(policy.names),
+            "map or partial": bool(policy.names or partial),
             "unlabeled": policy.skip or policy.mark is not None,
             "shuffle": not schedule.shuffle,
         }
@@ -290,6 +297,7 @@ def train(
             tasks, treebank, dev = _gather_column(request, corpus, held_out, policy)
     _check_tables(tables, tasks, treebank)
     _note_left_out(begin, [task.column.name for task in tasks])
+    treebank = completed(tasks[0], treebank, schedule)
     models = train_tasks(tasks, treebank, dev, schedule, on_component if is_pipeline else None)
     if any(cutters):
         return Pipeline([*Cutter(cutters[0]).models, *models])

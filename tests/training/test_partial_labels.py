@@ -15,7 +15,7 @@ from seqtag.errors import LabelError
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.schemes import SCHEMES, convert
+from seqtag.labels.schemes import SCHEMES, convert, joined
 from seqtag.model.bundle import to_bytes
 from seqtag.training.data import TrainingData
 from seqtag.training.problem import learned_labels
@@ -163,6 +163,23 @@ def test_chunk_labels_may_be_learnt_as_all_that_completions_give(target):
         if target == "iob2":
             wanted = [{label} if label != "_" else set() for label in labels]
         assert [{*found.types[i]} for i in found.ids] == wanted, labels
+
+
+@pytest.mark.parametrize("target", SCHEMES)
+def test_sets_of_chunk_labels_may_be_learnt_as_all_that_they_give(target):
+    """Compared with converting every choice of every sentence of three words."""
+    sets = [{"O", "B-X"}, {"B-Y", "I-X"}, {"B-X"}, {"O"}, {"I-Y"}]
+    types = [joined(labels) for labels in sets]
+    for chosen in product(range(len(sets)), repeat=3):
+        wanted = [set(), set(), set()]
+        for whole in product(*(sets[number] for number in chosen)):
+            for place, label in enumerate(convert(whole, "iob2", target)):
+                wanted[place].add(label)
+        data = TrainingData({}, Column(types, np.array(chosen, np.int32)), np.array([3]))
+        found = learned_labels(data, LabelCoding("iob2", target), None)
+        if target == "iob2":
+            wanted = [sets[number] for number in chosen]
+        assert [{*found.types[i]} for i in found.ids] == wanted, chosen
 
 
 def test_chunks_are_learnt_from_some_labels():
