@@ -391,7 +391,7 @@ def budgets() -> str:
         ("results of a function of words, for each such function", most.MOST_BYTES),
         ("results of a function of characters, for each such function", most.FUNCTION_BYTES),
         ("properties of characters, if a text has all code points", UNICODE_BYTES),
-        ("a line", limits.line),
+        ("a line, but of raw text", limits.line),
         ("a sentence of a column file", limits.size),
         ("a request to the server", server.body),
         ("words of requests that the caches of the server may hold", MAX_HELD_BYTES),
