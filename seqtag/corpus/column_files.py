@@ -133,7 +133,7 @@ def sniff_rows(
         tuple(given.columns or ())
         or ragged
         or _header_names(named, columns, spelled)
-        or _model_names(given.like, width)
+        or _model_names(given.like, width, _kind(columns[-1], spelled[-1]))
         or _names(columns, spelled)
     )
     if "id" in names and all(map(NO_WORD.fullmatch, columns[names.index("id")])):
@@ -475,16 +475,18 @@ def _header_names(
     spelled: Sequence[Spelling | None],
 ) -> tuple[str, ...]:
     """Return names for columns that a header names; nothing without one."""
+    titles = [column_name(title) for title in header]
     names: list[str] = []
-    for title, column, each in zip(header, columns, spelled, strict=False):
-        name = column_name(title)
+    for name, column, each in zip(titles, columns, spelled, strict=False):
         if name in ("label", "pos"):
             name = _kind(column, each) or name
+        elif (name == "id" or not names) and "sentence" not in titles and len({*column}) > 1:
+            name = _number_kind(column) or name  # that of a sentence, or of a word
         names.append(name if name and name not in names else str(len(names) + 1))
     if "form" not in names:
-        at = next((i for i, name in enumerate(names) if name not in ("id", "sentence")), None)
-        if at is not None:
-            names[at] = "form"
+        others = [i for i, name in enumerate(names) if name not in ("id", "sentence")]
+        if others:  # the first that does not count words or sentences
+            names[min(others, key=lambda i: bool(_number_kind(columns[i])))] = "form"
     return tuple(names)
 
 
@@ -507,12 +509,16 @@ def _conll2009(lines: Sequence[str], separator: str) -> tuple[str, ...]:
     return _CONLL2009 if is_it and len({*map(len, rows)}) > 1 else ()
 
 
-def _model_names(like: Learned | None, width: int) -> tuple[str, ...]:
-    """Return the names of the columns that a model was trained on, with the learned one or not."""
+def _model_names(like: Learned | None, width: int, last: str) -> tuple[str, ...]:
+    """Return the names of the columns that a model was trained on, with the learned one or not.
+
+    `last`: what the last column of the file has; if this is what is learned, others are missing.
+    """
     if like is None:
         return ()
     without = tuple(name for name in like.columns if name != like.label)
-    return next((names for names in (like.columns, without) if len(names) == width), ())
+    known = [like.columns, *[without] * (last != like.label)]
+    return next((names for names in known if len(names) == width), ())
 
 
 def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None]) -> tuple[str, ...]:

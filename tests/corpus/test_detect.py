@@ -336,3 +336,21 @@ def test_tables_to_tag_have_tabs_or_labels_or_are_as_the_model_was_trained(text,
     like = Learned(("form", "ner"), "ner", Spelling(), mark) if mark else None
     layout = detect_format(text.encode(), LayoutOptions(like=like), is_text=True)
     assert (layout.format, layout.columns) == ("columns", columns)
+
+
+@pytest.mark.parametrize("title", ["id", "index", "Satz", "doc", "number", "Sentence #"])
+@pytest.mark.parametrize(("numbers", "name"), [("11223344", "sentence"), ("12121212", "id")])
+def test_numbers_under_any_title_count_words_or_sentences(title, numbers, name):
+    rows = [f"{number},{word},O" for number, word in zip(numbers, 4 * ["Mira", "ran"], strict=True)]
+    found = detect_format("\n".join([f"{title},word,ner", *rows, ""]).encode())
+    name = "sentence" if title == "Sentence #" else name
+    assert (found.header, found.columns) == (True, (name, "form", "ner"))
+
+
+@pytest.mark.parametrize(
+    ("row", "columns"),
+    [("Mira\tB-PER\n", ("form", "ner")), ("Mira\tNNP\n", ("form", "pos"))],
+)
+def test_columns_of_a_model_are_those_of_a_file_unless_it_has_what_is_learned(row, columns):
+    like = Learned(("form", "pos", "ner"), "ner", Spelling(), "\t")
+    assert detect_format(4 * (row + "\n").encode(), LayoutOptions(like=like)).columns == columns
