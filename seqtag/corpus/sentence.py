@@ -253,6 +253,7 @@ def edited(raw: str, edits: Iterable[tuple[Span, str]]) -> str:
 
 
 ALIASES = {"pos": ("xpos", "upos"), "xpos": ("pos",), "upos": ("pos",)}
+ALIASES |= {"ner": ("misc.NER",), "misc.NER": ("ner",)}
 """Columns that replace one that a file does not have."""
 
 

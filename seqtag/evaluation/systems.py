@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.gold import GoldLabels, is_in
+from seqtag.corpus.sentence import find_column
 from seqtag.corpus.span_sentences import LABEL as SPAN_COLUMN
 from seqtag.corpus.surface import raw_text_of
 from seqtag.corpus.withheld import check_words
@@ -88,6 +89,8 @@ def score_system(
         component, label = component or label or _column_of_names(system), SPAN_COLUMN
     found: Report | AlignedReport
     predicted: Iterable[Sentence]
+    if isinstance(system, Pipeline) and label and component is None:
+        label = find_column(label, system.parts) or label
     headline = label or "words"
     if isinstance(system, SentenceStream) and not aligned:
         found = score_file(gold, system, label, samples=samples)
@@ -95,7 +98,7 @@ def score_system(
         predicted = progress(require_conllu(system))
         found = score_aligned(require_conllu(gold), predicted, headline=headline, samples=samples)
     elif isinstance(system, Pipeline) and (
-        raw or (component is None and not is_scored_alone(system, label))
+        raw or (component is None and not is_scored_alone(system, label, gold.columns))
     ):
         if not raw and label not in (*system.parts, None):
             msg = (
@@ -158,9 +161,13 @@ def _column_of_names(model: Loaded) -> str | None:
     return next((each.label for each in sorted(chunked, key=lambda e: not e.finds_names)), None)
 
 
-def is_scored_alone(pipeline: Loaded, label: str | None) -> bool:
-    """Whether a column is a component of a pipeline that an `AlignedReport` has no row for."""
-    return label not in METRICS and label in {tagger.label for tagger in pipeline.taggers}
+def is_scored_alone(pipeline: Loaded, label: str | None, columns: Sequence[str] = CONLLU) -> bool:
+    """Whether a column is a component of a pipeline that an `AlignedReport` has no row for.
+
+    There is no such report of files without ids of words.
+    """
+    has_row = "id" in columns and label in METRICS
+    return not has_row and label in {tagger.label for tagger in pipeline.taggers}
 
 
 def score_file(

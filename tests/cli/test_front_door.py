@@ -67,6 +67,13 @@ def test_texts_of_several_files_are_documents_with_their_names(tmp_path):
     assert b"# newdoc\n" in run("tag", "--only", "upos", "a.txt", cwd=tmp_path).out
 
 
+@pytest.mark.parametrize("label", ["ner", "misc.NER"])
+def test_names_of_columns_are_scored_with_those_of_a_pipeline(label, tmp_path):
+    (tmp_path / "a.bio").write_text(4 * "Mira\tB-PER\nFalk\tI-PER\nsings\tO\n.\tO\n\n")
+    done = run("eval", "-m", "en", "a.bio", "--label", label, cwd=tmp_path)
+    assert (done.code, b"chunks (iob2)" in done.out) == (0, True), done.err
+
+
 @pytest.fixture(scope="module")
 def half_models(tmp_path_factory):
     """Models of persons, and of organizations that may have the name of a person within."""
