@@ -75,7 +75,8 @@ _NAMES = {
 
 _OTHERS = {
     "seqtag.load().tag_words(words)": "pos_tag pos_tag_sents tag",
-    "seqtag.load()(text)": "nlp word_tokenize sent_tokenize ne_chunk",
+    "seqtag.load()(text)": "nlp word_tokenize sent_tokenize tokenize ne_chunk ner",
+    "seqtag.integrations.sklearn.SequencePerceptron": "SequencePerceptron CRF sklearn",
 }
 
 __getattr__ = names_of(__name__, _NAMES, _OTHERS)

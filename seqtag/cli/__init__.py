@@ -56,8 +56,11 @@ SYNONYMS = {
     **dict.fromkeys(("--iterations", "--iter", "--n-iter", "--max-iter"), "--epochs"),
     **dict.fromkeys(("--lang", "--language"), "--model"),
     "--out": "--output",
+    **dict.fromkeys(("predict", "annotate", "parse", "tokenize", "ner", "pos", "lemmatize"), "tag"),
+    **dict.fromkeys(("download", "fetch", "list"), "models"),
+    "test": "eval",
 }
-"""Options of other tools and what they are called here, for suggestions."""
+"""Options and commands of other tools and what they are called here, for suggestions."""
 
 
 class _ReaderGoneError(Exception):
@@ -92,7 +95,7 @@ class _Commands(Group):
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = did_you_mean(args[0], COMMANDS)
+            near = did_you_mean(SYNONYMS.get(args[0], args[0]), COMMANDS)
             context.fail(f"expected a command, found {args[0]!r}{near}")
         return super().resolve_command(context, args)
 

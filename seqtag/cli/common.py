@@ -184,7 +184,7 @@ _REMEDIES = {
     errno.EACCES: "check its permissions",
     errno.EDQUOT: "free some space and try again",
     errno.EIO: "check the disk",
-    errno.EISDIR: "name a file",
+    errno.EISDIR: "name its files, as in FOLDER/*.txt",
     errno.ENOENT: "check the path",
     errno.ENOSPC: "free some space and try again",
     errno.ENOTDIR: "check the path",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import PurePath
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +98,9 @@ def command(
             f"note: {by_rules[0]}: tokenized by NLTK's rules for English, because no model here "
             "has a tokenizer; --label all trains one, --tokenizer nltk chooses the rules"
         )
+    is_other = PurePath(output).suffix in (".json", ".jsonl", ".tsv", ".csv")
+    if is_other and options.to is None and any(stream.is_raw for stream in streams):
+        notes(f"note: {output}: text is written as conllu, whatever the ending; see --to")
     start = perf_counter()
     shared = is_standard_output(output)
 

@@ -118,7 +118,7 @@ FOREIGN = (
         "JSON",
         0,
         _match(r'(?!.*\t)\s*(?:\{\s*"|(?:\[\s*)+[{"])'),
-        "a script that writes one object with tokens a line (JSON lines)",
+        "jq -r .text (of texts), or a script that writes an object with a list tokens a line",
         lines=2,
     ),
     Foreign(

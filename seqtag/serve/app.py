@@ -277,7 +277,7 @@ async def refuse(service: Service, request: Request, error: Exception) -> Respon
         headers = dict(error.headers or {})
         what = f"expected {headers.get('Allow', 'another method')}, found {request.method}"
         if error.status_code != 405:
-            what = f"expected the path of an endpoint, found {path[:80]!r}"
+            what = f"expected a path such as /api/tag or /process, found {path[:80]!r}"
         return _refusal(path, error.status_code, what, headers)
     status, what = getattr(error, "status", 400), _ADVICE.sub("", str(error))
     reason = getattr(error, "reason", "")
@@ -312,7 +312,7 @@ async def _asked(
     """Return the model, with its name, and the object of a request, which has such fields."""
     body, kind = await body_of(request, service.limits), media_type(request)
     if kind != _JSON:
-        msg = f"expected a body of type {_JSON}, found {kind or 'none'}"
+        msg = f"expected the header Content-Type: {_JSON}, found {kind or 'none'}"
         raise RequestError(msg, 415)
     found, value = "another value", None
     try:

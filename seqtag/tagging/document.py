@@ -416,6 +416,7 @@ class Document:
                 "str(document)": "to_conllu to_conll",
                 "list(document.to_dicts())": "to_json to_dict",
                 "pandas.DataFrame(document.to_rows())": "to_pandas to_df",
+                "pathlib.Path(name).write_text(str(document))": "to_disk save write",
             }
         )
 
@@ -527,8 +528,12 @@ class Document:
             yield sentence
 
 
+DocumentSentence.__getattr__ = other_names(  # type: ignore[attr-defined]
+    {"document.ents": "ents entities", "that of its words": "pos_ tag_ lemma_ pos upos xpos lemma"}
+)
 Word.__getattr__ = other_names(  # type: ignore[attr-defined]
-    {"upos": "pos pos_", "xpos": "tag tag_", "lemma": "lemma_", "feats": "morph", "start": "idx"}
+    {"upos": "pos pos_", "xpos": "tag tag_", "lemma": "lemma_", "feats": "morph", "end": "end_char"}
+    | {"start": "idx start_char", "document.ents": "ner ent_type ent_type_"}
 )
 DocumentSpan.__getattr__ = other_names(  # type: ignore[attr-defined]
     {"label": "label_ type", "start": "start_char", "end": "end_char"}

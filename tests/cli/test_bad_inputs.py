@@ -369,7 +369,7 @@ def test_composed_and_decomposed_letters(bench):
 @posix
 def test_a_folder_a_device_or_nothing_as_input(bench):
     for name, message in (
-        (".", "Is a directory; name a file"),
+        (".", "Is a directory; name its files, as in FOLDER/*.txt"),
         ("nowhere", "No such file or directory; check the path"),
         ("train.conllu/x", "Not a directory; check the path"),
     ):

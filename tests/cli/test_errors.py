@@ -122,7 +122,7 @@ def test_no_command_shows_the_help(call):
             "missing",
             "No such file or directory; embedded models: en",
         ),
-        ("folder", "folder: Is a directory; name a file"),
+        ("folder", "folder: Is a directory; name its files, as in FOLDER/*.txt"),
         (
             "train.conllu",
             "train.conllu: expected a seqtag model, found another kind of file; check the path",

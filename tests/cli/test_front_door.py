@@ -19,6 +19,8 @@ COMMANDS = {
     ),
     "tag ''": "expected a file, found '', which is none; a text is given on standard input: ",
     "help tga": "expected a command, found 'tga' (did you mean 'tag'?)",
+    "predict x.txt": "expected a command, found 'predict' (did you mean 'tag'?)",
+    "download fr": "expected a command, found 'download' (did you mean 'models'?)",
 }
 
 
@@ -65,6 +67,13 @@ def test_texts_of_several_files_are_documents_with_their_names(tmp_path):
     heads = [line for line in done.out.decode().splitlines() if line.startswith("# newdoc")]
     assert heads == ["# newdoc id = a.txt", "# newdoc id = b.txt"]
     assert b"# newdoc\n" in run("tag", "--only", "upos", "a.txt", cwd=tmp_path).out
+
+
+def test_text_in_a_file_with_another_ending_is_noted(tmp_path):
+    (tmp_path / "a.txt").write_text("Dogs bark.\n")
+    line = ["tag", "--only", "upos", "a.txt", "-o", "a.json"]
+    assert "a.json: text is written as conllu, whatever the ending" in run(*line, cwd=tmp_path).err
+    assert "whatever" not in run(*line, "--to", "jsonl", "--force", cwd=tmp_path).err
 
 
 @pytest.mark.parametrize("label", ["ner", "misc.NER"])

@@ -221,8 +221,8 @@ RIGHT = [  # the number, the command, what it prints
 ]  # fmt: skip
 REFUSED = [  # the number, the command, the message
     (3, "train blank.txt", "blank.txt:9: expected 2 columns, found 3 (\"Lume\")"),
-    (24, "train words.jsonl", "found JSON (1 of 1 lines); convert it, for example with a script that "
-     "writes one object with tokens a line"),
+    (24, "train words.jsonl", "found JSON (1 of 1 lines); convert it, for example with jq -r .text (of "
+     "texts), or a script that writes an object with a list tokens a line"),
     (25, "train hub.parquet", "found Parquet or Arrow; read it in Python: seqtag.train(pyarrow.parquet"),
     (41, "train hfst.txt", "hfst.txt: expected a blank line after each sentence, found one after each "),
     (41, "tag foma.txt", "found one after each word, as in analyses of HFST and foma; convert it with"),
