@@ -36,6 +36,7 @@ PAGES = {
     "docs/how-to/from-sklearn-crfsuite.md": ("sklearn", "sklearn_crfsuite"),
     "docs/how-to/left-to-others.md": ("scipy", "sklearn"),
     "docs/how-to/many-files.md": (),
+    "docs/how-to/names-from-little-data.md": (),
     "docs/how-to/nltk-conllu.md": ("nltk",),
     "docs/how-to/partial-annotation.md": (),
     "docs/how-to/python-lists.md": ("nltk",),
