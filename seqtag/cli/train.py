@@ -133,8 +133,7 @@ def command(
     given = train
     train, dev = _by_name(train, dev, options, notes)
     path_of = dict(zip(given, train, strict=True))
-    partial = options["partial"].items()
-    options["partial"] = {path_of.get(name, name): types.split(",") for name, types in partial}
+    options["partial"] = {path_of.get(k, k): v for k, v in options["partial"].items()}
     if options["patience"] and not dev:
         refuse("--patience needs a --dev set")
     label = options["label"]

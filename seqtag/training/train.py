@@ -186,8 +186,8 @@ def train(
         corpora can be joined: ``{"person": "PER", "misc": "O"}``.
     partial
         For files in which not all types of chunks were annotated, those that were:
-        ``{"persons.txt": ["PER"]}``. ``O`` there means none of these. Before training, chunks of
-        the other types are found there by models of the other files.
+        ``{"persons.txt": "PER", "rest.txt": ["LOC", "ORG"]}``. ``O`` there means none of these.
+        Before training, chunks of the other types are found there by models of the other files.
     format, columns
         As in `seqtag.read`; or the names of the values of tuples.
     separator, comment, header, sentences, outside, scheme
@@ -258,7 +258,8 @@ def train(
     reading = ReadOptions.taken_from(options)
     schedule = Schedule.taken_from(options)
     policy = Unlabeled.of(options.pop("unlabeled", "error"), options.pop("unlabeled_mark", "_"))
-    partial = {str(path): types for path, types in options.pop("partial", {}).items()}
+    given = {str(path): types for path, types in options.pop("partial", {}).items()}
+    partial = {k: v.split(",") if isinstance(v, str) else v for k, v in given.items()}
     policy = policy._replace(names=options.pop("map", {}), partial=partial)
     init, templates = options.pop("init", None), options.pop("templates", None)
     begin = of_models(load_models(init), str(init)) if isinstance(init, (str, PathLike)) else init

@@ -142,6 +142,8 @@ def test_the_command_trains_as_python_does(folder, call):  # noqa: F811
     assert seqtag.load("m.seqtag").tag(["we", "saw"]) == ["O", "O"]
     python = train(files, partial=PARTIAL, **SMALL)
     assert (folder / "m.seqtag").read_bytes() == to_bytes([python.model])
+    one = train(files, partial={**PARTIAL, "places.txt": "LOC"}, **SMALL)
+    assert to_bytes([one.model]) == to_bytes([python.model])
     for given in (["persons.txt"], ["persons.txt:PER", "persons.txt:LOC"], [":PER"]):
         options = [part for each in given for part in ("--partial", each)]
         refused = call("train", *files, "-o", "n.seqtag", *options)
