@@ -22,6 +22,7 @@ import seqtag
 from benchmarks import summary
 from benchmarks.measure import ROOT
 from benchmarks.options import CORPORA, label_of
+from benchmarks.selection import MARGINS, OF_LENGTH, RANDOM, SELECT, selection
 from benchmarks.text import table
 from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
@@ -125,7 +126,7 @@ def margins(folder: Path) -> float:
 
 
 MEASURED: dict[str, Callable[[Path], Any]] = {
-    each.__name__: each for each in (tag_dictionary, dropout, lexicon, partial, margins)
+    each.__name__: each for each in (tag_dictionary, dropout, lexicon, partial, margins, selection)
 }
 
 
@@ -149,8 +150,26 @@ def tables(found: Found) -> dict[str, tuple[str, str]]:
         ["training data", "sentences", "accuracy"],
         [[names[name], f"{n:,}", percent(one)] for name, (n, one) in found["partial"].items()],
     )
+    chosen = table(
+        [
+            "labels, corpus",
+            "score of 800 at random",
+            "of 5 to 40 words",
+            "`seqtag select`: sentences, words",
+            "five smallest margins",
+        ],
+        [
+            [
+                task,
+                *("{:.1f} ± {:.1f}".format(*values[name]) for name in (RANDOM, OF_LENGTH)),
+                *("{:.2f}, {:.2f}".format(*values[name]) for name in (SELECT, MARGINS)),
+            ]
+            for task, values in found["selection"].items()
+        ],
+    )
     return {
         "settings": ("settings.md", settings),
+        "selection": ("select.md", chosen),
         "partial annotation": ("partial-annotation.md", gaps),
     }
 

@@ -35,7 +35,7 @@ class Lane(NamedTuple):
     stages: Sequence[Stage]
 
 
-TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
+TRAIN, TAG, EVAL = "training.train:train", "cli.tag:tag_into_file", "cli.eval:command"
 STREAMS = "cli.options:InputOptions.streams"
 TABLE = "tagging.tables:TableTagger.tag"
 GATHER, FIT_TASK = "training.train:_gather_column", "training.loop:fit_task"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from seqtag.tables.table import WordTable
     from seqtag.tagging.document import Document
     from seqtag.tagging.pipeline import Pipeline
+    from seqtag.tagging.selection import uncertainty
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.train import train
 
@@ -51,6 +52,7 @@ __all__ = [
     "sniff",
     "tag_files",
     "train",
+    "uncertainty",
 ]
 
 _NAMES = {
@@ -69,6 +71,7 @@ _NAMES = {
     "seqtag.tables.table": ["WordTable"],
     "seqtag.tagging.document": ["Document"],
     "seqtag.tagging.pipeline": ["Pipeline"],
+    "seqtag.tagging.selection": ["uncertainty"],
     "seqtag.tagging.tagger": ["Tagger"],
     "seqtag.training.train": ["train"],
 }

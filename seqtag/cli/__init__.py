@@ -43,6 +43,7 @@ COMMAND_GROUPS = {
     },
     "Data": {
         "models": "List models and treebanks; train and fetch them by name.",
+        "select": "Choose the sentences worth annotating next.",
         "classes": "Learn word classes from raw text.",
         "bundle": "Combine models in one file; calibrate their scores.",
     },

@@ -9,13 +9,9 @@ import click
 from seqtag.cli.base import Command, Group, in_output
 from seqtag.cli.options import (
     address_option,
-    force_option,
-    models_option,
     quiet_option,
-    reading_options,
     suffix_option,
     tagging_options,
-    threads_option,
     workers_option,
 )
 
@@ -38,15 +34,11 @@ def command() -> None:
 
 @command.command("tag", cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@models_option
 @in_output("-o", "--output", required=True, help="Output folder.", metavar="DIR")
 @suffix_option
-@force_option
 @address_option
 @workers_option
-@reading_options
 @tagging_options
-@threads_option
 @quiet_option
 def tag(
     inputs: tuple[str, ...],

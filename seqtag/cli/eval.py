@@ -15,13 +15,10 @@ from seqtag.cli.options import (
     complete_files,
     complete_labels,
     complete_models,
-    general_options,
+    evaluation_options,
     json_option,
     one_label,
     raw_option,
-    reading_options,
-    sampling_options,
-    threads_option,
 )
 from seqtag.errors import CorpusError
 from seqtag.evaluation.aligned import METRICS, AlignedReport
@@ -55,7 +52,6 @@ FAILED = 3
     shown="the model's, or as in train",
 )
 @raw_option
-@reading_options
 @in_output(
     "--confusion",
     type=click.IntRange(0),
@@ -80,10 +76,8 @@ FAILED = 3
 @in_output(
     "--ci", is_flag=True, help="Show 95% intervals of the scores (bootstrap over sentences)."
 )
-@sampling_options
 @json_option
-@threads_option
-@general_options
+@evaluation_options
 def command(
     files: tuple[str, ...],
     model: str | None,

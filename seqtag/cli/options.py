@@ -512,6 +512,8 @@ sampling_options = combined(resamples_option, seed_option)
 """``--resamples`` and ``--seed``, the arguments of functions that draw samples."""
 general_options = combined(quiet_option, attributes_option)
 """``--quiet``, and ``--attributes`` of each command that uses a model."""
+evaluation_options = combined(reading_options, sampling_options, threads_option, general_options)
+"""Options of each command that scores models."""
 
 
 def one_label(_: click.Context, __: click.Parameter, labels: tuple[str, ...]) -> str | None:
@@ -569,6 +571,9 @@ training_options = combined(
 
 
 tagging_options = combined(
+    models_option,
+    force_option,
+    reading_options,
     in_output(
         "--to",
         type=Choice(WRITABLE),
@@ -631,6 +636,7 @@ tagging_options = combined(
         metavar="K",
         help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
     ),
+    threads_option,
 )
 """Options of each command that tags files."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import PurePath
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,24 +13,16 @@ import click
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, in_output
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, refuse, usage
-from seqtag.cli.options import (
-    complete_files,
-    force_option,
-    general_options,
-    models_option,
-    reading_options,
-    suffix_option,
-    tagging_options,
-    threads_option,
-)
+from seqtag.cli.options import complete_files, general_options, suffix_option, tagging_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from seqtag.cli.options import InputOptions
 
 
 @click.command("tag", cls=Command)
 @click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=complete_files)
-@models_option
 @in_output(
     "-o",
     "--output",
@@ -40,10 +33,7 @@ if TYPE_CHECKING:
     metavar="FILE|DIR/",
 )
 @suffix_option
-@force_option
-@reading_options
 @tagging_options
-@threads_option
 @general_options
 def command(
     inputs: tuple[str, ...],
@@ -69,19 +59,38 @@ def command(
       seqtag tag -m english.seqtag --keep --label-margin partly.conllu
       seqtag tag -m en crawl/*.txt --suffix .conllu -o tagged/
     """
+    if output.endswith(("/", os.sep)) or os.path.isdir(output):  # noqa: PTH112
+        from seqtag.cli.folder import tag_into_folder
+
+        how = {"suffix": suffix, "threads": threads, "force": force}
+        return tag_into_folder(notes, inputs or ("-",), output, models, reading, tagging, **how)
+    if suffix is not None:
+        refuse(f"expected --suffix with -o DIR/, found {output!r}; leave it out, or name a folder")
+    return tag_into_file(notes, inputs, output, models, reading, tagging, threads, force=force)
+
+
+def tag_into_file(
+    notes: Notes,
+    inputs: tuple[str, ...],
+    output: str,
+    models: tuple[str, ...],
+    reading: InputOptions,
+    tagging: Mapping[str, Any],
+    threads: int,
+    *,
+    force: bool,
+    choose: Callable[..., Iterator[bytes]] | None = None,
+) -> int:
+    """Tag files, or what `choose` chooses of them, which is called as `Chain.tagged`.
+
+    All others are options of the command line.
+    """
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.storage.output import atomic, is_standard_output
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import TagCounts, TagOptions
 
     inputs = inputs or ("-",)
-    if output.endswith(("/", os.sep)) or os.path.isdir(output):  # noqa: PTH112
-        from seqtag.cli.folder import tag_into_folder
-
-        how = {"suffix": suffix, "threads": threads, "force": force}
-        return tag_into_folder(notes, inputs, output, models, reading, tagging, **how)
-    if suffix is not None:
-        refuse(f"expected --suffix with -o DIR/, found {output!r}; leave it out, or name a folder")
     check_stdin(inputs)
     inputs = tuple(locate(inputs))
     models = models or DEFAULT_MODELS
@@ -91,7 +100,8 @@ def command(
         options = TagOptions(**tagging)
         streams = chain.reading(reading).streams(inputs)
         counts = TagCounts() if notes.on_terminal else None
-        pieces = chain.tagged(streams, options, threads, counts=counts)
+        tag = choose or partial(Chain.tagged, counts=counts)
+        pieces = tag(chain, streams, options, threads)
     by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw]
     if by_rules and options.tokenizer == "model":
         notes(
@@ -113,6 +123,6 @@ def command(
             out.write(piece)
             if shared:
                 out.flush()
-    if counts:
+    if counts and counts.tokens:
         notes(f"{counts.tokens:,} words in {perf_counter() - start:.1f} s, {speed()}")
     return 0

@@ -224,16 +224,12 @@ _NEW = re.compile(rf"^\ufeff?#\s*newdoc\b|^{DOCSTART}", re.MULTILINE)
 
 
 def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> list[int] | None:
-    r"""Return the number of the document of each sentence, from 0.
+    r"""Return the number of the document of each sentence with words, from 0.
 
     Parameters
     ----------
-    sentences
-        In order, including those without words, because ``-DOCSTART-`` may be in one.
-    field
-        Name of a comment ``# FIELD = value`` or of a column: sentences of one value are one
-        document, and those without a value belong to the previous one. None: a document begins
-        with a file, with ``# newdoc`` or with ``-DOCSTART-``.
+    sentences, field
+        As for `numbered_by_document`.
 
     Returns
     -------
@@ -253,7 +249,29 @@ def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> lis
     >>> documents_of(read(io.BytesIO(text), "columns", columns=["form", "upos"]))
     [0, 0, 1]
     """
-    found: list[int] = []
+    found = [number for number, _ in numbered_by_document(sentences, field)]
+    return found if len({*found}) > 1 else None
+
+
+def numbered_by_document(
+    sentences: Iterable[Sentence], field: str | None = None
+) -> Iterator[tuple[int, Sentence]]:
+    """Yield each sentence with words after the number of its document, from 0.
+
+    Parameters
+    ----------
+    sentences
+        In order, including those without words, because ``-DOCSTART-`` may be in one.
+    field
+        Name of a comment ``# FIELD = value`` or of a column: sentences of one value are one
+        document, and those without a value belong to the previous one. None: a document begins
+        with a file, with ``# newdoc`` or with ``-DOCSTART-``.
+
+    Raises
+    ------
+    CorpusError
+        After the last sentence, if none has such a field.
+    """
     numbers: dict[str | None, int] = {}
     value: str | None = None
     source = ""
@@ -272,14 +290,13 @@ def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> lis
             value = own or (value if sentence.source == source else None)
         source = sentence.source
         if len(sentence):
-            found.append(numbers.setdefault(value, len(numbers)))
+            yield numbers.setdefault(value, len(numbers)), sentence
     if field is not None and not numbers.keys() - {None}:
         msg = (
             f"expected documents marked by a comment '# {field} = ...' or a column {field!r}, "
             "found neither; name another, or leave it out"
         )
         raise CorpusError(msg, source=source or None)
-    return found if len(numbers) > 1 else None
 
 
 def _head(sentence: Sentence) -> str:

@@ -640,6 +640,8 @@ class Chain:
         OptionError
             If ranges of tokens are wanted and no text is cut by a model.
         """
+        for stream in streams:
+            check_words(stream)
         if options.split_words:
             splitter = self.splitter
             if splitter is None:
@@ -708,8 +710,6 @@ class Chain:
         >>> b"".join(chain.tagged([stream], TagOptions(to="tagged")))
         b'It/PRON works/VERB ./PUNCT\n'
         """
-        for stream in streams:
-            check_words(stream)
         sources = self.cut(streams, options, threads, flush=flush)
         to = options.to or _format_of(sources, self.columns)
         if options.has_columns and to is None and sources[0].columns == CONLLU:

@@ -160,13 +160,14 @@ class FilledSentence(FilledColumns["list[str]"]):
         The sentence as read.
     """
 
-    __slots__ = ("comments", "sentence", "sparse")
+    __slots__ = ("comments", "margins", "sentence", "sparse")
 
     def __init__(self, sentence: Sentence):
         super().__init__(sentence.columns)
         self.sentence = sentence
         self.sparse: set[str] = set()  # keys of MISC that words outside lack
         self.comments: list[str] = []  # lines for CoNLL-U
+        self.margins: list[list[float]] = []  # of each tagger, where they are asked for
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -321,6 +322,7 @@ def _tagged_batches(
             if with_scores:
                 margin, probability = _score_columns(tagger, taggers)
                 for sentence, each in zip(with_words, scored, strict=True):
+                    sentence.margins.append(each.margins)
                     if options.margin:
                         sentence.fill(tagger, {margin: [Score(f"{m:.0f}") for m in each.margins]})
                     if options.probability:

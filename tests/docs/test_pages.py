@@ -41,6 +41,7 @@ PAGES = {
     "docs/how-to/partial-annotation.md": (),
     "docs/how-to/python-lists.md": ("nltk",),
     "docs/how-to/python.md": ("nltk",),
+    "docs/how-to/select.md": (),
     "docs/how-to/settings.md": (),
     "docs/how-to/spacy.md": ("spacy",),
     "docs/how-to/tables.md": ("pandas", "polars", "pyarrow"),
