@@ -42,6 +42,7 @@ loading
 batch
 report
 serve
+annotate
 classifiers
 integrations
 cli
@@ -85,6 +86,7 @@ FOREIGN = {
     "training": {"tqdm"},
     "report": {"jinja2"},
     "serve": {"orjson", "prometheus_client", "starlette", "uvicorn"},
+    "annotate": {"starlette"},
     "integrations": {"nltk", "conllu", "PyInstaller", "sklearn", "spacy"},
     "batch": {"ray"},
     "cli": {"click", "tqdm"},

@@ -42,6 +42,7 @@ COMMAND_GROUPS = {
         "tune": "Search for the best settings.",
     },
     "Data": {
+        "annotate": "Annotate texts in the browser; a model learns as you go.",
         "models": "List models and treebanks; train and fetch them by name.",
         "select": "Choose the sentences worth annotating next.",
         "classes": "Learn word classes from raw text.",

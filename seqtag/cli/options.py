@@ -510,6 +510,13 @@ resamples_option = in_advanced(
 )
 sampling_options = combined(resamples_option, seed_option)
 """``--resamples`` and ``--seed``, the arguments of functions that draw samples."""
+port_option = option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    help="Port to listen on; 0 takes a free one.",
+    metavar="PORT",
+)
 general_options = combined(quiet_option, attributes_option)
 """``--quiet``, and ``--attributes`` of each command that uses a model."""
 evaluation_options = combined(reading_options, sampling_options, threads_option, general_options)

@@ -16,7 +16,7 @@ import click
 from seqtag.caching import free_memory
 from seqtag.cli.base import Command, Real, in_advanced, option
 from seqtag.cli.common import Notes, complain, refuse
-from seqtag.cli.options import general_options
+from seqtag.cli.options import general_options, port_option
 from seqtag.cli.signals import Interruption
 from seqtag.errors import install_hint
 
@@ -40,13 +40,7 @@ _NAME = re.compile(r"[\w.-]+")
     metavar="[NAME=]MODEL",
 )
 @option("--host", default="127.0.0.1", help="Address to listen on.", metavar="HOST")
-@option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    help="Port to listen on; 0 takes a free one.",
-    metavar="PORT",
-)
+@port_option
 @option(
     "--workers",
     type=click.IntRange(1),

@@ -86,7 +86,7 @@ _PACKED_BYTES = 1 << 16  # larger answers are packed with gzip if the client acc
 _GONE = 499  # status of a client that has gone before its answer, as in logs of nginx
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
-_OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 MAX_HEAD_BYTES = 1 << 16  # of the address and headers of a request
 
 
@@ -141,8 +141,7 @@ def application(
     limits = limits or ServerLimits()
     service = Service(models, limits, metrics or Metrics(), Work(limits, _tagged))
     assets = [
-        Route(path, _static(names, kind), methods=["GET"])
-        for path, (names, kind) in _ASSETS.items()
+        Route(path, static(names, kind), methods=["GET"]) for path, (names, kind) in _ASSETS.items()
     ]
     endpoints = {
         "/api/tag": (tag, ["POST"]),
@@ -165,7 +164,7 @@ def application(
         )
         middleware.insert(0, cors)
     if loopback:
-        own = Middleware(TrustedHostMiddleware, allowed_hosts=_OWN_HOSTS, www_redirect=False)
+        own = Middleware(TrustedHostMiddleware, allowed_hosts=OWN_HOSTS, www_redirect=False)
         middleware.insert(0, own)
     kinds = HTTPException, SeqtagError, MemoryError, ClientDisconnect
     front = Front(service, complain, allow_origins, loopback=loopback)
@@ -180,7 +179,8 @@ def application(
     return front
 
 
-def _static(names: Sequence[str], kind: str) -> Callable[[Request], Awaitable[Response]]:
+def static(names: Sequence[str], kind: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of files of the package, which answers with policies of the page."""
     text = "\n".join(map(asset, names)).replace('"{version}"', f'"{__version__}"')
 
     async def page(_: Request) -> Response:
@@ -382,6 +382,15 @@ async def _disconnected(request: Request) -> None:
 # ----------------------------------------------------------------- around the application
 
 
+def is_from_another_site(scope: Scope, allowed: Collection[str] = ()) -> bool:
+    """Return whether a browser sends a request for a page of another site, which is not allowed."""
+    headers = dict(scope["headers"])
+    site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin", b"").decode("latin-1")
+    is_read = scope["method"] == "GET" and headers.get(b"sec-fetch-mode") == b"navigate"
+    is_allowed = "*" in allowed or origin.lower() in allowed
+    return site in (b"cross-site", b"same-site") and not (is_read or is_allowed)
+
+
 class Front:
     """ASGI application around another: who may ask, and what is measured."""
 
@@ -444,14 +453,9 @@ class Front:
         if {b"content-length", b"transfer-encoding"} <= names:  # RFC 9112, 6.1
             what = "expected a length or chunks, found both of them"
             return _refusal(path, 400, what, {"Connection": "close"})
-        if self._loopback:
-            given = dict(headers)
-            site, origin = given.get(b"sec-fetch-site"), given.get(b"origin", b"").decode("latin-1")
-            is_read = scope["method"] == "GET" and given.get(b"sec-fetch-mode") == b"navigate"
-            is_allowed = not self._origins.isdisjoint(("*", origin.lower()))
-            if site in (b"cross-site", b"same-site") and not (is_read or is_allowed):
-                what = "expected a request from this site, found one from another site"
-                return _refusal(path, 403, what)
+        if self._loopback and is_from_another_site(scope, self._origins):
+            what = "expected a request from this site, found one from another site"
+            return _refusal(path, 403, what)
         return None
 
     def report(self, error: BaseException) -> None:

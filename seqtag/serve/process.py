@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from starlette.types import ASGIApp
+
     from seqtag.serve.app import Front
     from seqtag.serve.work import ServerLimits
 
@@ -137,7 +139,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 def serve(
     settings: Settings,
-    front: Front | None,
+    front: ASGIApp | None,
     listener: socket.socket,
     workers: int,
     exit_at_once: Callable[[int], NoReturn],

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def server(*args):
-    """``seqtag serve ARGS`` on a free port: the process, and where it listens."""
-    command = [sys.executable, "-m", "seqtag", "serve", "--port", "0", *map(str, args)]
+def server(*args, command="serve"):
+    """``seqtag serve ARGS``, or another command, on a free port: the process, and where it listens."""
+    command = [sys.executable, "-m", "seqtag", command, "--port", "0", *map(str, args)]
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
             command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, env=os.environ
@@ -22,7 +22,7 @@ def server(*args):
             lines = []
             for line in process.stderr:
                 lines.append(line.decode())
-                if match := re.search(r"(http://[^ ]+/) serves", lines[-1]):
+                if match := re.search(r"(http://[^ ]+/) s(?:erves|hows)", lines[-1]):
                     yield process, match[1]
                     return
             raise AssertionError("".join(lines))

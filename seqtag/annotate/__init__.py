@@ -1,0 +1,1 @@
+"""Annotation of texts in a browser, by a person whose model learns from each decision."""

@@ -1,0 +1,251 @@
+"""Annotation: the file of decisions, what the page is told, and what is learned."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+import seqtag
+from seqtag.errors import SeqtagError
+from tests.command_line import posix
+from tests.serve.served import server
+
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+pytest.importorskip("starlette", reason="starlette is not installed")
+
+from seqtag.annotate.app import Annotation
+from seqtag.annotate.decisions import Decisions
+from seqtag.annotate.learner import Task, learned
+
+pytestmark = posix
+
+NAMES = ["Mira", "Tavo", "Lunet", "Oren", "Falk", "Rask"]
+PLACES = ["Norvale", "Ostby", "Quern", "Tarn"]
+
+
+def sentences(count, seed=1):
+    """Texts, each with its spans: names and places tell themselves by the words before them."""
+    rng = random.Random(seed)
+    found = {}
+    while len(found) < count:
+        name, place, day = rng.choice(NAMES), rng.choice(PLACES), rng.randrange(1000)
+        text = f"On day {day} we met {name} in {place}."
+        start, at = text.index(name), text.index(place)
+        found[text] = [(start, start + len(name), "PER"), (at, at + len(place), "LOC")]
+    return found
+
+
+def task(texts, **changes):
+    return Task([*texts], ["PER", "LOC"])._replace(**changes)
+
+
+@contextmanager
+def opened(path, field="spans"):
+    with path.open("a+b", buffering=0) as file:
+        yield Decisions(file, field)
+
+
+def test_decisions_are_on_the_disk_and_can_be_taken_back(tmp_path):
+    path = tmp_path / "done.jsonl"
+    with opened(path) as decisions:
+        decisions.append({"text": "a\u2028é😀", "spans": [], "answer": "accept"})
+        decisions.append({"text": "b", "spans": [], "answer": "ignore"})
+        assert decisions.undo()["text"] == "b"
+        decisions.append({"text": "c", "spans": [], "answer": "accept"})
+        with pytest.raises(SeqtagError, match="another process annotates"):
+            opened(path).__enter__()
+    lines = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
+    assert [line["text"] for line in lines] == ["a\u2028é😀", "c"]
+    path.write_bytes(path.read_bytes()[:-1])
+    with opened(path) as decisions:
+        assert not decisions.cut and decisions.lines == lines
+    path.write_bytes(path.read_bytes() + b'{"text": "never acknowl')
+    with opened(path) as decisions:
+        assert decisions.cut and decisions.lines == lines
+        assert decisions.undo() and decisions.undo()
+    assert path.read_bytes() == b""
+
+
+@pytest.mark.parametrize("line", ["No decision.", '{"text": "x"}', '["text", "answer"]', "{"])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_file_of_something_else_is_left_alone(tmp_path, line, end):
+    path = tmp_path / "notes.txt"
+    path.write_text(line + end)
+    with pytest.raises(SeqtagError, match=r"notes.txt:1: expected a decision.*-o"):
+        opened(path).__enter__()
+    assert path.read_text() == line + end
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from seqtag.annotate.decisions import Decisions
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with Path(sys.argv[1]).open("a+b", buffering=0) as file:
+    decisions = Decisions(file, "spans")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    decisions.append({"text": "x", "spans": [], "answer": "accept"})
+    try:
+        decisions.append({"text": "y" * 200, "spans": [], "answer": "accept"})
+    except OSError:
+        decisions.append({"text": "z", "spans": [], "answer": "accept"})
+"""
+
+
+def test_a_full_disk_costs_no_decision(tmp_path):
+    path = tmp_path / "done.jsonl"
+    subprocess.run([sys.executable, "-c", FULL, path], check=True)
+    assert [json.loads(line)["text"] for line in path.read_text().splitlines()] == ["x", "z"]
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from seqtag.annotate.decisions import Decisions
+with Path(sys.argv[1]).open("a+b", buffering=0) as file:
+    decisions = Decisions(file, "spans")
+    number = len(decisions.lines)
+    while True:
+        decisions.append({"text": "x" * (number % 999), "number": number, "spans": [], "answer": "accept"})
+        number += 1
+        print(number, flush=True)
+"""
+
+
+def test_a_kill_costs_no_decision(tmp_path):
+    path, rng = tmp_path / "done.jsonl", random.Random(4)
+    for _ in range(5):
+        command = [sys.executable, "-c", KILLED, path]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            acknowledged = int(process.stdout.readline())
+            time.sleep(0.02 * rng.random())
+            process.kill()
+            acknowledged = max([acknowledged, *map(int, process.stdout.read().split())])
+        with opened(path) as decisions:
+            assert [each["number"] for each in decisions.lines] == [*range(len(decisions.lines))]
+            assert len(decisions.lines) >= acknowledged
+
+
+def decided(texts, held_out=()):
+    """Lines of decisions that are as the texts are meant."""
+    for number, (text, spans) in enumerate(texts.items()):
+        how = {"answer": "accept", "held_out": number in held_out}
+        yield json.dumps({"text": text, "spans": spans, **how}).encode() + b"\n"
+
+
+def test_what_is_learned_labels_what_is_shown():
+    texts = sentences(80)
+    lines = [*decided(texts, range(0, 40, 5))][:40]
+    found = learned(task(texts), lines)
+    assert found.point == (40, 1)
+    assert sorted(each.text for each in found.chosen) == sorted([*texts][40:])
+    assert all(each.spans == texts[each.text] for each in (*found.chosen, *found.drawn))
+    assert all(len(each.doubtful) == 5 for each in found.drawn)
+    assert learned(task(texts), lines[:0]).chosen == ()
+
+
+def test_words_get_labels():
+    texts = {"The dog barks.": ["DET", "NOUN", "VERB", None], "The cat sat.": [*"abcd"]}
+    text = "The dog barks."
+    row = {"text": text, "tokens": ["The", "dog", "barks", "."], "answer": "accept"}
+    lines = [json.dumps(row | {"upos": texts[text]}).encode() + b"\n"] * 5
+    found = learned(task(texts, column="upos", labels=["DET", "NOUN", "VERB"]), lines)
+    [(spans, doubtful)] = [each[1:3] for each in found.chosen]
+    assert spans[0] == (0, 3, "DET") and {*doubtful} == {0, 4, 8, 11}
+
+
+def test_a_model_labels_until_there_is_a_better_one():
+    texts = sentences(30) | {"Tavo went to Norvale.": [(0, 4, "LOC"), (13, 20, "PER")]}
+    model = seqtag.train(seqtag.from_spans(texts, texts.values()), min_count=1)
+    first = task(texts, model=model.only("ner"))
+    assert learned(first, []).drawn[-1].spans == texts["Tavo went to Norvale."]
+    wrong = {text: [(0, 2, "PER")] for text in texts}
+    found = learned(first, [*decided(wrong, range(0, 20, 5))][:20])
+    assert found.point == (20, 1) and found.drawn[0].spans == [(0, 2, "PER")]
+
+
+def annotate(tmp_path, texts, count):
+    """Decide so many texts as they are meant."""
+    with opened(tmp_path / "done.jsonl") as decisions:
+        annotation = Annotation(task(texts), {text: {"id": text[:9]} for text in texts}, decisions)
+        for _ in range(count):
+            item = annotation.item
+            spans = [[*span] for span in texts[item["text"]]]
+            annotation.decide({"text": item["text"], "answer": "accept", "spans": spans})
+        assert annotation.state()["decided"] == len(decisions.lines)
+
+
+def test_decisions_are_continued_and_held_out(tmp_path):
+    texts = sentences(30)
+    annotate(tmp_path, texts, 10)
+    annotate(tmp_path, texts, 10)
+    lines = [json.loads(line) for line in (tmp_path / "done.jsonl").read_text().splitlines()]
+    assert len({line["text"] for line in lines}) == 20
+    assert [line["held_out"] for line in lines] == ([False] * 4 + [True]) * 4
+    for line in lines:
+        assert line["meta"] == {"id": line["text"][:9]} and line["answer"] == "accept"
+        assert [tuple(span) for span in line["spans"]] == texts[line["text"]]
+
+
+def ask(where, action, value, **headers):
+    """The status and the answer of a request."""
+    body = value if isinstance(value, bytes) else json.dumps({"action": action, **value}).encode()
+    headers = {"content-type": "application/json"} | headers
+    request = urllib.request.Request(where + "api", body, headers)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def test_the_process(tmp_path):
+    file, done = tmp_path / "texts.txt", tmp_path / "texts.txt.annotated.jsonl"
+    file.write_text("A dog in Tarn.\nA cat.\nA cat.\n\n")
+    options = file, "--label-set", "PER,LOC"
+    with server(*options, command="annotate") as (_, where):
+        with pytest.raises(AssertionError, match="another process annotates"):
+            server(*options, command="annotate").__enter__()
+        _, first = ask(where, "open", {})
+        _, second = ask(where, "open", {})
+        assert first["labels"] == ["PER", "LOC"] and first["item"] == second["item"]
+        text = second["item"]["text"]
+        decision = {"session": second["session"], "text": text, "answer": "accept", "spans": []}
+        assert ask(where, "decide", decision | {"session": first["session"]})[0] == 409
+        for wrong in ({"spans": 7}, {"text": "A bird."}, {"answer": "reject"}):
+            assert ask(where, "decide", decision | wrong)[0] == 400
+        assert ask(where, "", b"[1]")[0] == 400
+        assert ask(where, "decide", decision, **{"content-type": "text/plain"})[0] == 403
+        assert ask(where, "decide", decision, **{"sec-fetch-site": "cross-site"})[0] == 403
+        assert ask(where, "decide", decision, host="example.org")[0] == 400
+        assert done.read_text() == ""
+        assert ask(where, "decide", decision | {"answer": "ignore"})[0] == 200
+        status, last = ask(where, "undo", decision)
+        assert status == 200 and last["item"]["text"] == text and done.read_text() == ""
+        for _ in range(2):  # a text that is there twice is decided once
+            _, last = ask(where, "decide", decision | {"text": last["item"]["text"]})
+        assert last["item"] == {} and len(done.read_text().splitlines()) == 2
+        assert json.loads(done.read_text().splitlines()[0])["meta"] in ({"line": 1}, {"line": 2})
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ('{"text": "It works."}\n{"id": 2}\n', (), r"texts:2: expected an object with a text"),
+        ("Why?", ("-m", "en"), "one of which the model gives"),
+    ],
+)
+def test_refusals(tmp_path, content, options, message):
+    file = tmp_path / "texts"
+    file.write_text(content)
+    with pytest.raises(AssertionError, match=message):
+        server(file, "--label-set", "FACILITY", *options, command="annotate").__enter__()
