@@ -33,6 +33,7 @@ COMMAND_GROUPS = {
         "info": "Show a model, a file, templates, or the installation.",
     },
     "Understand": {
+        "agree": "Measure the agreement of annotators.",
         "compare": "Test whether one system is better than another.",
         "report": "Write an HTML page of scores, confusions and errors.",
         "explain": "Show why a word has its label.",

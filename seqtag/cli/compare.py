@@ -93,7 +93,7 @@ def command(
                 threads=threads,
                 samples=True,
                 progress=notes.progress,
-            )
+            )[0]
 
     reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]
     found = compare(*reports, **sampling)

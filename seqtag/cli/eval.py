@@ -9,21 +9,22 @@ import click
 
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, Real, in_advanced, in_output, option
-from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, refuse, say
+from seqtag.cli.common import Notes, check_stdin, check_target, load_model, print_json, refuse, say
 from seqtag.cli.eval_warnings import warnings_of
 from seqtag.cli.options import (
+    comparing_options,
     complete_files,
-    complete_labels,
     complete_models,
     evaluation_options,
-    json_option,
-    one_label,
     raw_option,
+    write_list,
 )
 from seqtag.errors import CorpusError
+from seqtag.evaluation.agreement import Agreement
 from seqtag.evaluation.aligned import METRICS, AlignedReport
 from seqtag.evaluation.significance import intervals, intervals_text
 from seqtag.evaluation.systems import score_system
+from seqtag.labels.column import LabelColumn
 from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -41,15 +42,6 @@ FAILED = 3
 )
 @option(
     "-m", "--model", shell_complete=complete_models, help="Model to score on GOLD.", metavar="MODEL"
-)
-@option(
-    "--label",
-    multiple=True,
-    callback=one_label,
-    shell_complete=complete_labels,
-    metavar="COLUMN",
-    help="Column to compare.",
-    shown="the model's, or as in train",
 )
 @raw_option
 @in_output(
@@ -76,7 +68,7 @@ FAILED = 3
 @in_output(
     "--ci", is_flag=True, help="Show 95% intervals of the scores (bootstrap over sentences)."
 )
-@json_option
+@comparing_options
 @evaluation_options
 def command(
     files: tuple[str, ...],
@@ -86,6 +78,8 @@ def command(
     reading: InputOptions,
     confusion: int,
     errors: int,
+    listed: str | None,
+    force: bool,
     as_conlleval: bool,
     fail_under: float | None,
     ci: bool,
@@ -105,38 +99,39 @@ def command(
     if len(files) != (1 if model else 2):
         wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
         refuse(f"expected {wanted}, found {len(files)} file{'s' * (len(files) > 1)}")
-    elif raw and (confusion or errors or as_conlleval):
+    elif raw and (confusion or errors or listed or as_conlleval):
         refuse(
-            "expected texts of the same words for --confusion, --errors and --conlleval, found "
-            "--raw; leave one out"
+            "expected texts of the same words for --confusion, --errors, --list and --conlleval, "
+            "found --raw; leave one out"
         )
     elif ci and as_conlleval:
         refuse("expected --ci or --conlleval, found both; leave one out")
     check_stdin(files)
-    check_stdout()
     paths = locate(files)
+    check_target(listed or "-", paths, force=force)
     system: Any = None
     if model:
         system = load_annotator(model) if raw else load_model(model)
     if model and not raw:
         reading = reading.after(each.training for each in system.models)
         reading = replace(reading, tokens_from=reading.tokens_from or system, as_cut=True)
-    if fail_under is not None and (raw or isinstance(system, Pipeline)):
+    if (listed or fail_under is not None) and (raw or isinstance(system, Pipeline)):
         names = [*METRICS] if raw else [each.label for each in system.taggers if not each.hidden]
         if label not in names:
             refuse(
-                "expected --label to name which of several scores --fail-under compares, one of "
-                f"{', '.join(names)}; found {label or 'none'}"
+                "expected --label to name which of several scores --fail-under or --list is about, "
+                f"one of {', '.join(names)}; found {label or 'none'}"
             )
     streams = reading.streams(paths)
     system = system or streams[-1]
-    report = score_system(
+    report, scored = score_system(
         streams[0],
         system,
         name=model or streams[-1].source,
         label=label,
         aligned=raw and not model,
         raw=raw and bool(model),
+        component=label if listed else None,
         threads=threads,
         samples=ci,
         progress=notes.progress,
@@ -145,7 +140,13 @@ def command(
     for text in warnings_of(report, paths[0], reading, models):
         notes(f"note: {text}")
     found = intervals(report, **sampling) if ci else {}
-    _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
+    if listed and scored:
+        predicted = [getattr(each, "labels", each) for each in scored.predicted]
+        labels = {"gold": scored.gold, "predicted": predicted}
+        task = LabelColumn(scored.report.task)
+        write_list(listed, Agreement(task, scored.report.scheme, scored.sentences, labels))
+    if listed != "-":
+        _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is None:
         return 0
     column = "" if isinstance(report, AlignedReport) else f"{report.task} "  # the metric names it

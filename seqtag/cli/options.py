@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
@@ -31,6 +33,7 @@ from seqtag.corpus.spans import OFFSETS
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
+from seqtag.storage.output import atomic
 from seqtag.tables.table import WORDS
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
     from seqtag.corpus.read import SentenceStream
+    from seqtag.evaluation.agreement import Agreement
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -533,12 +537,34 @@ def one_label(_: click.Context, __: click.Parameter, labels: tuple[str, ...]) ->
     return labels[0] if labels else None
 
 
-label_option = option(
-    "--label",
-    multiple=True,
-    callback=one_label,
+_label = partial(option, "--label", multiple=True, callback=one_label, metavar="COLUMN")
+comparing_options = combined(
+    _label(
+        help="Column to compare.",
+        shell_complete=complete_labels,
+        shown="the model's, or as in train",
+    ),
+    in_output("--list", "listed", metavar="FILE", help="Write disagreements: TSV or *.jsonl."),
+    force_option,
+    json_option,
+)
+"""Options of commands that compare labels."""
+
+
+def write_list(target: str, found: Agreement) -> None:
+    """Write what ``--list`` asks for, with tabs and line ends in cells of TSV escaped."""
+    names = ["file", "line", "sentence", "words", *found.labels, "before", "after"]
+    escapes = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r"})
+    heading = [] if ".jsonl" in target else [{name: name for name in names}]
+    with atomic(target) as out:
+        for row in chain(heading, found.disagreements()):
+            cells = (" ".join(x) if isinstance(x, list) else str(x) for x in row.values())
+            tsv = "\t".join(cell.translate(escapes) for cell in cells)
+            out.write(f"{tsv if heading else json.dumps(row, ensure_ascii=False)}\n".encode())
+
+
+label_option = _label(
     shell_complete=complete_labels,
-    metavar="COLUMN",
     shown="upos in CoNLL-U, else the last column with a name",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... In train, "
     "several columns, such as tokens,upos,lemma, make a pipeline; all makes a pipeline of all "

@@ -113,6 +113,11 @@ class GoldLabels:
     predicted
         Whether they are the labels of another system, of which none is refused.
 
+    Attributes
+    ----------
+    first : dict
+        File and line of the first of each label.
+
     Examples
     --------
     >>> from seqtag.corpus import sentence_of
@@ -134,7 +139,7 @@ class GoldLabels:
         self.column, self.scheme = column, scheme
         self._lacks_outside, self._partial, self._predicted = lacks_outside, partial, predicted
         self.missed: list[Sequence[str] | None] = []  # those of the sentences
-        self._first: dict[str, tuple[str, int]] = {}  # the place of the first of each label
+        self.first: dict[str, tuple[str, int]] = {}
         self._counts = Counter[str]()
         self._transitions = Counter["Transition"]()
         self._detected, self._noted = scheme, False
@@ -154,8 +159,8 @@ class GoldLabels:
 
     def locate(self, labels: Sequence[str], sentence: Sentence) -> None:
         """Remember where labels are, for messages."""
-        for label in {*labels} - self._first.keys():
-            self._first[label] = sentence.source, sentence.line_of(labels.index(label))
+        for label in {*labels} - self.first.keys():
+            self.first[label] = sentence.source, sentence.line_of(labels.index(label))
 
     def converted(self, sequences: Iterable[Sequence[str]]) -> list[Sequence[str]]:
         """Return the labels of sentences in the scheme of the model.
@@ -194,17 +199,19 @@ class GoldLabels:
         LabelError
             If there are some; it names the first of the most frequent one.
         """
-        if odd := odd_labels(self._counts):
+        gap = NO_LABEL if self._partial else ""
+        counts = {label: n for label, n in self._counts.items() if label != gap}
+        if odd := odd_labels(counts):
             worst = max(odd, key=odd.__getitem__)
-            self._refuse(worst, describe_odd(odd, self._counts), f"{remedy(worst)}{end}")
+            self._refuse(worst, describe_odd(odd, counts), f"{remedy(worst)}{end}")
 
     def _refuse(self, label: str, what: str, advice: str) -> None:
-        source, line = self._first.get(label, (None, None))
+        source, line = self.first.get(label, (None, None))
         msg = f"{what} in the column {self.column}; {advice}"
         raise LabelError(msg, source=source, line=line)
 
     def _source(self) -> str:
-        return next((source for source, _ in self._first.values()), "")
+        return next((source for source, _ in self.first.values()), "")
 
     def _is_sparse(self) -> bool:
         """Return whether a word without a key is outside."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seqtag.evaluation.agreement import Agreement, agree
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.counts import Counts
 from seqtag.evaluation.report import Origin, Report, WordError, evaluate
@@ -9,6 +10,7 @@ from seqtag.evaluation.scoring import score
 from seqtag.evaluation.significance import Comparison, Difference, compare, intervals
 
 __all__ = [
+    "Agreement",
     "AlignedReport",
     "Comparison",
     "Counts",
@@ -16,6 +18,7 @@ __all__ = [
     "Origin",
     "Report",
     "WordError",
+    "agree",
     "compare",
     "evaluate",
     "intervals",

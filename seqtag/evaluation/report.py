@@ -176,6 +176,19 @@ class Report:
         return by_key(correct, found, gold)
 
     @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa of the labels of words; None if all are the same, or there are none.
+
+        Examples
+        --------
+        >>> evaluate([["yes", "no", "no"]], [["yes", "yes", "no"]]).kappa
+        0.4
+        """
+        chance = sum(each.gold * each.found for each in self.labels.values())
+        rest = self.tokens**2 - chance
+        return (self.tokens * self.correct - chance) / rest if rest else None
+
+    @property
     def chunks(self) -> Counts:
         """Return the counts of chunks of all types together."""
         return Counts(*(sum(counts[i] for counts in self.chunk_types.values()) for i in range(3)))
@@ -269,6 +282,7 @@ class Report:
             "tokens",
             "correct",
             "accuracy",
+            "kappa",
             "known_tokens",
             "known_correct",
             "known_accuracy",

@@ -37,11 +37,14 @@ class Scored(NamedTuple):
         The gold labels of each sentence.
     predicted
         The labels of each sentence, or `seqtag.tagging.runtime.ScoredLabels`.
+    sentences
+        The annotated sentences.
     """
 
     report: Report
     gold: list[Sequence[str]]
     predicted: list[Any]
+    sentences: list[Sentence]
 
 
 def score(
@@ -159,14 +162,13 @@ def score_pairs(
     lacks_outside = bool((tagger.info.get("training") or {}).get("lacks_outside"))
     reader = GoldLabels(column, tagger.label_scheme, lacks_outside=lacks_outside)
     gold: list[Sequence[str]] = []
-    forms: list[list[str]] = []
+    kept: list[Sentence] = []
 
     def collect() -> Iterator[Any]:
         for sentence, annotated in pairs:
             if len(annotated):
                 gold.append(reader.read(annotated))
-                if words:
-                    forms.append(annotated.column("form"))
+                kept.append(annotated)
                 yield sentence
 
     scores = scores or tagger.is_calibrated
@@ -175,7 +177,7 @@ def score_pairs(
     report = evaluate(
         gold,
         (each.labels for each in tagged) if scores else tagged,
-        words=forms if words else None,
+        words=(each.words for each in kept) if words else None,
         known=tagger.known_words if words else None,
         scheme=tagger.label_scheme,
         task=column.name,
@@ -191,7 +193,7 @@ def score_pairs(
         ]
         reliability = Reliability.of([p for each in tagged for p in each.probabilities], right)
         report = replace(report, reliability=reliability)
-    return Scored(report, gold, tagged)
+    return Scored(report, gold, tagged, kept)
 
 
 def origin_of(info: Mapping[str, Any]) -> Origin:

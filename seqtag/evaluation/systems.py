@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
-from seqtag.corpus.gold import GoldLabels, is_in
+from seqtag.corpus.gold import NO_LABEL, GoldLabels, is_in
 from seqtag.corpus.sentence import find_column
 from seqtag.corpus.span_sentences import LABEL as SPAN_COLUMN
 from seqtag.corpus.surface import raw_text_of
@@ -17,7 +17,7 @@ from seqtag.corpus.withheld import check_words
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, did_you_mean, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
-from seqtag.evaluation.scoring import origin_of, score_pairs
+from seqtag.evaluation.scoring import Scored, origin_of, score_pairs
 from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.labels.schemes import detect_scheme
 from seqtag.tagging.document import SHOWN_COLUMNS
@@ -46,7 +46,7 @@ def score_system(
     threads: int = 1,
     samples: bool = False,
     progress: Progress = iter,
-) -> Report | AlignedReport:
+) -> tuple[Report | AlignedReport, Scored | None]:
     """Score a tagged file or a model on annotated sentences.
 
     Parameters
@@ -75,9 +75,11 @@ def score_system(
 
     Returns
     -------
-    Report or AlignedReport
+    report : Report or AlignedReport
         An `AlignedReport` with `aligned` or `raw`, and of pipelines, unless `label` is a component
         without a row in it, such as ``misc.NER``.
+    scored : Scored or None
+        The labels that a `Report` compares.
 
     Raises
     ------
@@ -87,13 +89,13 @@ def score_system(
     check_words(gold)
     if gold.cutter is not None and not isinstance(system, SentenceStream):
         component, label = component or label or _column_of_names(system), SPAN_COLUMN
-    found: Report | AlignedReport
+    scored = None
     predicted: Iterable[Sentence]
     if isinstance(system, Pipeline) and label and component is None:
         label = find_column(label, system.parts) or label
     headline = label or "words"
     if isinstance(system, SentenceStream) and not aligned:
-        found = score_file(gold, system, label, samples=samples)
+        scored = score_file(gold, system, label, samples=samples)
     elif isinstance(system, SentenceStream):
         predicted = progress(require_conllu(system))
         found = score_aligned(require_conllu(gold), predicted, headline=headline, samples=samples)
@@ -129,11 +131,12 @@ def score_system(
             raise gold.layout.explained(CorpusError(msg, source=gold.source))
         filled = tag_stream(feeders, progress(gold), threads)
         pairs = ((each, each.sentence) for each in filled)
-        found = score_pairs(tagger, pairs, column, threads=threads, samples=samples).report
-    if not found.sentences:
+        scored = score_pairs(tagger, pairs, column, threads=threads, samples=samples)
+    report = scored.report if scored else found
+    if not report.sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold.source)
-    return found
+    return report, scored
 
 
 def _with_columns_of(
@@ -176,7 +179,7 @@ def score_file(
     label: str | None = None,
     *,
     samples: bool = False,
-) -> Report:
+) -> Scored:
     """Score the labels of one file against those of another with the same words.
 
     Parameters
@@ -193,62 +196,99 @@ def score_file(
     CorpusError
         If the words differ, or a file has no such column.
     """
-    if label:
-        column = LabelColumn(label)
-    else:
-        try:
-            column = LabelColumn.default(gold.columns, gold.source)
-        except CorpusError:
-            if any(map(len, gold)):
-                raise
-            msg = "expected sentences to score, found none"  # an empty file has no columns
-            raise CorpusError(msg, source=gold.source) from None
+    column = column_of(gold, label)
     expected = GoldLabels(column)
-    found = GoldLabels(column, predicted=True)
-    words: list[list[str]] = []
-    labels: list[Sequence[str]] = []
-    guesses: list[Sequence[str]] = []
-    for left, right in zip_longest(filter(len, gold), filter(len, predicted)):
-        if left is None or right is None:
-            short, long = ("gold", right) if left is None else ("predicted", left)
-            msg = (
-                f"expected as many sentences in both files, found none left in the {short} file "
-                f"for {_quoted(long.words)}; compare files of the same text"
-            )
-            raise CorpusError(msg, source=long.source, line=long.line_of(0))
-        if left.words != right.words:
-            both = enumerate(zip(left.words, right.words, strict=False))
-            i = next((i for i, (a, b) in both if a != b), min(len(left), len(right)))
-            same = same_letters("\n".join(left.words[i:]), "\n".join(right.words[i:]))
-            form = IN_ANOTHER_FORM if same else ""
-            msg = (
-                f"expected the words of {left.source}:{left.line_of(min(i, len(left) - 1))}, "
-                f"{_quoted(left.words[i:])}, found {_quoted(right.words[i:])}{form}; "
-                "compare files of the same text"
-            )
-            raise CorpusError(msg, source=right.source, line=right.line_of(min(i, len(right) - 1)))
-        words.append(left.words)
-        labels.append(expected.read(left))
-        guesses.append(found.read(right))
-    labels = expected.converted(labels)
-    scheme = None if gold.layout.scheme == "none" else "auto"
-    if scheme:
-        expected.refuse_odd(", or compare all labels as they are with --scheme none")
-        found.scheme = detect_scheme(labels)
-    guesses = found.converted(guesses)
-    return evaluate(
+    readers = [expected, GoldLabels(column, predicted=True)]
+    pieces, (labels, guesses) = read_together([gold, predicted], readers)
+    sentences = [each for each in pieces if len(each)]
+    report = evaluate(
         labels,
         guesses,
-        words=words,
-        scheme=scheme,
+        words=(each.words for each in sentences),
+        scheme=None if gold.layout.scheme == "none" else "auto",
         task=column.name,
         samples=samples,
         missed=expected.missed,
     )
+    return Scored(report, labels, guesses, sentences)
 
 
-def _quoted(words: Sequence[str]) -> str:
-    return f'"{" ".join(words[:4])}"' if words else "the end of the sentence"
+def read_together(
+    streams: Sequence[SentenceStream], readers: Sequence[GoldLabels]
+) -> tuple[list[Sentence], list[list[Sequence[str]]]]:
+    """Read the labels of files of the same words, in the first chunk scheme that one has.
+
+    Parameters
+    ----------
+    streams, readers
+        The files, and what reads the labels of each.
+
+    Returns
+    -------
+    pieces
+        Sentences of the first file, and the pieces between them that have no words.
+    labels
+        For each file the labels of each sentence.
+
+    Raises
+    ------
+    CorpusError
+        If the words differ, or a file has no such column.
+    LabelError
+        If some labels are chunk labels and others are not.
+    """
+    pieces = [*streams[0]]
+    labels: list[list[Sequence[str]]] = [[] for _ in streams]
+    files: list[Iterable[Sentence]] = [pieces, *streams[1:]]
+    for found in zip_longest(*(filter(len, each) for each in files)):
+        left = next(each for each in found if each is not None)
+        for stream, reader, of_file, right in zip(streams, readers, labels, found, strict=True):
+            words = [] if right is None else right.words
+            if right is None or words != left.words:
+                both = enumerate(zip(left.words, words, strict=False))
+                i = next((i for i, (a, b) in both if a != b), min(len(left), len(words)))
+                same = same_letters("\n".join(left.words[i:]), "\n".join(words[i:]))
+                form = IN_ANOTHER_FORM if same else ""
+                end = f"the end of the {'sentence' if right else 'file'}"
+                shown = [
+                    f'"{" ".join(each[i : i + 4])}"' if each[i:] else end
+                    for each in (left.words, words)
+                ]
+                msg = (
+                    f"expected the words of {left.source}:{left.line_of(min(i, len(left) - 1))}, "
+                    f"{shown[0]}, found {shown[1]}{form}; compare files of the same text"
+                )
+                line = right.line_of(min(i, len(right) - 1)) if right else None
+                raise CorpusError(msg, source=stream.source, line=line)
+            of_file.append(reader.read(right))
+    labels[0] = readers[0].converted(labels[0])
+    if streams[0].layout.scheme != "none":
+        readers[0].refuse_odd(", or compare all labels as they are with --scheme none")
+        plain = ([[x for x in each if x != NO_LABEL] for each in of_file] for of_file in labels)
+        scheme = next(filter(None, map(detect_scheme, plain)), None)
+        for reader in readers:
+            reader.scheme = scheme
+    labels[1:] = [each.converted(of) for each, of in zip(readers[1:], labels[1:], strict=True)]
+    return pieces, labels
+
+
+def column_of(stream: SentenceStream, label: str | None) -> LabelColumn:
+    """Return a column by its name, or else the usual label column of a file.
+
+    Raises
+    ------
+    CorpusError
+        If the file has no labels, or no sentences.
+    """
+    if label:
+        return LabelColumn(label)
+    try:
+        return LabelColumn.default(stream.columns, stream.source)
+    except CorpusError:
+        if any(map(len, stream)):
+            raise
+        msg = "expected sentences to score, found none"  # an empty file has no columns
+        raise CorpusError(msg, source=stream.source) from None
 
 
 def taggers_of(loaded: Loaded, label: str | None, name: str) -> Sequence[Tagger]:

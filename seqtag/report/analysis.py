@@ -120,9 +120,8 @@ def analyze(
     """
     *feeders, tagger = taggers
     filled = [each for each in tag_stream(feeders, sentences, threads) if len(each)]
-    kept = [each.sentence for each in filled]
-    pairs = zip(filled, kept, strict=True)
-    report, gold, scored = score_pairs(
+    pairs = ((each, each.sentence) for each in filled)
+    report, gold, scored, kept = score_pairs(
         tagger, pairs, column, threads=threads, samples=True, scores=True
     )
     predicted = [each.labels for each in scored]

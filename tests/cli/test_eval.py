@@ -140,8 +140,8 @@ def test_files_of_other_words(folder, call):
         (
             "first",
             "gold",
-            "gold.conllu:8: expected as many sentences in both files, found none "
-            'left in the gold file for "a cat sees the"',
+            'first.conllu: expected the words of gold.conllu:8, "a cat sees the", '
+            "found the end of the file",
         ),
     ):
         done = call("eval", f"{gold}.conllu", f"{predicted}.conllu")

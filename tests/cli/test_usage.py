@@ -95,8 +95,8 @@ USAGE = [
     ("eval a --raw", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
     (
         "eval a b --raw --conlleval",
-        "expected texts of the same words for --confusion, --errors and --conlleval, found "
-        "--raw; leave one out",
+        "expected texts of the same words for --confusion, --errors, --list and --conlleval, "
+        "found --raw; leave one out",
     ),
     ("compare a - -", 'expected "-" (standard input) once, found it again'),
     # explain, info, report

@@ -35,6 +35,8 @@ WRITERS = {
         ("report", "-q", "-m", "upos.seqtag", "train.conllu", "--resamples", 1, "-o"),
         "out.html",
     ),
+    "list": (("eval", "-q", "-m", "upos.seqtag", "train.conllu", "--list"), "out.tsv"),
+    "merged": (("agree", "-q", "train.conllu", "train.conllu", "--merge"), "out.conllu"),
     "classes": (("classes", "train.conllu", "-K", 2, "--min-count", 1, "-q", "-o"), "out.classes"),
 }
 """Everything that a command writes to a file: arguments, and the name that follows them."""
@@ -72,7 +74,7 @@ def test_every_option_that_names_a_file_to_write_has_force():
     for name in cli.list_commands(click.Context(cli)):
         command = cli.get_command(click.Context(cli), name)
         options = {option for each in command.params for option in each.opts}
-        writes = bool(options & {"--output", "--plot"}) or name == "train"
+        writes = bool(options & {"--output", "--plot", "--list"}) or name == "train"
         assert ("--force" in options) == writes, name
         found |= {name} if writes else set()
     assert found == {str(args[0]) for args, _ in WRITERS.values()}
