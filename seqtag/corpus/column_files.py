@@ -31,9 +31,10 @@ from seqtag.labels.spelling import Spelling, detect_spelling, odd_labels, remedy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_UPOS = frozenset(
+UPOS = frozenset(
     "_ ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
 )
+"""Universal parts of speech, and none."""
 PREFIXES = prefixes_of("iob2")
 MARKS = ",;|"
 """Separators of columns besides tabs and blanks."""
@@ -536,7 +537,7 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None])
     runs = {i: _runs(column) for i, column in enumerate(columns) if not names[i]}
     if "sentence" not in names and any(runs.values()):  # each value in one run of rows
         names[max(runs, key=runs.__getitem__)] = "sentence"
-    if names[0] == "id" and width > len(conllu.COLUMNS) and {*columns[3]} <= _UPOS:
+    if names[0] == "id" and width > len(conllu.COLUMNS) and {*columns[3]} <= UPOS:
         return (*conllu.COLUMNS, *map(str, range(len(conllu.COLUMNS) + 1, width + 1)))
     rows = zip(*columns, strict=True)
     if names[0] == "id" and width >= len(_CONLL2009) and all(map(_has_heads, rows)):

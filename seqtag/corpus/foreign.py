@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from seqtag.corpus.column_files import UPOS
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _SENTENCE_AND_LABELS = re.compile(r'(?:.*\t)?(.+)(?:[\t\n,;]|\|\|\|)[" ]*([^\t\n
 _TIME = r"(?:\d+:)+\d\d[.,]\d+"
 _NAME = "(?:per|person|loc|location|org|organi[sz]ation|gpe|misc|name|entity)"
 _PANDOC = "pandoc -f html -t plain --wrap=none"
+_ATTRIBUTES = "a script that writes words and labels, of which seqtag makes attributes itself"
 _SCRIPT = "a script that writes one word and its label, such as B-PER, a line"
 
 
@@ -37,6 +39,26 @@ def _has_labels(line: str) -> bool:
     kind = _CHUNK_LABEL if "\n" in line else _LABEL
     are_labels = all(map(kind.fullmatch, labels)) and any(map(str.isupper, labels))
     return are_labels and 1 < len(labels) == len(words)
+
+
+def _has_attributes(text: str) -> bool:
+    r"""Return whether each line has a label, then attributes, not as many in each."""
+    rows = [line.split("\t") for line in text.split("\n")]
+    labeled = all(len(row) > 1 and _CHUNK_LABEL.fullmatch(row[0]) for row in rows)
+    return labeled and len({*map(len, rows)}) > 1
+
+
+def _has_labels_after_words(text: str) -> bool:
+    """Return whether each line has words and as many labels, but is no row: ``Ada ran B-PER O``.
+
+    In rows, their number is always the same, and some words are punctuation.
+    """
+    rows = [line.split() for line in text.split("\n")]
+    widths = {*map(len, rows)}
+    halves = [row[len(row) // 2 :] for row in rows]
+    labeled = all(all(map(_CHUNK_LABEL.fullmatch, labels)) for labels in halves)
+    are_rows = len(widths) == 1 and any(not any(map(str.isalnum, row[0])) for row in rows)
+    return labeled and max(widths) > 4 and not are_rows and not any(n % 2 for n in widths)
 
 
 class Foreign(NamedTuple):
@@ -118,7 +140,8 @@ FOREIGN = (
         "JSON",
         0,
         _match(r'(?!.*\t)\s*(?:\{\s*"|(?:\[\s*)+[{"])'),
-        "jq -r .text (of texts), or a script that writes an object with a list tokens a line",
+        "jq -c .[] (of a list of objects) or jq -r .text (of texts), or a script that writes one "
+        "object with a list tokens a line",
         lines=2,
     ),
     Foreign(
@@ -143,8 +166,12 @@ FOREIGN = (
     Foreign(
         "analyses of CG-3, Apertium or SSF",
         0.7,
-        _match(r'"<.*>"|\s+"[^"]*"\s|(?:.*\s)?\^[^$^]+[<*][^$]*\$|[\d.]+\t.*<fs |\s*\)\)'),
-        "cg-conv of VISL CG-3 (its niceline has one word a line), for SSF with cut -f 2,3",
+        _match(
+            r'"<.*>"|\s+"[^"]*"\s|(?:.*\s)?\^[^$^]+[<*][^$]*\$|[\d.]+\t.*<fs |\s*\)\)'
+            r'|\S+\t(?:\[[^]]*\]|"[^"]*") \S'
+        ),
+        "cg-conv of VISL CG-3 to niceline, and that with perl as on the page Before you tag (SSF "
+        "with cut -f 2,3)",
     ),
     Foreign(
         "attributes of CRFsuite or Wapiti",
@@ -154,8 +181,9 @@ FOREIGN = (
             rf"|(?:{_CHUNK_LABEL.pattern}|[A-Z]{{1,5}})(?:\t[^\t=]+)*\t[^\t=]*\w\]?=[^\t]"
             r"|[uUbB*]\w{0,3}:\S+\s+[uUbB*]\w{0,3}[:\s]"
         ),
-        "a script that writes words and labels, of which seqtag makes attributes itself",
+        _ATTRIBUTES,
     ),
+    Foreign("attributes of CRFsuite or Wapiti", 0, _has_attributes, _ATTRIBUTES, lines=_ROWS),
     Foreign(
         "pieces of words of a tokenizer",
         0.1,
@@ -172,7 +200,13 @@ FOREIGN = (
     ),
     Foreign("sentences with all labels in one cell", 0.9, _has_labels, _SCRIPT),
     Foreign("lines of words and lines of labels in turn", 0.9, _has_labels, _SCRIPT, lines=2),
-    Foreign("labels without words", 0.9, _match(r"(?:(?:O|[BIESLU]-\S+)(?:\s+|$)){2,}$"), _SCRIPT),
+    Foreign("sentences with all labels at the end", 0, _has_labels_after_words, _SCRIPT, _ROWS),
+    Foreign(
+        "labels without words",
+        0.9,
+        _match(rf"(?:(?:{_CHUNK_LABEL.pattern}|{'|'.join(sorted(UPOS))})(?:\s+|$)){{2,}}$"),
+        _SCRIPT,
+    ),
 )
 """All of them, in the order in which they are looked for. A new one is a record here."""
 
@@ -210,8 +244,9 @@ B-PER, a line, or name it with --format
         shown = [bool(format.shows(unit)) for unit in (units if format.share else units[:1])]
         least = format.share * len(shown) / (1 + shown[0])
         if any(shown) and sum(shown) >= least and not (is_vertical and format in _MARKED_UP):
+            found, tried = (min(n * format.lines, len(rows)) for n in (sum(shown), len(shown)))
             msg = (
-                f"expected a corpus or text, found {format.name} ({sum(shown)} of {len(shown)} "
-                f"lines); convert it, for example with {format.advice}, or name it with --format"
+                f"expected a corpus or text, found {format.name} ({found} of {tried} lines); "
+                f"convert it, for example with {format.advice}, or name it with --format"
             )
             raise CorpusError(msg, line=numbers[shown.index(True) * format.lines])

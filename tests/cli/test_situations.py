@@ -176,6 +176,11 @@ FOREIGN = [  # the number, a beginning, lines that recur, the name in the messag
     (45, "", "Mira ran .\tB-PER O O\n", "sentences with all labels"),
     (45, "", '"Mira ran .","NNP VBD ."\n', "sentences with all labels"),
     (45, "", "Mira ran . ||| B-PER O O\n", "sentences with all labels"),
+    (39, "", 'Dogs\t[dog] N Pl\nbark\t"bark" V Pres\n.\t"." PUNCT\n\n', "analyses of CG-3"),
+    (44, "", "B-PER\tMira\tcap\tfirst\nO\tran\nO\t.\tlast\n\n", "attributes of CRFs"),
+    (45, "", "Mira ran home B-PER O O\nIt sat down O O O\n", "sentences with all labels at"),
+    (45, "", "Mira ran . B-PER O O\nIt sat O O\n", "sentences with all labels at the end"),
+    (45, "", "PROPN VERB ADV PUNCT\nNOUN VERB\n", "labels without words"),
     (45, "", "Mira ran .\nB-PER O O\n\n", "lines of words and lines of labels"),
     (45, "", "B-PER O O\nO O\n", "labels without words"),
 ]
@@ -221,8 +226,8 @@ RIGHT = [  # the number, the command, what it prints
 ]  # fmt: skip
 REFUSED = [  # the number, the command, the message
     (3, "train blank.txt", "blank.txt:9: expected 2 columns, found 3 (\"Lume\")"),
-    (24, "train words.jsonl", "found JSON (1 of 1 lines); convert it, for example with jq -r .text (of "
-     "texts), or a script that writes an object with a list tokens a line"),
+    (24, "train words.jsonl", "convert it, for example with jq -c .[] (of a list of objects) or jq -r "
+     ".text (of texts), or a script that writes one object with a list tokens a line"),
     (25, "train hub.parquet", "found Parquet or Arrow; read it in Python: seqtag.train(pyarrow.parquet"),
     (41, "train hfst.txt", "hfst.txt: expected a blank line after each sentence, found one after each "),
     (41, "tag foma.txt", "found one after each word, as in analyses of HFST and foma; convert it with"),
