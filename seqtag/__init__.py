@@ -79,7 +79,10 @@ _NAMES = {
 _OTHERS = {
     "seqtag.load().tag_words(words)": "pos_tag pos_tag_sents tag",
     "seqtag.load()(text)": "nlp word_tokenize sent_tokenize tokenize ne_chunk ner",
-    "seqtag.integrations.sklearn.SequencePerceptron": "SequencePerceptron CRF sklearn",
+    "the command seqtag models": "models download list_models",
+    "the command seqtag cv": "cv cross_validate",
+    "tagger.explain(words, token)": "explain",
+    "seqtag.integrations.sklearn.SequencePerceptron": "SequencePerceptron Perceptron CRF fit",
 }
 
 __getattr__ = names_of(__name__, _NAMES, _OTHERS)

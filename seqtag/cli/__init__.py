@@ -57,6 +57,8 @@ COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in gr
 
 SYNONYMS = {
     **dict.fromkeys(("--iterations", "--iter", "--n-iter", "--max-iter"), "--epochs"),
+    **dict.fromkeys(("--jobs", "--n-jobs", "--workers", "--processes"), "--threads"),
+    "--features": "--templates",
     **dict.fromkeys(("--lang", "--language"), "--model"),
     "--out": "--output",
     **dict.fromkeys(("predict", "annotate", "parse", "tokenize", "ner", "pos", "lemmatize"), "tag"),

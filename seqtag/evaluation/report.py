@@ -552,7 +552,7 @@ def _aligned(
     names = ("gold labels", "predicted labels", "words")
     columns = (gold, predicted) if words is None else (gold, predicted, words)
     for each in columns:
-        if not isinstance(each, Iterable):
+        if isinstance(each, str) or not isinstance(each, Iterable):
             msg = f"expected lists of labels, found {each!r:.60}; seqtag.score compares a model"
             raise TypeError(msg)
     for number, sentence in enumerate(zip_longest(*columns), start=1):

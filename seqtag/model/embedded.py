@@ -6,14 +6,13 @@ import errno
 import logging
 import re
 from contextlib import suppress
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqtag.errors import nearest
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from seqtag.catalogue.entries import Entry
 
 _log = logging.getLogger("seqtag")
@@ -49,6 +48,9 @@ def missing_treebank(path_or_name: str | PathLike[str]) -> Entry | None:
 
 
 def _find(path_or_name: str | PathLike[str]) -> tuple[Path, Entry | None]:
+    if not isinstance(path_or_name, str | PathLike):
+        msg = f"expected the path or the name of a model, found {path_or_name!r:.60}"
+        raise TypeError(msg)
     path, name = Path(path_or_name), str(path_or_name)
     embedded = MODELS / f"{name}.seqtag"
     if path.exists() and not path.is_dir():

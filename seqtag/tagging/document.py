@@ -415,6 +415,7 @@ class Document:
                 "ents": "entities",
                 "str(document)": "to_conllu to_conll",
                 "list(document.to_dicts())": "to_json to_dict",
+                "[word.upos for word in document.words]": "upos pos tags labels lemma lemmas",
                 "pandas.DataFrame(document.to_rows())": "to_pandas to_df",
                 "pathlib.Path(name).write_text(str(document))": "to_disk save write",
             }
@@ -529,7 +530,8 @@ class Document:
 
 
 DocumentSentence.__getattr__ = other_names(  # type: ignore[attr-defined]
-    {"document.ents": "ents entities", "that of its words": "pos_ tag_ lemma_ pos upos xpos lemma"}
+    {"document.ents": "ents entities"}
+    | {"sentence.column(name)": "pos_ tag_ lemma_ pos upos xpos lemma tags labels"}
 )
 Word.__getattr__ = other_names(  # type: ignore[attr-defined]
     {"upos": "pos pos_", "xpos": "tag tag_", "lemma": "lemma_", "feats": "morph", "end": "end_char"}

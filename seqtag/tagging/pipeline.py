@@ -151,7 +151,7 @@ class Pipeline:
             {
                 "parts": "components pipe_names processors",
                 "tagger": "get_pipe",
-                "tag_words(words) or pipeline(text)": "tag process annotate",
+                "tag_words(words) or pipeline(text)": "tag process annotate predict",
                 "seqtag.score(pipeline.only(column), sentences)": "evaluate accuracy",
                 "seqtag.train": "add_pipe update fit train",
             }

@@ -526,7 +526,10 @@ def tag_text(
 
 def _note_places(taggers: Sequence[ModelRuntime], stream: SentenceStream, to: str | None) -> None:
     """Log where labels go that the file has no column for."""
-    found = places([name for each in taggers for name in each.label_columns], stream.columns)
+    names: dict[str, str] = {}
+    for name in (name for each in taggers for name in each.label_columns):
+        names.setdefault(key_of(name), name)
+    found = places(names.values(), stream.columns)
     for name, place in found.items():
         wanted = find_column(name, stream.columns)
         if wanted not in (None, place):

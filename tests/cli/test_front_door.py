@@ -69,6 +69,21 @@ def test_texts_of_several_files_are_documents_with_their_names(tmp_path):
     assert b"# newdoc\n" in run("tag", "--only", "upos", "a.txt", cwd=tmp_path).out
 
 
+def test_how_lines_are_read_is_said_on_the_command_line_and_in_python(tmp_path, call, caplog):
+    text = "Mira Falk\nTavo Odden\nLunet Rask\n"
+    (tmp_path / "a.txt").write_text(text)
+    done = call("tag", "--only", "upos", "--to", "tokens", tmp_path / "a.txt")
+    said = "each line is read as a paragraph (short lines); if its lines are wrapped, use"
+    assert (done.out.decode(), any(said in note for note in done.notes)) == (text, True)
+    caplog.clear()
+    caplog.set_level("INFO", "seqtag")
+    assert len(seqtag.load()(text)) == 3
+    assert f'{said} paragraphs="blank"' in caplog.text
+    caplog.clear()
+    assert len(seqtag.load()(text, paragraphs="blank")) == 1
+    assert "paragraph" not in caplog.text
+
+
 def test_text_in_a_file_with_another_ending_is_noted(tmp_path):
     (tmp_path / "a.txt").write_text("Dogs bark.\n")
     line = ["tag", "--only", "upos", "a.txt", "-o", "a.json"]
@@ -97,6 +112,7 @@ def half_models(tmp_path_factory):
         (folder / f"{name}.bio").write_text(f"{rows}\n" * 20)
         assert not run("train", "-q", f"{name}.bio", "-o", f"{name}.seqtag", cwd=folder).code
     (folder / "words.txt").write_text(" ".join(words) + "\n")
+    (folder / "words.tsv").write_text(3 * ("\n".join(words) + "\n\n"))
     return folder
 
 
@@ -134,6 +150,8 @@ def test_a_key_of_misc_is_the_column_of_its_name(half_models, call):
         rows = done.out.decode().casefold().splitlines()[1:9]
         assert max(row.count("ner=") for row in rows) == 1
         assert "filled by 2 models" in done.err
+    done = run("tag", "-m", "en", "-m", "per.seqtag", "words.tsv", cwd=half_models)
+    assert done.notes[-1].endswith("behind the last one comes upos, xpos, feats, lemma, misc.NER")
     done = run("bundle", "en", "per.seqtag", "-o", "both.seqtag", cwd=half_models)
     assert "expected models of different columns in a file, found 2 for 'misc.NER'" in done.err
 

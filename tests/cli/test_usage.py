@@ -32,6 +32,7 @@ USAGE = [
     ("train", "Missing argument 'TRAIN...'"),
     ("train train.txt", "Missing option '-o' / '--output'"),
     ("train t --max-iter 3", "found '--max-iter' (did you mean '--epochs'?); see seqtag train"),
+    ("tag --n-jobs 3", "found '--n-jobs' (did you mean '--threads'?); see seqtag tag"),
     ("train train.txt -o upos.seqtag", "upos.seqtag exists; overwrite"),
     ("train train.txt -o -", "expected a name for --output, found '-'"),
     ("train train.txt -o folder", "expected a file to write the model to, found folder"),

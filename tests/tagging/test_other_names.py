@@ -68,6 +68,11 @@ def test_attributes_by_their_names_elsewhere(owner, name, ours):
         ("Document", "to_dict", "; use list(document.to_dicts())"),
         ("seqtag", "CRF", "; use seqtag.integrations.sklearn.SequencePerceptron"),
         ("Document", "save", "; use pathlib.Path(name).write_text(str(document))"),
+        ("Document", "upos", "; use [word.upos for word in document.words]"),
+        ("seqtag", "cross_validate", "; use the command seqtag cv"),
+        ("seqtag", "list_models", "; use the command seqtag models"),
+        ("Pipeline", "predict", "; use tag_words(words) or pipeline(text)"),
+        ("DocumentSentence", "pos_", "; use sentence.column(name)"),
         ("DocumentSentence", "ents", "; use document.ents"),
         ("Word", "ent_type_", "; use document.ents"),
         ("Document", "to_pandas", "; use pandas.DataFrame(document.to_rows())"),
@@ -97,6 +102,8 @@ def test_the_message_is_seen_by_programs_that_import_the_name():
     ("work", "message"),
     [
         (lambda: seqtag.Tagger(None), "expected models, found None; give a file to seqtag.load"),
+        (lambda: seqtag.load(None), "expected the path or the name of a model, found None"),
+        (lambda: seqtag.evaluate("a.seqtag", "b.txt"), "expected lists of labels, found 'a.se"),
         (lambda: seqtag.Pipeline(None), "expected models, found None"),
         (lambda: seqtag.Pipeline([TAGGER]), "expected models, found <seqtag.Tagger of upos"),
         (
