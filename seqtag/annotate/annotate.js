@@ -175,8 +175,10 @@
     Escape: () => move(cursor),
   };
 
-  box.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || !item.text) return;
+  addEventListener("keydown", (event) => {
+    const onButton = event.target !== box && ["Enter", " ", "Tab"].includes(event.key);
+    if (event.ctrlKey || event.altKey || event.metaKey || !state.labels || onButton) return;
+    if (!item.text && event.key.toLowerCase() !== "u") return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const name = state.labels[LABEL_KEYS.indexOf(key)];
     if (event.key === "Tab") { // to the next span or doubtful word, and behind the last one out of the text

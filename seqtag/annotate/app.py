@@ -16,6 +16,7 @@ from starlette.routing import Route
 from seqtag.annotate.learner import Round, Suggestion, learn
 from seqtag.serve.app import OWN_HOSTS, is_from_another_site, static
 from seqtag.storage import strict_json
+from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +60,7 @@ class Annotation:
         self._decided = {each["text"] for each in decisions.lines} & {*origins}
         self._done = list[dict[str, Any]]()  # items that can be taken back
         self._round = Round()
+        self._words = Pipeline(task.cutter.models)  # finds them
         self.item = self._next()
         self._curve = list[tuple[int, float]]()
         context = multiprocessing.get_context("spawn")  # no socket is shared
@@ -93,7 +95,7 @@ class Annotation:
         queue = self._round.drawn if held_out else self._round.chosen
         for found in chain(queue, map(Suggestion, self._task.texts)):
             if found.text not in self._decided:
-                [document] = self._task.cutter.pipe([found.text])
+                [document] = self._words.pipe([found.text])
                 places = {(start, end) for each in document for _, start, end in each.placed}
                 return found._asdict() | {"places": sorted(places), "held_out": held_out}
         return {}

@@ -120,9 +120,10 @@ with Path(sys.argv[1]).open("a+b", buffering=0) as file:
 """
 
 
-def test_a_kill_costs_no_decision(tmp_path):
+@pytest.mark.parametrize("kills", [8, pytest.param(300, marks=pytest.mark.nightly)])
+def test_a_kill_costs_no_decision(tmp_path, kills):
     path, rng = tmp_path / "done.jsonl", random.Random(4)
-    for _ in range(5):
+    for _ in range(kills):
         command = [sys.executable, "-c", KILLED, path]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             acknowledged = int(process.stdout.readline())
