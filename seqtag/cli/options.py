@@ -539,11 +539,7 @@ def one_label(_: click.Context, __: click.Parameter, labels: tuple[str, ...]) ->
 
 _label = partial(option, "--label", multiple=True, callback=one_label, metavar="COLUMN")
 comparing_options = combined(
-    _label(
-        help="Column to compare.",
-        shell_complete=complete_labels,
-        shown="the model's, or as in train",
-    ),
+    _label(help="Column to compare.", shell_complete=complete_labels, shown="as in training"),
     in_output("--list", "listed", metavar="FILE", help="Write disagreements: TSV or *.jsonl."),
     force_option,
     json_option,

@@ -25,11 +25,12 @@ from seqtag.corpus.spans import (
 )
 from seqtag.corpus.stream import after_last_character
 from seqtag.corpus.texts import json_values
+from seqtag.corpus.write import write_jsonl
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import write_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from seqtag.corpus.sentence import Sentence
     from seqtag.corpus.stream import ByteStream
@@ -57,6 +58,10 @@ class TextSentence(SpanSentence):
     __slots__ = ("missed",)
 
     missed: Sequence[str]
+
+    def replace(self, values: Mapping[str, Sequence[str]]) -> str:
+        """Return its words and their new labels as a line of JSON."""
+        return write_jsonl({"form": self.words, **values})
 
 
 def read_spans(

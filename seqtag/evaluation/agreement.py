@@ -139,6 +139,7 @@ class Agreement:
     def merged(self) -> Iterator[str]:
         """Yield the text of the first file, with the label ``_`` instead of those not agreed.
 
+        Texts with spans become JSON lines of words.
         A chunk is agreed, or all words of it and of chunks that overlap it have the label ``_``.
 
         Raises
@@ -207,6 +208,7 @@ def agree(streams: Sequence[SentenceStream], label: str | None = None) -> Agreem
     column = column_of(streams[0], label)
     readers = [GoldLabels(column, partial=True) for _ in streams]
     pieces, labels = read_together(streams, readers)
+    pieces = pieces if streams[0].cutter is None else [*filter(len, pieces)]
     named = dict(zip(ascii_uppercase, labels, strict=False))
     found = Agreement(column, readers[0].scheme, pieces, named)
     for reader, of_file in zip(readers, labels, strict=True):

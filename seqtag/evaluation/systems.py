@@ -239,8 +239,8 @@ def read_together(
     """
     pieces = [*streams[0]]
     labels: list[list[Sequence[str]]] = [[] for _ in streams]
-    files: list[Iterable[Sentence]] = [pieces, *streams[1:]]
-    for found in zip_longest(*(filter(len, each) for each in files)):
+    others = (filter(len, each) for each in streams[1:])
+    for found in zip_longest(filter(len, pieces), *others):
         left = next(each for each in found if each is not None)
         for stream, reader, of_file, right in zip(streams, readers, labels, found, strict=True):
             words = [] if right is None else right.words

@@ -47,6 +47,24 @@ def test_a_list_escapes_tabs_and_line_ends(folder, call):
     assert done.out.splitlines()[1] == b"a.jsonl\t1\t1\tone\\ttwo\\n\tN\tV\t\t"
 
 
+def test_texts_with_spans(folder, call):
+    text = "Mira Falk left Norvale."
+    for name, first in (("a", [0, 9, "PER"]), ("b", [0, 4, "PER"])):
+        row = {"text": text, "label": [first, [15, 22, "LOC"]]}
+        (folder / f"{name}.jsonl").write_text(f"{json.dumps(row)}\n" * 3)
+    reports = json.loads(call("agree", "a.jsonl", "b.jsonl", "--json").out)
+    assert {name: each["f1"] for name, each in reports["A, B"]["chunk_types"].items()} == {
+        "LOC": 1,
+        "PER": 0,
+    }
+    assert call("agree", "a.jsonl", "b.jsonl", "--merge", "merged.jsonl").code == 0
+    [*merged] = map(json.loads, (folder / "merged.jsonl").read_text().splitlines())
+    row = {"tokens": [*text[:-1].split(), "."], "ner": ["_", "_", "O", "B-LOC", "O"]}
+    assert merged == [row] * 3
+    options = ("--unlabeled", "learn-around", "--min-count", "1", "-o", "out.seqtag")
+    assert call("train", "merged.jsonl", *options).code == 0
+
+
 def test_eval_writes_the_same_list(folder, call):
     assert call("eval", "a.conllu", "b.conllu", "--list", "wrong.jsonl").code == 0
     row = json.loads((folder / "wrong.jsonl").read_text())
