@@ -243,8 +243,8 @@ def read_together(
     for found in zip_longest(filter(len, pieces), *others):
         left = next(each for each in found if each is not None)
         for stream, reader, of_file, right in zip(streams, readers, labels, found, strict=True):
-            words = [] if right is None else right.words
-            if right is None or words != left.words:
+            if right is None or (right is not left and right.words != left.words):
+                words = [] if right is None else right.words
                 both = enumerate(zip(left.words, words, strict=False))
                 i = next((i for i, (a, b) in both if a != b), min(len(left), len(words)))
                 same = same_letters("\n".join(left.words[i:]), "\n".join(words[i:]))
