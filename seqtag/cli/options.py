@@ -29,7 +29,7 @@ from seqtag.cli.base import (
 )
 from seqtag.cli.common import ATTRIBUTES, Notes, refuse
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadOptions
-from seqtag.corpus.spans import OFFSETS
+from seqtag.corpus.spans import OFFSETS, TEXT_FORMATS
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
@@ -257,14 +257,13 @@ layout_options = combined(
         "--tokens-from",
         metavar="MODEL",
         shell_complete=complete_models,
-        help="Model that cuts texts with spans into words, which train stores with what it learns.",
+        help="Model that cuts texts with spans into words; train stores it with what it learns.",
         shown="that of the model, else en",
     ),
     in_input(
         "--offsets",
         type=Choice([*OFFSETS]),
-        help="Unit of the positions of spans: characters as Python counts them, units of UTF-16 as "
-        "JavaScript does, or bytes of UTF-8.",
+        help="Unit of the positions of spans; utf16 is that of JavaScript, byte of UTF-8.",
         shown="codepoint",
     ),
     in_input(
@@ -605,10 +604,10 @@ tagging_options = combined(
     reading_options,
     in_output(
         "--to",
-        type=Choice(WRITABLE),
+        type=Choice((*WRITABLE, *TEXT_FORMATS[1:])),
         metavar="FORMAT",
-        help=f"Format of the output: {', '.join(WRITABLE)}. tagged is word/TAG, with UPOS before "
-        "XPOS; tsv has a header line, jsonl an object per sentence.",
+        help=f"Format of the output: {', '.join(WRITABLE)}; of texts {', '.join(TEXT_FORMATS)}. "
+        "tagged is word/TAG, with UPOS before XPOS; tsv has a header line, jsonl has objects.",
         shown="the input with its label columns filled; conllu for raw text",
     ),
     in_output(

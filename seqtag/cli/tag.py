@@ -58,6 +58,7 @@ def command(
       seqtag tag -m en -m chunks.seqtag book.txt --to jsonl
       seqtag tag -m english.seqtag --keep --label-margin partly.conllu
       seqtag tag -m en crawl/*.txt --suffix .conllu -o tagged/
+      seqtag tag -m en --only ner texts.jsonl --to doccano
     """
     if output.endswith(("/", os.sep)) or os.path.isdir(output):  # noqa: PTH112
         from seqtag.cli.folder import tag_into_folder
@@ -97,12 +98,12 @@ def tag_into_file(
     check_target(output, [*inputs, *map(find_model, models)], force=force)
     with usage():
         chain = Chain([load_model(model) for model in models], tagging["only"])
-        options = TagOptions(**tagging)
+        options = TagOptions(**tagging, offsets=reading.offsets)
         streams = chain.reading(reading).streams(inputs)
         counts = TagCounts() if notes.on_terminal else None
         tag = choose or partial(Chain.tagged, counts=counts)
         pieces = tag(chain, streams, options, threads)
-    by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw]
+    by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw or s.format == "spans"]
     if by_rules and options.tokenizer == "model":
         notes(
             f"note: {by_rules[0]}: tokenized by NLTK's rules for English, because no model here "

@@ -33,6 +33,7 @@ from seqtag.corpus.stream import (
 )
 from seqtag.corpus.table import ColumnReader
 from seqtag.corpus.text import read_tagged
+from seqtag.corpus.texts import read_texts
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus.formats import Reader
     from seqtag.corpus.sentence import Sentence
+    from seqtag.corpus.texts import TextRecord
     from seqtag.corpus.warnings import FormatWarnings
 
 _NUMBERS = re.compile(rb"\[\s*\d+\s*[],]")  # in a list of JSON
@@ -124,6 +126,11 @@ class SentenceStream:
     def cutter(self) -> Any:
         """The model that cuts the texts of a file of texts with spans; None for other files."""
         return self._given.tokens_from if self.format == "spans" else None
+
+    def texts(self) -> Iterator[TextRecord]:
+        """Yield the texts of a file of texts with other fields, instead of sentences."""
+        yield from read_texts(self.file)
+        self.report()
 
     @property
     def is_raw(self) -> bool:

@@ -19,7 +19,7 @@ from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import TOKENS, columns_of, parsed, reasons_of
 from seqtag.corpus.layout import Layout, LayoutOptions, Misfit
 from seqtag.corpus.lines import DOCSTART
-from seqtag.corpus.spans import mostly_spans
+from seqtag.corpus.spans import mostly_spans, text_of
 from seqtag.corpus.stream import HEAD
 from seqtag.corpus.texts import json_values
 from seqtag.corpus.warnings import LONE_RETURN
@@ -302,15 +302,16 @@ def json_layout(lines: Sequence[str], given: LayoutOptions) -> Layout:
 def _spans(sample: Sample) -> Layout | None:
     """Return texts with spans if nearly all objects are: ``{"text": "A", "label": [[0, 1, "X"]]}``.
 
-    A file to tag is none.
+    In a file to tag all objects have a text.
     """
-    if sample.is_text or sample.lines[0].lstrip()[:1] not in ("{", "["):
+    if sample.lines[0].lstrip()[:1] not in ("{", "["):
         return None
     values = list[Any]()
     with suppress(CorpusError):  # the last one may be cut
         found = json_values([sample.head.decode("utf-8-sig", errors="replace")])
-        values.extend(each.value for each in found)
-    if not mostly_spans(values):
+        values.extend(value for value, *_ in found)
+    have_texts = sample.is_text and values and all(text_of(each) is not None for each in values)
+    if not (have_texts or mostly_spans(values)):
         return None
     return replace(_fixed("spans", "objects are texts with spans"), sentences="model")
 

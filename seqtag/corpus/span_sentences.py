@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_right
-from collections import Counter
 from itertools import accumulate, chain, pairwise, tee
 from typing import TYPE_CHECKING, TypeAlias
 from unicodedata import category
@@ -23,8 +22,7 @@ from seqtag.corpus.spans import (
     differing,
     in_characters,
 )
-from seqtag.corpus.stream import after_last_character
-from seqtag.corpus.texts import json_values
+from seqtag.corpus.texts import read_texts
 from seqtag.corpus.write import write_jsonl
 from seqtag.errors import CorpusError
 from seqtag.labels.schemes import write_spans
@@ -93,7 +91,11 @@ def read_spans(
     documents = cutter.pipe(each.text for each in others)
     for annotated, document in zip(ours, documents, strict=True):
         yield from reader.sentences(annotated, [[*each.placed] for each in document])
-    reader.report()
+    for (noun, what), places in reader.noted.items():
+        place, _, first = places[0].partition(": ")
+        shown = [first, *places[1:_SHOWN_PLACES], *["..."] * (len(places) > _SHOWN_PLACES)]
+        found = f"{len(places):,} {noun}{'s' * (len(places) > 1)} {what}"
+        _log.warning("%s: %s: %s", place, found, "; ".join(shown))
 
 
 class _SpanReader:
@@ -101,46 +103,24 @@ class _SpanReader:
 
     def __init__(self, source: str, given: LayoutOptions):
         self._source, self._given = source, given
-        self._counts = Counter[tuple[str, str]]()
-        self._first: dict[tuple[str, str], list[str]] = {}  # of each kind, with their places
+        self.noted: dict[tuple[str, str], list[str]] = {}  # places by what is reported of them
 
     def _note(self, what: str, annotated: AnnotatedText, span: TextSpan | None = None) -> None:
         """Note what to report of a text, or of a span of it."""
         kind = ("span" if span else "text"), what
-        self._counts[kind] += 1
-        if self._counts[kind] <= _SHOWN_PLACES:
-            shown = _shown(annotated.text, span) if span else f"{annotated.text!r:.60}"
-            self._first.setdefault(kind, []).append(f"{annotated.place}: {shown}")
-
-    def report(self) -> None:
-        """Log what was noted: for each kind the number, and the first ones with their places."""
-        for (noun, what), count in self._counts.items():
-            first, *others = self._first[noun, what]
-            place, _, shown = first.removeprefix("line ").partition(": ")
-            found = f"{count:,} {noun}{'s' * (count > 1)} {what}"
-            shown = "; ".join([shown, *others, *["..."] * (count > _SHOWN_PLACES)])
-            _log.warning("%s:%s: %s: %s", self._source, place, found, shown)
-
-    def _error(self, message: str, annotated: AnnotatedText) -> CorpusError:
-        """Return an error with the place of a text."""
-        if annotated.number:
-            return CorpusError(message, source=f"{self._source}:{annotated.place}")
-        return CorpusError(message, source=self._source, line=annotated.line)
+        shown = _shown(annotated.text, span) if span else f"{annotated.text!r:.60}"
+        self.noted.setdefault(kind, []).append(f"{annotated.place}: {shown}")
 
     def texts(self, stream: ByteStream) -> Iterator[AnnotatedText]:
         """Yield the texts of a file that somebody has annotated."""
-        pieces = (block.text for block in stream.blocks(after_last_character))
-        for value, line, number in json_values(pieces, self._source, stream.limits.line):
+        for record in read_texts(stream):
             try:
-                found = annotated_text(value)
-                if found is None or found.text != found.text.encode("utf-8", "replace").decode():
-                    msg = f"expected a text with spans, found {value!a:.60}; correct or remove it"
-                    raise CorpusError(msg)
+                found = annotated_text(record.fields) or AnnotatedText(record.text)
             except CorpusError as error:
-                found = AnnotatedText("", line=line, number=number)
-                stream.warnings.pass_over(self._error(error.message, found))
+                error.source = record.place
+                stream.warnings.pass_over(error)
                 continue
-            found = found._replace(line=line, number=number)
+            found = found._replace(line=record.line, place=record.place)
             if found.remark:
                 self._note(found.remark, found)
             if found.spans is not None:
@@ -198,7 +178,7 @@ class _SpanReader:
         for start, end, *_ in annotated.tokens:
             if not done <= start <= end:
                 msg = f"expected tokens one after another, found {start} to {end}; leave them out"
-                raise self._error(msg, annotated)
+                raise CorpusError(msg, source=annotated.place)
             done, form = end, " ".join(annotated.text[start:end].split())
             if form:
                 sentences[bisect_right(starts, start)].append((form, start, end))
@@ -253,7 +233,7 @@ class _SpanReader:
                     f"expected spans that do not overlap, found {_shown(text, other)} and "
                     f'{_shown(text, span)}; correct them, or use overlaps="longest"'
                 )
-                raise self._error(msg, annotated)
+                raise CorpusError(msg, source=annotated.place)
         return sorted(kept, key=lambda each: each.start)
 
 

@@ -20,6 +20,9 @@ OFFSETS = {"codepoint": (), "utf16": (0xFFFF,), "byte": (0x7F, 0x7FF, 0xFFFF)}
 """Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8. The values are the
 characters above which one more is counted."""
 
+TEXT_FORMATS = ("jsonl", "doccano", "label-studio")
+"""Formats that texts with other fields can be written in."""
+
 TEXTS = ("text", "data")
 """Fields that hold the text of an object."""
 
@@ -77,8 +80,8 @@ class AnnotatedText(NamedTuple):
         What to report of it, such as why nobody has annotated it.
     line
         The line of the file where it begins.
-    number
-        Its number in an array, from 1; 0 if it is in none.
+    place
+        Its place for messages: the file, and the line or the number in an array.
     """
 
     text: str
@@ -86,12 +89,7 @@ class AnnotatedText(NamedTuple):
     tokens: Sequence[TextSpan] = ()
     remark: str = ""
     line: int = 1
-    number: int = 0
-
-    @property
-    def place(self) -> str:
-        """Where it is in its file, for messages."""
-        return f"object {self.number}" if self.number else f"line {self.line}"
+    place: str = ""
 
 
 def text_of(value: Any) -> str | None:
@@ -100,7 +98,7 @@ def text_of(value: Any) -> str | None:
     >>> text_of({"id": 7, "text": "Why?"}), text_of({"tokens": ["Why", "?"]})
     ('Why?', None)
     """
-    fields, _ = _fields_of(value)
+    fields, _ = fields_of(value)
     return next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), None)
 
 
@@ -194,7 +192,7 @@ def annotated_text(value: Any) -> AnnotatedText | None:
     text = text_of(value)
     if text is None:
         return None
-    fields, remark = _fields_of(value)
+    fields, remark = fields_of(value)
     name, answer = _spans_field(fields), fields.get("answer")
     if answer in _NOT_ANNOTATED:
         return AnnotatedText(text, remark=f"left out, answer: {answer}")
@@ -241,8 +239,12 @@ def units_before(text: str, limits: Sequence[int]) -> Sequence[int]:
     return [0, *np.cumsum(units).tolist()]
 
 
-def _fields_of(value: Any) -> tuple[Mapping[str, Any], str]:
-    """Return a value as an object with fields of `TEXTS` and spans, and a remark about it."""
+def fields_of(value: Any) -> tuple[Mapping[str, Any], str]:
+    """Return a value as an object with fields of `TEXTS` and spans, and a remark about it.
+
+    >>> fields_of(["Why?", {"entities": []}])
+    ({'text': 'Why?', 'entities': []}, '')
+    """
     if isinstance(value, (list, tuple)) and len(value) == 2 and isinstance(value[1], Mapping):
         return {"text": value[0], **value[1]}, ""
     if not isinstance(value, Mapping):

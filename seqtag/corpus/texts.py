@@ -6,12 +6,15 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seqtag.corpus.stream import LIMITS
+from seqtag.corpus.spans import fields_of, text_of
+from seqtag.corpus.stream import LIMITS, after_last_character
 from seqtag.errors import CorpusError
 from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from seqtag.corpus.stream import ByteStream
 
 _BLANKS = re.compile(r"[\s\ufeff]*")
 _COMMA = re.compile(r"\s*(?:,\s*)?")
@@ -19,37 +22,19 @@ _ARRAY = re.compile(r"[\s\ufeff]*\[\s*(?=[\[{\]])")
 _CUT_CHARACTERS = 16  # before the end of a piece, where an error may be due to the cut
 
 
-class JsonValue(NamedTuple):
-    """A value of a file of JSON.
+def json_values(pieces: Iterable[str], source: str = "") -> Iterator[tuple[Any, int, str]]:
+    r"""Yield the values of a file of JSON, one after another or in an array, with their places.
 
-    Attributes
-    ----------
-    value
-        The value.
-    line
-        The line where it begins.
-    number
-        Its number in an array, from 1; 0 if it is in none.
-    """
-
-    value: Any
-    line: int
-    number: int = 0
-
-
-def json_values(
-    pieces: Iterable[str], source: str | None = None, most: int = LIMITS.line
-) -> Iterator[JsonValue]:
-    r"""Yield the values of a file of JSON: one after another, or of an array.
+    These are the line where a value begins and, for messages, the file and the line or the number
+    in the array.
 
     Parameters
     ----------
     pieces
-        The text of the file, of which no more than a piece and a value is held.
+        The text of the file, of which no more than a piece and a value is held; a value has no
+        more characters than a line may have bytes.
     source
         Name of the file.
-    most
-        The most characters of a value that is not complete.
 
     Raises
     ------
@@ -59,9 +44,9 @@ def json_values(
     Examples
     --------
     >>> list(json_values(['{"a": 1}\n{"a', '": 2}\n']))
-    [JsonValue(value={'a': 1}, line=1, number=0), JsonValue(value={'a': 2}, line=2, number=0)]
-    >>> list(json_values(['[{"a": 1}]']))
-    [JsonValue(value={'a': 1}, line=1, number=1)]
+    [({'a': 1}, 1, ':1'), ({'a': 2}, 2, ':2')]
+    >>> list(json_values(['[{"a": 1}]'], "x.json"))
+    [({'a': 1}, 1, 'x.json:object 1')]
     """
     text, line, at, enough, number = "", 1, 0, 0, 0
     between, is_array = _BLANKS, False
@@ -81,15 +66,53 @@ def json_values(
             except ValueError as error:
                 place, what = getattr(error, "pos", at), getattr(error, "msg", str(error))
                 is_cut = what.startswith("Unterminated") or place > len(text) - _CUT_CHARACTERS
-                if piece is not None and is_cut and len(text) - at < most:
+                if piece is not None and is_cut and len(text) - at < LIMITS.line:
                     enough = 2 * (len(text) - at)
                     break
                 msg = f"expected JSON, found an error ({what}); correct it"
-                place = line + text.count("\n", at, place)
-                raise CorpusError(msg, source=source, line=place) from error
+                line += text.count("\n", at, place)
+                raise CorpusError(msg, source=source, line=line) from error
             number += 1
-            yield JsonValue(value, line, number * is_array)
+            yield value, line, f"{source}:{f'object {number}' if is_array else line}"
             line, at, enough = line + text.count("\n", at, end), end, 0
     if is_array and text[at:].strip() != "]":
         msg = "expected an array with an end and nothing after it; is the file complete?"
         raise CorpusError(msg, source=source, line=line)
+
+
+class TextRecord(NamedTuple):
+    """A text with its other fields.
+
+    Attributes
+    ----------
+    text
+        The text.
+    fields
+        All fields.
+    line, place
+        Its places as from `json_values`.
+    """
+
+    text: str
+    fields: Mapping[str, Any]
+    line: int
+    place: str
+
+
+def read_texts(stream: ByteStream) -> Iterator[TextRecord]:
+    """Yield the texts of a file of JSON, in one of the layouts of `seqtag.corpus.spans`.
+
+    Raises
+    ------
+    CorpusError
+        If a value has no text, or one that UTF-8 cannot encode.
+    """
+    pieces = (block.text for block in stream.blocks(after_last_character))
+    for value, line, place in json_values(pieces, stream.name):
+        text = text_of(value)
+        if text is None or text != text.encode("utf-8", "replace").decode():
+            msg = f"expected an object with a text, found {value!a:.60}; correct or remove it"
+            stream.warnings.pass_over(CorpusError(msg, source=place))
+            continue
+        fields = value if isinstance(value, dict) else fields_of(value)[0]
+        yield TextRecord(text, fields, line, place)

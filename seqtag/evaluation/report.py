@@ -92,8 +92,6 @@ class Report:
         ``sentences``; None unless requested.
     reliability
         Reliability of the model's calibrated scores; None if it has none.
-    missed_spans
-        Of texts with spans, the number of gold chunks that fit no words; None of other data.
 
     Examples
     --------
@@ -122,7 +120,6 @@ class Report:
     origin: Origin | None = None
     samples: Samples | None = field(default=None, compare=False)
     reliability: Reliability | None = None
-    missed_spans: int | None = None
 
     def __str__(self) -> str:
         """Return the report as text: see `to_text`."""
@@ -293,7 +290,6 @@ class Report:
             "invalid_predicted",
         )
         calibrated = {} if self.reliability is None else {"reliability": self.reliability.to_dict()}
-        missed = {} if self.missed_spans is None else {"missed_spans": self.missed_spans}
         return {
             **{name: getattr(self, name) for name in plain},
             "origin": None if self.origin is None else self.origin._asdict(),
@@ -302,7 +298,6 @@ class Report:
             "labels": {name: counts.to_dict() for name, counts in self.labels.items()},
             "confusion": [[*pair, count] for pair, count in most_frequent(self.confusion)],
             **calibrated,
-            **missed,
         }
 
     def to_text(self, confusion: int = 0) -> str:
@@ -475,7 +470,6 @@ def evaluate(
             raise LabelError(msg)
     if kept is not None and used is None:
         kept.counts.pop("f1", None)
-    of_texts = [each for each in missed if each is not None]
     types, invalid = {}, [0, 0]
     if chunks is not None and used is not None:
         types = by_key(*chunks.types)
@@ -496,7 +490,6 @@ def evaluate(
         word_errors=None if words is None else dict(word_errors),
         origin=origin,
         samples=kept,
-        missed_spans=sum(map(len, of_texts)) if of_texts else None,
     )
 
 
@@ -681,8 +674,6 @@ def _sections(report: Report, confusion: int) -> Iterator[Section]:
             f"invalid transitions: {report.invalid_gold} in gold, "
             f"{report.invalid_predicted} in predicted labels"
         )
-        if report.missed_spans is not None:
-            note += f"; spans of characters, {report.missed_spans} gold ones fit no words"
         yield Section((f"chunks ({report.scheme})", *heading), rows, note)
     worst = sorted(report.labels.items(), key=lambda item: -item[1].errors)[:10]
     rows = [row(label, counts) for label, counts in worst if counts.errors]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import accumulate, islice, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.corpus import Block
@@ -414,7 +415,7 @@ class Document:
                 "sentences": "sents",
                 "ents": "entities",
                 "str(document)": "to_conllu to_conll",
-                "list(document.to_dicts())": "to_json to_dict",
+                "json.dumps(document.to_dict())": "to_json",
                 "[word.upos for word in document.words]": "upos pos tags labels lemma lemmas",
                 "pandas.DataFrame(document.to_rows())": "to_pandas to_df",
                 "pathlib.Path(name).write_text(str(document))": "to_disk save write",
@@ -455,6 +456,36 @@ class Document:
             rows += of_sentence
         return rows
 
+    def to_dict(self, offsets: str = "codepoint") -> dict[str, Any]:
+        """Return the text and its spans as a dictionary that JSON can hold.
+
+        The ``spans`` of all columns are in the order of the text, with ``label``, ``text``,
+        ``start`` and ``end``, and with ``column`` if several columns have chunks.
+
+        Parameters
+        ----------
+        offsets
+            As for `to_dicts`.
+
+        Raises
+        ------
+        SeqtagError
+            If there is no such unit.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> seqtag.load("en")("She lives in London.").to_dict()["spans"]
+        [{'label': 'LOC', 'text': 'London', 'start': 13, 'end': 19}]
+        """
+        units = _units_of(self.text, offsets)
+        spans = [
+            _span_dict(span, units) | ({"column": column} if len(self._schemes) > 1 else {})
+            for column in self._schemes
+            for span in self.spans(column)
+        ]
+        return {"text": self.text, "spans": sorted(spans, key=itemgetter("start"))}
+
     def to_dicts(self, offsets: str = "codepoint") -> Iterator[dict[str, Any]]:
         """Yield each sentence as a dictionary that JSON can hold.
 
@@ -480,11 +511,8 @@ class Document:
         >>> sentence["tokens"][1]
         {'text': 'Hi', 'start': 3, 'end': 5, 'words': [{'form': 'Hi', 'labels': {'upos': 'INTJ'}}]}
         """
-        if offsets not in OFFSETS:
-            msg = f"expected offsets in one of {', '.join(OFFSETS)}, found {offsets!r:.80}"
-            raise SeqtagError(msg)
+        units = _units_of(self.text, offsets)
         sources = [(name, *_source_of(name)) for name in self._columns]
-        units = units_before(self.text, OFFSETS[offsets])
         offset = 0
         for block in _blocks(self._conllu):
             tokens = _tokens_of(block, offset)
@@ -516,12 +544,7 @@ class Document:
                 places = [place for token in tokens for place in _places_in(token)]
                 sentence["spans"] = {
                     name: [
-                        {
-                            "label": span.label,
-                            "text": span.text,
-                            "start": units[span.start],
-                            "end": units[span.end],
-                        }
+                        _span_dict(span, units)
                         for span in spans_in(self.text, places, places, labels[name], scheme, name)
                     ]
                     for name, scheme in self._schemes.items()
@@ -551,6 +574,18 @@ def _source_of(name: str) -> tuple[int, str]:
     if column is None:  # as `into_misc` writes it
         return CONLLU.index("misc"), f"{name[:1].upper()}{name[1:]}"
     return CONLLU.index(column), ""
+
+
+def _units_of(text: str, offsets: str) -> Sequence[int]:
+    if offsets not in OFFSETS:
+        msg = f"expected offsets in one of {', '.join(OFFSETS)}, found {offsets!r:.80}"
+        raise SeqtagError(msg)
+    return units_before(text, OFFSETS[offsets])
+
+
+def _span_dict(span: DocumentSpan, units: Sequence[int]) -> dict[str, Any]:
+    places = {"start": units[span.start], "end": units[span.end]}
+    return {"label": span.label, "text": span.text, **places}
 
 
 def _blocks(conllu: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
 from seqtag.corpus.sentence import find_column, has_column, sentence_of
 from seqtag.corpus.shapes import table_of
+from seqtag.corpus.spans import TEXT_FORMATS
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
@@ -45,6 +46,7 @@ from seqtag.tagging.streams import (
 )
 from seqtag.tagging.tables import TableTaggers
 from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
+from seqtag.tagging.texts import tagged_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
@@ -638,8 +640,12 @@ class Chain:
         Raises
         ------
         OptionError
-            If ranges of tokens are wanted and no text is cut by a model.
+            If ranges of tokens are wanted and no text is cut by a model, or the format is one of
+            texts.
         """
+        if options.to in TEXT_FORMATS[1:]:
+            msg = f"expected a format of sentences, found {options.to}; leave --to out"
+            raise OptionError(msg)
         for stream in streams:
             check_words(stream)
         if options.split_words:
@@ -710,6 +716,9 @@ class Chain:
         >>> b"".join(chain.tagged([stream], TagOptions(to="tagged")))
         b'It/PRON works/VERB ./PUNCT\n'
         """
+        if options.to in TEXT_FORMATS[1:] or any(each.format == "spans" for each in streams):
+            pipeline = self._of_texts([each.format for each in streams], options)
+            return tagged_texts(pipeline, streams, options, threads, counts or TagCounts())
         sources = self.cut(streams, options, threads, flush=flush)
         to = options.to or _format_of(sources, self.columns)
         if options.has_columns and to is None and sources[0].columns == CONLLU:
@@ -722,6 +731,27 @@ class Chain:
             )
         )
         return joined(pieces, to)
+
+    def _of_texts(self, formats: Sequence[str], options: TagOptions) -> Pipeline:
+        """Return the models as a pipeline for texts with other fields.
+
+        Raises
+        ------
+        OptionError
+            If the input is none, or the options do not fit.
+        """
+        possible = TEXT_FORMATS if any(each.label_scheme for each in self.shown) else ("jsonl",)
+        unfit = options.keep or options.has_columns or options.split_words
+        if unfit or {*formats} != {"spans"} or options.to not in (None, *possible):
+            msg = (
+                f"expected objects with texts and no option but --to {', '.join(possible)}, found "
+                f"the format {', '.join(formats)} for --to {options.to}; leave one out"
+            )
+            raise OptionError(msg)
+        models = [each.model for each in self.taggers]
+        if self.cutter is not None and options.tokenizer == "model":
+            models = Cutter(self.cutter).models + models
+        return Pipeline(models, hidden=[each.label for each in self.taggers if each.hidden])
 
 
 def _only(loaded: Sequence[Any], only: Sequence[str]) -> list[Any]:

@@ -13,6 +13,7 @@ from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.gold import GoldLabels
 from seqtag.corpus.layout import LayoutOptions
 from seqtag.corpus.sentence import Score, find_column, has_column, key_of, places, split_key
+from seqtag.corpus.spans import TEXT_FORMATS
 from seqtag.corpus.write import spaces_by_glue
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, LabelError, OptionError
@@ -107,11 +108,12 @@ class TagOptions(LayoutOptions):
             if value is not None:
                 value = (value,) if isinstance(value, str) else tuple(value)
                 object.__setattr__(self, name, value)
-        for known, found in ((WRITABLE, self.to), (TOKENIZERS, self.tokenizer)):
+        formats = (*WRITABLE, *TEXT_FORMATS[1:])
+        for known, found in ((formats, self.to), (TOKENIZERS, self.tokenizer)):
             if found is not None and found not in known:
                 msg = f"expected one of {', '.join(known)}, found {found!r}"
                 raise OptionError(msg)
-        if self.has_columns and self.to is not None and not FORMATS[self.to].has_room:
+        if self.has_columns and self.to in WRITABLE and not FORMATS[self.to].has_room:
             msg = (
                 "expected the format conllu, columns, tsv or jsonl for margins, probabilities and "
                 f"several label sequences, found {self.to}, which cannot store them"

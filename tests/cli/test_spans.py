@@ -38,10 +38,7 @@ def test_a_model_tags_texts_as_it_was_trained(folder, call):
     done = call("train", "train.jsonl", "-o", "own.seqtag", *TRAINING)
     assert (done.code, "tokens (3), words (2), ner (5)" in done.err) == (0, True)
     scores = json.loads(call("eval", "-m", "own.seqtag", "train.jsonl", "--json").out)
-    assert (scores["score"], scores["missed_spans"]) == (1.0, 0)
-    assert (
-        "0 gold ones fit no words" in call("eval", "-m", "own.seqtag", "train.jsonl").out.decode()
-    )
+    assert scores["score"] == 1.0
     (folder / "raw.txt").write_text(TEXTS[0])
     tagged = call("tag", "-m", "own.seqtag", "raw.txt").out.decode()
     assert [line.split("\t")[1] for line in tagged.splitlines() if "Ner=B" in line] == [
@@ -64,7 +61,6 @@ def test_spans_that_fit_no_words_are_missed(folder, call):
     (folder / "gold.jsonl").write_text(json.dumps(row))
     done = call("eval", "-m", "en", "gold.jsonl", "--json")
     scores = json.loads(done.out)
-    assert scores["missed_spans"] == 1
     assert scores["chunk_types"]["PER"]["gold"] == 1
     assert scores["chunks"]["recall"] <= 0.5
     note = "gold.jsonl:1: 1 span counted as missed: not whole words of a sentence: 'Mira' (0 to 4"
@@ -141,7 +137,7 @@ def test_in_python():
     rows = seqtag.from_spans(TEXTS, SPANS)
     pipeline = seqtag.train(rows, min_count=1, epochs=3)
     assert pipeline.parts == ("tokens", "words", "ner")
-    assert seqtag.score(pipeline, rows).missed_spans == 0
+    assert seqtag.score(pipeline, rows).f1 == 1.0
     found = [pipeline(text).ents for text in TEXTS]
     again = seqtag.from_spans(TEXTS, found)
     assert [

@@ -117,17 +117,18 @@ def test_spans_that_do_not_fit_are_reported(spans, note, kept, caplog):
 @pytest.mark.parametrize(
     ("lines", "places"),
     [
-        ("{}\n{}", ["<stream>:1: ", "line 1", "line 2"]),
-        ("[{}, {}]", ["<stream>:object 1: ", "object 1", "object 2"]),
+        ("{}\n{}", ["<stream>:1", "<stream>:2"]),
+        ("[{}, {}]", ["<stream>:object 1", "<stream>:object 2"]),
     ],
 )
 def test_several_of_a_kind_are_counted_once(lines, places, caplog):
     value = {"text": "Mira Falk", "spans": [[0, 3, "X"], [5, 6, "Y"]]}
     read(text=lines.format(*[json.dumps(value)] * 2))
     [record] = caplog.records
+    first, second = places
     assert record.getMessage() == (
-        f"{places[0]}4 spans left out: not whole words of a sentence: 'Mir' (0 to 3, X); "
-        f"{places[1]}: 'F' (5 to 6, Y); {places[2]}: 'Mir' (0 to 3, X); ..."
+        f"{first}: 4 spans left out: not whole words of a sentence: 'Mir' (0 to 3, X); "
+        f"{first}: 'F' (5 to 6, Y); {second}: 'Mir' (0 to 3, X); ..."
     )
 
 
@@ -200,10 +201,10 @@ def test_models_are_scored_on_their_own_sentences():
         ('{"text": "a", "spans": []}\n{"text": "b" "spans": []}\n', "<stream>:2: expected JSON"),
         ('[{"text": "a", "spans": []},\n', "<stream>:2: expected an array with an end"),
         ('[{"text": "a", "spans": []}]\n{}', "<stream>:1: expected an array with an end"),
-        ('{"text": "a", "spans": []}\n{"id": 1}', "<stream>:2: expected a text with spans"),
+        ('{"text": "a", "spans": []}\n{"id": 1}', "<stream>:2: expected an object with a text"),
         (
             '[{"text": "a", "spans": []}, {"id": 1}]',
-            "<stream>:object 2: expected a text with spans",
+            "<stream>:object 2: expected an object with a text",
         ),
         (
             '{"text": "a", "spans": [[0, 1]]}\n{"text": "\\ud83d", "spans": []}',
