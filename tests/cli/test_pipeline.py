@@ -116,9 +116,10 @@ def test_a_component_without_a_row_among_the_scores_is_scored_alone(call):
         done = call("compare", "names.conllu", "both.seqtag", other, "--label", "misc.NER")
         assert (done.code, done.err) == (0, "")
         assert b"chunk" in done.out or b"F1" in done.out
-    done = call("eval", "-m", "both.seqtag", "names.conllu", "--label", "ner")
+    done = call("eval", "-m", "both.seqtag", "names.conllu", "--label", "xpos")
     assert done.err == (
-        "seqtag: both.seqtag: expected one of the components upos, misc.NER, found 'ner'\n"
+        "seqtag: both.seqtag: expected one of the components upos, misc.NER, found 'xpos' "
+        "(did you mean 'upos'?)\n"
     )
 
 
