@@ -17,7 +17,7 @@ Names: TypeAlias = "Mapping[str, Sequence[str]] | Sequence[str] | None"
 NO_ROWS = frozenset(["\n"])
 """Value of `Layout.labels` if no line with the mark of comments is a row."""
 
-_NOT_OF_ROWS = {"like", "names", "offsets", "overlaps", "tokens_from", "as_cut"}
+_NOT_OF_ROWS = {"like", "names", "offsets", "overlaps", "tokens_from", "as_cut", "text_column"}
 
 SEPARATORS = {"\t": "tab-separated", "\t+": "separated by tabs", " ": "separated by blanks"}
 
@@ -118,6 +118,9 @@ class LayoutOptions:
     as_cut
         Whether texts with spans are cut by the model alone, as when it tags them: not at the tokens
         of the file, and also within spans.
+    text_column
+        Name of the field of the text in objects or in the first row of a table; or its number in
+        lines of fields between tabs.
     """
 
     columns: Sequence[str] | None = None
@@ -133,6 +136,7 @@ class LayoutOptions:
     overlaps: str | None = None
     tokens_from: Any = None
     as_cut: bool | None = None
+    text_column: str | None = None
 
     @property
     def of_rows(self) -> bool:

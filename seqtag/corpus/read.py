@@ -129,7 +129,7 @@ class SentenceStream:
 
     def texts(self) -> Iterator[TextRecord]:
         """Yield the texts of a file of texts with other fields, instead of sentences."""
-        yield from read_texts(self.file)
+        yield from read_texts(self.file, self._given.text_column)
         self.report()
 
     @property
@@ -308,7 +308,7 @@ class ReadOptions(LayoutOptions):
     def _layout(self, stream: ByteStream, *, announce: bool) -> Layout:
         """Return format and columns, and read no more of the stream than needed."""
         given = self._given()
-        known = FORMATS.get(self.format)
+        known = FORMATS.get(self.format if self.text_column is None else "spans")
         if known is None and not given.of_rows:  # detect it
             head = stream.head()
             try:
@@ -342,7 +342,7 @@ class ReadOptions(LayoutOptions):
         elif self.format == "tagged":
             return layout_of_tagged(complete_lines(stream.head()), given)
         elif known is not None and known.rows is None:
-            return Layout(self.format, known.fixed or ())
+            return Layout(known.name, known.fixed or ())
         else:
             # Column files by another name: what is read is a column file.
             head = stream.head()

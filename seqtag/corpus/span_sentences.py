@@ -113,7 +113,7 @@ class _SpanReader:
 
     def texts(self, stream: ByteStream) -> Iterator[AnnotatedText]:
         """Yield the texts of a file that somebody has annotated."""
-        for record in read_texts(stream):
+        for record in read_texts(stream, self._given.text_column):
             try:
                 found = annotated_text(record.fields) or AnnotatedText(record.text)
             except CorpusError as error:

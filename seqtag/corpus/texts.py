@@ -1,11 +1,14 @@
-"""Texts with other fields: objects of JSON, one after another or in an array."""
+"""Texts with other fields: objects of JSON, one after another or in an array; rows of tables."""
 
 from __future__ import annotations
 
+import csv
 import re
+import sys
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seqtag.corpus.lines import BOM, lines_of
 from seqtag.corpus.spans import fields_of, text_of
 from seqtag.corpus.stream import LIMITS, after_last_character
 from seqtag.errors import CorpusError
@@ -93,26 +96,81 @@ class TextRecord(NamedTuple):
         Its places as from `json_values`.
     """
 
-    text: str
+    text: Any
     fields: Mapping[str, Any]
     line: int
     place: str
 
 
-def read_texts(stream: ByteStream) -> Iterator[TextRecord]:
-    """Yield the texts of a file of JSON, in one of the layouts of `seqtag.corpus.spans`.
+def read_texts(stream: ByteStream, column: str | None = None) -> Iterator[TextRecord]:
+    """Yield the texts of objects of JSON, or of rows of a table.
+
+    Parameters
+    ----------
+    stream
+        The file.
+    column
+        Name of the text in objects or in the first row; or its number, from 1, in lines of fields
+        between tabs. Without it the file is JSON in one of the layouts of `seqtag.corpus.spans`.
 
     Raises
     ------
     CorpusError
-        If a value has no text, or one that UTF-8 cannot encode.
+        If there is no such column, an object has no text, or a row has another number of fields.
     """
+    is_json = column is None or stream.head().lstrip(b" \r\n\t\xef\xbb\xbf")[:1] in (b"{", b"[")
+    for found in _objects(stream, column) if is_json else _rows(stream, str(column)):
+        try:
+            found.text.encode()
+        except (AttributeError, UnicodeEncodeError):
+            msg = (
+                f"expected an object with a text in the field {column or 'text'}, found "
+                f"{found.text!a:.60}; correct it, or name another field with --text-column"
+            )
+            stream.warnings.pass_over(CorpusError(msg, source=found.place))
+        else:
+            yield found
+
+
+def _objects(stream: ByteStream, column: str | None) -> Iterator[TextRecord]:
+    """Yield the objects of a file of JSON."""
     pieces = (block.text for block in stream.blocks(after_last_character))
     for value, line, place in json_values(pieces, stream.name):
-        text = text_of(value)
-        if text is None or text != text.encode("utf-8", "replace").decode():
-            msg = f"expected an object with a text, found {value!a:.60}; correct or remove it"
-            stream.warnings.pass_over(CorpusError(msg, source=place))
-            continue
         fields = value if isinstance(value, dict) else fields_of(value)[0]
+        text = fields.get(column) if column else text_of(value)
         yield TextRecord(text, fields, line, place)
+
+
+def _rows(stream: ByteStream, column: str) -> Iterator[TextRecord]:
+    """Yield the rows of a table.
+
+    In lines of fields between tabs, the column of texts is called ``text``, and the first one
+    ``id``.
+    """
+    lines = (line for line, _ in lines_of(stream))
+    first = next(lines, "").lstrip(BOM)
+    csv.field_size_limit(max(csv.field_size_limit(), min(stream.limits.line, sys.maxsize)))
+    if column.isdecimal():
+        numbers = map(str, range(1, first.count("\t") + 2))
+        names = [{column: "text", "1": "id"}.get(number, number) for number in numbers]
+        rows = csv.DictReader(chain([first], lines), names, delimiter="\t", quoting=csv.QUOTE_NONE)
+        column = "text"
+    else:
+        marks = {each: next(csv.reader([first], delimiter=each), []) for each in ",\t;|"}
+        mark = next((each for each, names in marks.items() if column in names), ",")
+        rows = csv.DictReader(chain([first], lines), delimiter=mark, strict=True)
+    try:
+        names = [*(rows.fieldnames or ())]
+        if column not in names or len({*names}) < len(names):
+            msg = f"expected columns with {column} once, found {', '.join(names):.200}; correct "
+            raise CorpusError(msg + "--text-column", source=stream.name, line=1)
+        for row in rows:
+            place = f"{stream.name}:{rows.line_num}"
+            if None in row or None in row.values():
+                msg = f"expected {len(names)} fields as in the first row, found others; correct it"
+                stream.warnings.pass_over(CorpusError(msg, source=place))
+            else:
+                yield TextRecord(row[column], row, rows.line_num, place)
+    except csv.Error as error:
+        msg = f"expected the fields of a table, found an error ({error}); correct the row"
+        raise CorpusError(msg, source=stream.name, line=rows.line_num) from error

@@ -87,6 +87,8 @@ class DocumentSpan(NamedTuple):
         Position in the text, in characters.
     words
         Its words.
+    score
+        The lowest probability of its words, or margin, if it was asked for.
     """
 
     label: str
@@ -94,6 +96,7 @@ class DocumentSpan(NamedTuple):
     start: int
     end: int
     words: tuple[Word, ...]
+    score: float | None = None
 
 
 class DocumentSentence:
@@ -293,6 +296,8 @@ class Document:
         Schemes of those that have chunk labels.
     names
         Those whose chunks are names.
+    scores
+        Columns that have their scores.
 
     Examples
     --------
@@ -314,12 +319,14 @@ class Document:
         columns: Sequence[str] = (),
         schemes: Mapping[str, str] | None = None,
         names: Sequence[str] = (),
+        scores: Mapping[str, str] | None = None,
     ):
         self.text = text
         self._conllu = conllu
         self._columns = columns
         self._schemes = schemes or {}
         self._names = names
+        self._scores = scores or {}
 
     @cached_property
     def sentences(self) -> list[DocumentSentence]:
@@ -392,7 +399,10 @@ class Document:
             labels, scheme = self._values(sentence, column), self._schemes[column]
             if {*labels} != {OUTSIDE}:
                 places = [(start, end) for _, start, end in sentence.placed]
-                spans += spans_in(self.text, sentence.words, places, labels, scheme, column)
+                name = self._scores.get(column)
+                scores = [*map(float, sentence.column(name))] if name else []
+                words = sentence.words
+                spans += spans_in(self.text, words, places, labels, scheme, column, scores)
         return spans
 
     def _values(self, sentence: DocumentSentence, column: str) -> Sequence[str]:
@@ -460,7 +470,8 @@ class Document:
         """Return the text and its spans as a dictionary that JSON can hold.
 
         The ``spans`` of all columns are in the order of the text, with ``label``, ``text``,
-        ``start`` and ``end``, and with ``column`` if several columns have chunks.
+        ``start`` and ``end``; with ``score`` if it was asked for, and with ``column`` if several
+        columns have chunks.
 
         Parameters
         ----------
@@ -585,7 +596,8 @@ def _units_of(text: str, offsets: str) -> Sequence[int]:
 
 def _span_dict(span: DocumentSpan, units: Sequence[int]) -> dict[str, Any]:
     places = {"start": units[span.start], "end": units[span.end]}
-    return {"label": span.label, "text": span.text, **places}
+    score = {} if span.score is None else {"score": span.score}
+    return {"label": span.label, "text": span.text, **places, **score}
 
 
 def _blocks(conllu: str) -> Iterator[str]:
@@ -603,8 +615,9 @@ def spans_in(
     labels: Sequence[str],
     scheme: str | None,
     column: str,
+    scores: Sequence[float] = (),
 ) -> list[DocumentSpan]:
-    """Return the chunks of a sentence of a text, given the places of its words.
+    """Return the chunks of a sentence of a text, given the places and scores of its words.
 
     Chunks without a type have the name of the column.
 
@@ -614,9 +627,9 @@ def spans_in(
     found = []
     for kind, first, last in spans_of(labels, scheme):
         start, end = places[first][0], places[last - 1][1]
-        found.append(
-            DocumentSpan(kind or column, text[start:end], start, end, tuple(words[first:last]))
-        )
+        score = min(scores[first:last], default=None)
+        within = tuple(words[first:last])
+        found.append(DocumentSpan(kind or column, text[start:end], start, end, within, score))
     return found
 
 

@@ -40,6 +40,7 @@ from seqtag.tagging.encode import check_threads, columns_of, sentences_from
 from seqtag.tagging.streams import (
     TagCounts,
     TagOptions,
+    score_columns,
     shared_columns,
     tag_stream,
     tag_text,
@@ -273,6 +274,7 @@ class Pipeline:
         batch_size: int = 1000,
         threads: int = 1,
         paragraphs: str = "auto",
+        options: TagOptions | None = None,
     ) -> Iterator[Document]:
         """Yield many texts as documents, in order; equal to those of `tag_text`, but much faster.
 
@@ -289,6 +291,8 @@ class Pipeline:
             Threads to annotate batches on.
         paragraphs
             As for `tag_text`.
+        options
+            With ``margin`` or ``probability`` spans have a score.
 
         Raises
         ------
@@ -314,23 +318,30 @@ class Pipeline:
         if batch_size < 1:
             msg = f"expected a batch_size of 1 or more, found {batch_size}"
             raise ValueError(msg)
+        options = replace(options or TagOptions(), paragraphs=paragraphs)
         batches = _batches(texts, batch_size)
-        done = in_order(partial(self._documents, paragraphs=paragraphs), batches, threads)
+        done = in_order(partial(self._documents, options=options), batches, threads)
         return (document for batch in done for document in batch)
 
-    def _documents(self, texts: Sequence[str], paragraphs: str) -> list[Document]:
+    def _documents(self, texts: Sequence[str], options: TagOptions) -> list[Document]:
         """Return the texts of a batch as documents."""
         stream: SentenceStream
         if len(texts) == 1 and _is_long(texts[0]):
             whole = read(TextBytes(texts[0].encode()), "text")
-            stream = self.segmented(whole, paragraphs=paragraphs)
+            stream = self.segmented(whole, paragraphs=options.paragraphs)
         else:
             stream = SegmentedTexts(
-                texts, "<texts>", self._cutter, self.splitter, paragraphs=paragraphs
+                texts, "<texts>", self._cutter, self.splitter, paragraphs=options.paragraphs
             )
-        tagged = tag_text(self.taggers, stream, self._to, tables=self._tables)
+        scores = dict[str, str]()
+        if options.margin or options.probability:
+            for each in self.taggers:
+                scores[each.label] = score_columns(each, self.taggers)[options.probability]
+        to = "conllu" if scores else self._to
+        tagged = tag_text(self.taggers, stream, to, options=options, tables=self._tables)
         pieces = iter(split_documents(b"".join(tagged).decode()))
-        return [self.document(text, next(pieces) if has_tokens(text) else "") for text in texts]
+        how = self.columns, self.schemes, self._names, scores
+        return [Document(text, next(pieces) if has_tokens(text) else "", *how) for text in texts]
 
     def document(self, text: str, conllu: str) -> Document:
         """Return a text as a document, given the CoNLL-U that this pipeline wrote for it.
@@ -741,7 +752,7 @@ class Chain:
             If the input is none, or the options do not fit.
         """
         possible = TEXT_FORMATS if any(each.label_scheme for each in self.shown) else ("jsonl",)
-        unfit = options.keep or options.has_columns or options.split_words
+        unfit = options.keep or options.nbest > 1 or options.split_words
         if unfit or {*formats} != {"spans"} or options.to not in (None, *possible):
             msg = (
                 f"expected objects with texts and no option but --to {', '.join(possible)}, found "

@@ -322,7 +322,7 @@ def _tagged_batches(
                     labels = _with_free_chunks(known, labels, str(tagger.label_scheme))
                 sentence.fill(tagger, {name: labels} if name else tagger.split_label(labels))
             if with_scores:
-                margin, probability = _score_columns(tagger, taggers)
+                margin, probability = score_columns(tagger, taggers)
                 for sentence, each in zip(with_words, scored, strict=True):
                     sentence.margins.append(each.margins)
                     if options.margin:
@@ -404,7 +404,7 @@ def _kept_labels(
     return [None if label == NO_LABEL else new for label, new in zip(labels, kept, strict=True)]
 
 
-def _score_columns(tagger: ModelRuntime, taggers: Sequence[ModelRuntime]) -> tuple[str, str]:
+def score_columns(tagger: ModelRuntime, taggers: Sequence[ModelRuntime]) -> tuple[str, str]:
     """Return the names of the columns of margins and probabilities, one pair for each tagger."""
     is_alone = sum(not each.hidden for each in taggers) < 2
     of = "" if is_alone else tagger.label[:1].upper() + tagger.label[1:]

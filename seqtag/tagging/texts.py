@@ -30,7 +30,8 @@ def tagged_texts(
     unit = options.offsets or ("utf16" if options.to == "doccano" else "codepoint")
     records, others = tee(chain.from_iterable(stream.texts() for stream in streams))
     texts = (each.text for each in others)
-    documents = pipeline.pipe(texts, threads=threads, paragraphs=options.paragraphs)
+    how: dict[str, Any] = {"threads": threads, "paragraphs": options.paragraphs}
+    documents = pipeline.pipe(texts, options=options, **how)
     for record, document in zip(records, documents, strict=True):
         counts.add(len(document), len(document.words))
         found: dict[str, Any] = {}
@@ -55,6 +56,8 @@ def _written(record: TextRecord, found: dict[str, Any], to: str | None) -> dict[
         names = {"from_name": "label", "to_name": "text", "type": "labels"}
         regions.append({**names, "value": {**value, "labels": [span["label"]]}})
     prediction = {"model_version": f"seqtag {__version__}", "result": regions}
+    if scores := [each["score"] for each in found["spans"] if "score" in each]:
+        prediction["score"] = min(scores)
     is_task = isinstance(record.fields.get("data"), dict)
     task = record.fields if is_task else {"data": {**record.fields, "text": record.text}}
     return {**task, "predictions": [prediction]}

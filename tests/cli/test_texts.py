@@ -100,7 +100,9 @@ def test_other_columns_are_in_sentences(folder, call):
     [
         (["in.jsonl", "--to", "conllu"], "expected objects with texts"),
         (["in.jsonl", "--keep"], "expected objects with texts"),
-        (["in.jsonl", "--label-margin"], "expected objects with texts"),
+        (["in.jsonl", "--nbest", "2"], "expected objects with texts"),
+        (["t.csv", "--text-column", "title"], "t.csv:1: expected columns with title once"),
+        (["t.csv", "--text-column", "id"], "t.csv:2: expected 2 fields as in the first row"),
         (["raw.txt", "--to", "doccano"], "found the format text for --to doccano"),
         (["bad.jsonl", "--format", "spans"], "bad.jsonl:2: expected an object with a text"),
         (["in.jsonl", "--only", "upos", "--to", "doccano"], "no option but --to jsonl"),
@@ -108,11 +110,39 @@ def test_other_columns_are_in_sentences(folder, call):
 )
 def test_what_is_refused(folder, call, options, message):
     (folder / "raw.txt").write_text("In Paris.")
+    (folder / "t.csv").write_text("id,body\n1,2,3\n")
     (folder / "bad.jsonl").write_text('{"text": "a"}\n{"text": 1}\n')
     done = call(*NER, *options)
     assert done.code != 0
     assert message in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "fields"),
+    [
+        ('\ufeffid,body\r\n1,"He lives in Paris,\r\n""yes""."\r\n2,\r\n', "body", ["id", "body"]),
+        ("body\tid\nIn Paris.\t1\n\t2\n", "body", ["body", "id"]),
+        ('a\tIn "Paris.\nb\t\n', "2", ["id", "text"]),
+    ],
+)
+def test_tables_become_objects(folder, call, table, column, fields):
+    (folder / "t.csv").write_bytes(table.encode())
+    first, second = lines_of(call(*NER, "t.csv", "--text-column", column))
+    assert [*first] == [*second] == [*fields, "spans"]
+    assert [span["text"] for span in first["spans"]] == ["Paris"]
+    assert second["spans"] == []
+
+
+def test_spans_have_the_lowest_score_of_their_words(folder, call):
+    [row, *_] = lines_of(call(*NER, "in.jsonl", "--label-margin"))
+    (folder / "raw.txt").write_text(row["text"], newline="")
+    tagged = call(*NER, "raw.txt", "--to", "conllu", "--label-margin")
+    misc = [line.split("\t")[9] for line in tagged.out.decode().splitlines() if "\t" in line]
+    margins = [int(each.split("Margin=")[1].split("|")[0]) for each in misc]
+    assert row["spans"][0]["score"] == min(margins[:2])
+    task = lines_of(call(*NER, "in.jsonl", "--label-margin", "--to", "label-studio"))[0]
+    assert task["predictions"][0]["score"] == min(span["score"] for span in row["spans"])
 
 
 def test_texts_before_an_error_are_written(folder, call):
