@@ -381,7 +381,9 @@ def _columns(sample: Sample) -> Layout | None:
         spelled = (in_blocks or len(typical) >= MANY_ROWS) and chunked and bool(layout.spellings)
         found = found or (most and (certain or spelled))
     if found:
-        words = [{line.split(None, 1)[0] for line in each.split("\n") if line} for each in pieces]
+        words = [
+            {first for line in each.split("\n") for first in line.split()[:1]} for each in pieces
+        ]
         alone = sum(len(each) == 1 for each in words)
         if width > 1 and len(words) >= MANY_ROWS and 10 * alone >= 9 * len(words):
             msg = (

@@ -339,6 +339,8 @@ KNOWN = {
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "storage/output.py": "the one writer",
     "batch/files.py": "folders of outputs",
+    "cli/annotate.py": "the file of decisions, to which each one is added",
+    "tagging/document.py": "names the line that writes a document",
     "training/named.py": "the folder of models, its lock, and the name of a complete model",
 }
 """Modules that write otherwise than by `atomic`, and what."""

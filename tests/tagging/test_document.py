@@ -134,7 +134,7 @@ def test_dicts_have_the_spans_of_the_document():
     document = names("  We left  New  York. \U0001f600 Oslo is near.")
     found = [span for each in document.to_dicts() for span in each["spans"]["ner"]]
     assert found == [
-        {name: value for name, value in each._asdict().items() if name != "words"}
+        {name: getattr(each, name) for name in ("label", "text", "start", "end")}
         for each in document.ents
     ]
     assert [each["text"] for each in found] == ["New  York", "Oslo"]
