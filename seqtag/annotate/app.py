@@ -1,4 +1,4 @@
-"""The page to annotate on: what it shows, and what it is told."""
+"""The page to annotate on: what it shows, and what it sends."""
 
 from __future__ import annotations
 

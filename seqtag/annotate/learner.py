@@ -39,7 +39,7 @@ Span = tuple[int, int, str]
 
 
 class Task(NamedTuple):
-    """What is annotated, as the process of the learner is told it."""
+    """What is annotated, as it is sent to the process of the learner."""
 
     texts: Sequence[str]  # in random order
     labels: Sequence[str]

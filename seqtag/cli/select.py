@@ -35,12 +35,14 @@ def command(number: int, per_document: int | None, **given: Any) -> int:
 
     They are tagged, ready to be corrected, and the most worthwhile comes first. Each has its
     uncertainty, # uncertainty = ... in CoNLL-U or a field in JSON lines. Of sentences with the same
-    words one is chosen. Raw text is written as CoNLL-U.
+    words one is chosen. Raw text is written as CoNLL-U. Of JSON with texts, texts are chosen, and
+    their objects are written as by tag.
 
     \b
     Examples:
       seqtag select -m names.seqtag -n 50 crawl.txt -o next.conllu
       seqtag select -m en --only upos --per-document 3 --to jsonl *.conllu
+      seqtag select -m en --only ner texts.jsonl --to label-studio
     """
     from seqtag.tagging.selection import selected
 

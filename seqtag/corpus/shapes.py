@@ -140,6 +140,10 @@ def _columns_of(rows: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any
     tokens = [token for row in rows if isinstance(row, (list, tuple)) for token in row]
     if not tokens or not all(isinstance(row, (list, tuple)) for row in rows):
         return None
+    if all(isinstance(row, tuple) for row in rows) and all(
+        isinstance(each, list) for each in tokens
+    ):
+        return None  # zip(sentences, labels): two lists are no pairs, also if they have two items
     if not all(isinstance(each, (list, tuple)) and len(each) == len(names) for each in tokens):
         return None
     return {name: [[word[i] for word in row] for row in rows] for i, name in enumerate(names)}

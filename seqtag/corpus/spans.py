@@ -72,12 +72,12 @@ class AnnotatedText(NamedTuple):
     text
         The text.
     spans
-        Its spans as the file has them, in any order; they may overlap. None if nobody has
+        Its spans as the file has them, in any order; they may overlap. None if no one has
         annotated the text.
     tokens
         Its tokens, without labels; none if the file does not have them.
     remark
-        What to report of it, such as why nobody has annotated it.
+        What to report of it, such as why it is not annotated.
     line
         The line of the file where it begins.
     place
@@ -111,7 +111,7 @@ def from_spans(texts: Iterable[str], spans: Iterable[Iterable[Any] | None]) -> l
         The texts.
     spans
         For each text its spans, in any order: tuples (start, end, label), with positions in
-        characters; dictionaries of these; or spans of a `seqtag.Document`. None if nobody has
+        characters; dictionaries of these; or spans of a `seqtag.Document`. None if no one has
         annotated the text, which is then left out.
 
     Returns

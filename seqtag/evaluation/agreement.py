@@ -3,7 +3,7 @@
 Kappa is (p - e) / (1 - e), where p is the share of pairs of labels of a word that are the same, and
 e the share expected of labels drawn at random: from each annotator's own labels in Cohen's kappa
 (1960, *A coefficient of agreement for nominal scales*), from all labels together in Fleiss' kappa
-(1971, *Measuring nominal scale agreement among many raters*). For chunks, nobody knows how often
+(1971, *Measuring nominal scale agreement among many raters*). For chunks, it is unknown how often
 annotators agree that there is none. As this number grows, kappa approaches F1 (Hripcsak and
 Rothschild, 2005, *Agreement, the F-measure, and reliability in information retrieval*), for which
 either annotation can take the place of gold.

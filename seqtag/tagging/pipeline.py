@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -560,9 +561,9 @@ class Cutter:
             raise ModelFileError(msg, source=str(self._model))
         return found
 
-    def pipe(self, texts: Iterable[str]) -> Iterator[Document]:
+    def pipe(self, texts: Iterable[str], threads: int = 1) -> Iterator[Document]:
         """Yield texts as documents of words without labels."""
-        return Pipeline(self.models).pipe(texts)
+        return Pipeline(self.models).pipe(texts, threads=threads)
 
 
 # ----------------------------------------------------------------- loading
@@ -728,8 +729,9 @@ class Chain:
         b'It/PRON works/VERB ./PUNCT\n'
         """
         if options.to in TEXT_FORMATS[1:] or any(each.format == "spans" for each in streams):
-            pipeline = self._of_texts([each.format for each in streams], options)
-            return tagged_texts(pipeline, streams, options, threads, counts or TagCounts())
+            pipeline = self.of_texts([each.format for each in streams], options)
+            records = chain.from_iterable(stream.texts() for stream in streams)
+            return tagged_texts(pipeline, records, options, threads, counts or TagCounts())
         sources = self.cut(streams, options, threads, flush=flush)
         to = options.to or _format_of(sources, self.columns)
         if options.has_columns and to is None and sources[0].columns == CONLLU:
@@ -743,7 +745,7 @@ class Chain:
         )
         return joined(pieces, to)
 
-    def _of_texts(self, formats: Sequence[str], options: TagOptions) -> Pipeline:
+    def of_texts(self, formats: Sequence[str], options: TagOptions) -> Pipeline:
         """Return the models as a pipeline for texts with other fields.
 
         Raises

@@ -11,7 +11,7 @@ import re
 from heapq import nlargest
 from itertools import chain, groupby, islice, tee
 from math import sqrt
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -21,14 +21,17 @@ from seqtag.corpus.formats import joined
 from seqtag.corpus.surface import numbered_by_document
 from seqtag.tagging.document import sentences_in
 from seqtag.tagging.encode import columns_of
-from seqtag.tagging.streams import TagOptions, tag_stream
+from seqtag.tagging.pipeline import Cutter
+from seqtag.tagging.streams import TagCounts, TagOptions, tag_stream
+from seqtag.tagging.texts import tagged_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from seqtag.corpus import SentenceStream
+    from seqtag.corpus.texts import TextRecord
     from seqtag.tagging.pipeline import Chain, Loaded
     from seqtag.tagging.runtime import ModelRuntime
     from seqtag.tagging.streams import FilledSentence
@@ -40,8 +43,8 @@ _PLACE = re.compile(r"^#\s*new(?:doc|par)\b.*\n", re.MULTILINE)  # of no use in 
 
 _log = logging.getLogger("seqtag")
 
-_Candidate: TypeAlias = "tuple[float, int, Sentence]"
-"""What a sentence is worth, the number of its document, and the sentence."""
+_Candidate: TypeAlias = "tuple[float, int, Any]"
+"""What a sentence or text is worth, the number of its document, and the sentence or record."""
 
 
 def worths(
@@ -132,8 +135,9 @@ def selected(
 ) -> Iterator[bytes]:
     """Yield the sentences of open files that are most worth annotating, tagged, the best first.
 
-    Each has its worth: a comment ``uncertainty`` of CoNLL-U, or a field of JSON. Memory use does
-    not grow with the files.
+    Each has its worth: a comment ``uncertainty`` of CoNLL-U, or a field of JSON. Of texts with
+    other fields, texts are chosen, and written as they are tagged. Memory use does not grow with
+    the files.
 
     Parameters
     ----------
@@ -156,6 +160,13 @@ def selected(
     OptionError, CorpusError
         As `Chain.tagged`.
     """
+    if any(each.format == "spans" for each in streams):
+        if per_document:
+            _log.warning(
+                "each text is a document, of which all is chosen: --per-document is unused"
+            )
+        yield from _selected_texts(models, streams, options, threads, number)
+        return
     sources = models.cut(streams, options, threads)
     numbered, others = tee(numbered_by_document(chain.from_iterable(sources)))
     found = worths(models.taggers, ([each] for _, each in others), threads, keep=options.keep)
@@ -168,8 +179,7 @@ def selected(
     chosen = _best(candidates, number)
     for source in sources:
         source.report()
-    if len(chosen) < number:
-        _log.warning("chose %d sentences, not %d: no others have other words", len(chosen), number)
+    _note_fewer(len(chosen), number, "sentences")
     formats = {each.format for each in sources}
     to = options.to or ("jsonl" if formats == {"jsonl"} else "conllu")
     if to not in ("conllu", "jsonl"):
@@ -182,11 +192,49 @@ def selected(
     yield from joined(pieces, to)
 
 
-def _best(candidates: Iterable[_Candidate], number: int) -> list[_Candidate]:
-    """Return the candidates worth most, the best first, and the first of those with equal words."""
+def _selected_texts(
+    models: Chain,
+    streams: Sequence[SentenceStream],
+    options: TagOptions,
+    threads: int,
+    number: int,
+) -> Iterator[bytes]:
+    """Yield the objects of the texts that are most worth annotating, tagged, the best first."""
+    pipeline = models.of_texts([each.format for each in streams], options)
+    records, others = tee(chain.from_iterable(stream.texts() for stream in streams))
+    documents = Cutter(pipeline).pipe((each.text for each in others), threads)
+    sentences = ([*filter(len, sentences_in(str(each)))] for each in documents)
+    found = worths(pipeline.taggers, sentences, threads)
+    candidates = ((worth, 0, each) for worth, each in zip(found, records, strict=True))
+    chosen = _best(candidates, number, key=attrgetter("text"))
+    _note_fewer(len(chosen), number, "texts")
+    with_worth = (_with_worth(each, worth) for worth, _, each in chosen)
+    yield from tagged_texts(pipeline, with_worth, options, threads, TagCounts())
+
+
+def _with_worth(record: TextRecord, value: float) -> TextRecord:
+    """Return a record with a field for its worth, in a task of Label Studio among its data."""
+    data, worth = record.fields.get("data"), {"uncertainty": float(f"{value:.4g}")}
+    fields = {"data": {**data, **worth}} if isinstance(data, dict) else worth
+    return record._replace(fields={**record.fields, **fields})
+
+
+def _note_fewer(chosen: int, number: int, what: str) -> None:
+    if chosen < number:
+        _log.warning("chose %d %s, not %d: no others have other words", chosen, what, number)
+
+
+def _words_of(sentence: Sentence) -> str:
+    return " ".join(sentence.words)
+
+
+def _best(
+    candidates: Iterable[_Candidate], number: int, key: Callable[[Any], str] = _words_of
+) -> list[_Candidate]:
+    """Return the candidates worth most, the best first, and the first of those with equal keys."""
     best: dict[str, _Candidate] = {}
     for each in candidates:
-        best.setdefault(" ".join(each[2].words), each)
+        best.setdefault(key(each[2]), each)
         if len(best) > 2 * number:
             best = dict(nlargest(number, best.items(), key=lambda item: item[1][0]))
     return nlargest(number, best.values(), key=itemgetter(0))

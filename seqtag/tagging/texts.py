@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import json
-from itertools import chain, tee
+from itertools import tee
 from typing import TYPE_CHECKING, Any
 
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from seqtag.corpus import SentenceStream
     from seqtag.corpus.texts import TextRecord
     from seqtag.tagging.streams import TagCounts, TagOptions
 
 
 def tagged_texts(
     pipeline: Any,
-    streams: Sequence[SentenceStream],
+    records: Iterable[TextRecord],
     options: TagOptions,
     threads: int,
     counts: TagCounts,
 ) -> Iterator[bytes]:
-    """Yield a line for each text of some files, in order: its object, with what was found.
+    """Yield a line for each text, in order: its object, with what was found.
 
     These are ``spans`` if there are columns of chunks, and ``sentences`` if there are others.
     """
     unit = options.offsets or ("utf16" if options.to == "doccano" else "codepoint")
-    records, others = tee(chain.from_iterable(stream.texts() for stream in streams))
+    records, others = tee(records)
     texts = (each.text for each in others)
     how: dict[str, Any] = {"threads": threads, "paragraphs": options.paragraphs}
     documents = pipeline.pipe(texts, options=options, **how)

@@ -1,4 +1,4 @@
-"""Annotation: the file of decisions, what the page is told, and what is learned."""
+"""Annotation: the file of decisions, what is sent to the page, and what is learned."""
 
 from __future__ import annotations
 

@@ -86,3 +86,34 @@ def test_nothing_to_choose_from(tmp_path, select):
     file.write_text("\n")
     out, err = select(str(file))
     assert out == "" and "chose 0 sentences" in err
+
+
+def test_of_objects_with_texts_texts_are_chosen(tmp_path, select):
+    texts = ["Rain rains. Sing fish ductile!", "We went home.", "We went home.", ""]
+    rows = [{"id": at, "text": text} for at, text in enumerate(texts)]
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    out, err = select(str(file), "-n", "3", "--per-document", "1")
+    assert "--per-document is unused" in err
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [each["id"] for each in found] == [0, 1, 3]
+    pipeline = seqtag.load("en").only("upos")
+    expected = seqtag.uncertainty(pipeline, texts)[[0, 1, 3]]
+    assert [each["uncertainty"] for each in found] == pytest.approx(expected, rel=1e-3)
+    words = found[1]["sentences"][0]["tokens"][0]["words"]
+    assert words == [{"form": "We", "labels": {"upos": "PRON"}}]
+    out, err = select(str(file), "-n", "9")
+    assert "chose 3 texts, not 9" in err
+
+
+def test_chosen_tasks_of_an_annotation_tool_are_tasks(tmp_path, capsys):
+    row = {"id": 4, "data": {"text": "Mira Falk sings.", "page": 2}, "annotations": []}
+    file = tmp_path / "tasks.json"
+    file.write_text(json.dumps([row]))
+    args = ("-m", "en", "--only", "ner", "--to", "label-studio", "-n", "1")
+    assert main(["select", *args, str(file)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["data"].pop("uncertainty") > 0
+    assert {name: found[name] for name in row} == row
+    [region] = found["predictions"][0]["result"]
+    assert region["value"]["text"] == "Mira Falk"

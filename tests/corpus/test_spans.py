@@ -79,7 +79,7 @@ def test_layouts_give_the_same(value):
         (of_label_studio(annotation(REGIONS, cancelled=True)), "not annotated"),
     ],
 )
-def test_texts_nobody_annotated_are_left_out(value, reason):
+def test_texts_without_annotation_are_left_out(value, reason):
     found = annotated_text(value)
     assert (found.spans, found.remark) == (None, f"left out, {reason}")
 

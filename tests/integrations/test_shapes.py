@@ -153,6 +153,7 @@ def test_documents_of_spacy_have_tags_too():
         ({"a": WORDS, "b": LABELS}, TypeError, "found the columns a, b; give lists of words and"),
         ({"text": ["It works.", "Why not?"]}, TypeError, "found the text 'It works.'; give a list"),
         ([*zip(WORDS, LABELS, strict=True)], TypeError, "give lists of words and lists of labels"),
+        ([(["It", "rains"], ["A", "B"])] * 2, TypeError, "give lists of words and lists of labels"),
         (
             {"tokens": WORDS, "ner": LABELS[:1]},
             CorpusError,
