@@ -117,6 +117,8 @@ class GoldLabels:
     ----------
     first : dict
         File and line of the first of each label.
+    missed : list
+        For each sentence the labels of spans that fit no words; None if it had no spans.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_right
+from collections import Counter
 from itertools import accumulate, chain, pairwise, tee
 from typing import TYPE_CHECKING, TypeAlias
 from unicodedata import category
@@ -91,10 +92,11 @@ def read_spans(
     documents = cutter.pipe(each.text for each in others)
     for annotated, document in zip(ours, documents, strict=True):
         yield from reader.sentences(annotated, [[*each.placed] for each in document])
-    for (noun, what), places in reader.noted.items():
+    for (noun, what), count in reader.counts.items():
+        places = reader.places[noun, what]
         place, _, first = places[0].partition(": ")
-        shown = [first, *places[1:_SHOWN_PLACES], *["..."] * (len(places) > _SHOWN_PLACES)]
-        found = f"{len(places):,} {noun}{'s' * (len(places) > 1)} {what}"
+        shown = [first, *places[1:], *["..."] * (count > len(places))]
+        found = f"{count:,} {noun}{'s' * (count > 1)} {what}"
         _log.warning("%s: %s: %s", place, found, "; ".join(shown))
 
 
@@ -103,13 +105,17 @@ class _SpanReader:
 
     def __init__(self, source: str, given: LayoutOptions):
         self._source, self._given = source, given
-        self.noted: dict[tuple[str, str], list[str]] = {}  # places by what is reported of them
+        self.counts = Counter[tuple[str, str]]()  # of what is reported
+        self.places: dict[tuple[str, str], list[str]] = {}  # the first ones
 
     def _note(self, what: str, annotated: AnnotatedText, span: TextSpan | None = None) -> None:
         """Note what to report of a text, or of a span of it."""
         kind = ("span" if span else "text"), what
-        shown = _shown(annotated.text, span) if span else f"{annotated.text!r:.60}"
-        self.noted.setdefault(kind, []).append(f"{annotated.place}: {shown}")
+        self.counts[kind] += 1
+        places = self.places.setdefault(kind, [])
+        if len(places) < _SHOWN_PLACES:
+            shown = _shown(annotated.text, span) if span else f"{annotated.text!r:.60}"
+            places.append(f"{annotated.place}: {shown}")
 
     def texts(self, stream: ByteStream) -> Iterator[AnnotatedText]:
         """Yield the texts of a file that somebody has annotated."""

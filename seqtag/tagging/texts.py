@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections import Counter
 from itertools import tee
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
     from seqtag.corpus.texts import TextRecord
     from seqtag.tagging.streams import TagCounts, TagOptions
+
+_log = logging.getLogger("seqtag")
 
 
 def tagged_texts(
@@ -25,7 +29,9 @@ def tagged_texts(
     """Yield a line for each text, in order: its object, with what was found.
 
     These are ``spans`` if there are columns of chunks, and ``sentences`` if there are others.
+    Fields that are replaced by what was found are reported.
     """
+    replaced = Counter[str]()
     unit = options.offsets or ("utf16" if options.to == "doccano" else "codepoint")
     records, others = tee(records)
     texts = (each.text for each in others)
@@ -38,8 +44,16 @@ def tagged_texts(
             found["spans"] = document.to_dict(unit)["spans"]
         if {*pipeline.columns} - {*pipeline.schemes}:
             found["sentences"] = [*document.to_dicts(unit)]
-        line = json.dumps(_written(record, found, options.to), ensure_ascii=False)
+        written = _written(record, found, options.to)
+        replaced.update(
+            name
+            for name, value in record.fields.items()
+            if value and written.get(name, value) != value
+        )
+        line = json.dumps(written, ensure_ascii=False)
         yield f"{line}\n".encode("utf-8", "backslashreplace")  # for surrogates in other fields
+    for name, count in replaced.items():
+        _log.warning("the field %s was replaced in %d of the objects", name, count)
 
 
 def _written(record: TextRecord, found: dict[str, Any], to: str | None) -> dict[str, Any]:

@@ -150,3 +150,15 @@ def test_texts_before_an_error_are_written(folder, call):
     done = call(*NER, "cut.jsonl", "--format", "spans")
     assert "cut.jsonl:2: expected JSON" in done.err
     assert json.loads(done.out)["spans"][0]["text"] == "Paris"
+
+
+def test_fields_that_are_replaced_are_named(folder, call):
+    other = [{"start": 0, "end": 4, "label": "X"}]
+    rows = [{"text": "It rains.", "spans": spans} for spans in (other, [], other)]
+    (folder / "in.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    done = call(*NER, "in.jsonl")
+    assert "the field spans was replaced in 2 of the objects" in done.err
+    assert [json.loads(line)["spans"] for line in done.out.splitlines()] == [[], [], []]
+    done = call(*NER, "in.jsonl", "--to", "doccano")  # which has a field label
+    assert "replaced" not in done.err
+    assert [json.loads(line)["spans"] for line in done.out.splitlines()] == [other, [], other]
