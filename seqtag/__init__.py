@@ -78,6 +78,7 @@ _NAMES = {
 
 _OTHERS = {
     "seqtag.load().tag_words(words)": "pos_tag pos_tag_sents tag",
+    "the module seqtag.integrations.spacy": "spacy",
     "seqtag.load()(text)": "nlp word_tokenize sent_tokenize tokenize ne_chunk ner",
     "the command seqtag models": "models download list_models",
     "the command seqtag cv": "cv cross_validate",

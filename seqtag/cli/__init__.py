@@ -22,7 +22,7 @@ from seqtag.storage.nonblocking import make_output_wait
 from seqtag.storage.output import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 COMMAND_GROUPS = {
     "Use": {
@@ -58,6 +58,7 @@ COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in gr
 SYNONYMS = {
     **dict.fromkeys(("--iterations", "--iter", "--n-iter", "--max-iter"), "--epochs"),
     **dict.fromkeys(("--jobs", "--n-jobs", "--workers", "--processes"), "--threads"),
+    **dict.fromkeys(("--lr", "--learning-rate"), "--step"),
     "--features": "--templates",
     **dict.fromkeys(("--lang", "--language"), "--model"),
     "--out": "--output",
@@ -66,6 +67,17 @@ SYNONYMS = {
     "test": "eval",
 }
 """Options and commands of other tools and what they are called here, for suggestions."""
+
+INSTEAD = {
+    **dict.fromkeys(("--train", "--input"), "files to read are named without an option"),
+    **dict.fromkeys(("--test", "--split"), "use seqtag eval for a test part, seqtag cv for folds"),
+    **dict.fromkeys(("--verbose", "-v"), "everything is said unless --quiet is given"),
+    "--text": 'write the text to standard input: echo "TEXT" | seqtag tag',
+    **dict.fromkeys(("--ner", "--pos", "--lemma"), "choose columns with --only upos,lemma,ner"),
+    "version": "use seqtag --version",
+    "convert": "tag writes other formats with --to; the packages conllu and pandas need no model",
+}
+"""What to do instead of other options and commands."""
 
 
 class _ReaderGoneError(Exception):
@@ -100,8 +112,7 @@ class _Commands(Group):
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = did_you_mean(SYNONYMS.get(args[0], args[0]), COMMANDS)
-            context.fail(f"expected a command, found {args[0]!r}{near}")
+            context.fail(f"expected a command, found {args[0]!r}{_instead(args[0], COMMANDS)}")
         return super().resolve_command(context, args)
 
 
@@ -202,6 +213,13 @@ def _interrupted() -> int:
 _TOO_LITTLE = "found too little memory; use smaller inputs, or free some memory"
 
 
+def _instead(name: str, known: Iterable[str]) -> str:
+    """Return what to use instead of an unknown option or command, in words that go on."""
+    if name in INSTEAD:
+        return f"; {INSTEAD[name]}"
+    return did_you_mean(SYNONYMS.get(name, name), known)
+
+
 def _usage_message(error: click.UsageError) -> str:
     """Return what is wrong with the arguments, and where to look."""
     message = error.format_message()
@@ -209,8 +227,8 @@ def _usage_message(error: click.UsageError) -> str:
         known = [
             name for each in error.ctx.command.params for name in each.opts if name[:2] == "--"
         ]
-        meant = SYNONYMS.get(error.option_name, error.option_name)
-        message = f"expected an option, found {error.option_name!r}{did_you_mean(meant, known)}"
+        name = error.option_name
+        message = f"expected an option, found {name!r}{_instead(name, known)}"
     if error.ctx is None:
         return message
     advice = f"see {error.ctx.command_path} --help"

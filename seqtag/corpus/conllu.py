@@ -178,7 +178,7 @@ class ConlluReader(ColumnReader):
         if count == 1 and len(text.split()) > 1:
             return (
                 f"{expected} ({shorten(text)}); separate the columns with tabs; if this is not "
-                f"CoNLL-U, it looks like {len(text.split())} columns: use --format columns"
+                "CoNLL-U, use --format columns, or --format text for sentences as they are written"
             )
         if count < 8 and not fields[0].isdigit():
             return (

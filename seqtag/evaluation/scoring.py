@@ -104,8 +104,8 @@ def score(
     is_one = hasattr(tagger, "tag_many") and hasattr(tagger, "label")
     if not is_one or not all(each.hidden for each in before):
         msg = (
-            f"expected a tagger to score, found {type(model).__name__}; seqtag.evaluate compares "
-            "lists of labels, and pipeline.only(NAME) is a pipeline of one column, which is scored"
+            f"expected a tagger to score, found {type(model).__name__}; seqtag.load reads a "
+            "model, pipeline.only(NAME) is one column, and seqtag.evaluate compares lists of labels"
         )
         raise TypeError(msg)
 

@@ -423,7 +423,7 @@ class Document:
         __getattr__ = other_names(
             {
                 "sentences": "sents",
-                "ents": "entities",
+                "ents": "entities ner",
                 "str(document)": "to_conllu to_conll",
                 "json.dumps(document.to_dict())": "to_json",
                 "[word.upos for word in document.words]": "upos pos tags labels lemma lemmas",
@@ -564,12 +564,12 @@ class Document:
 
 
 DocumentSentence.__getattr__ = other_names(  # type: ignore[attr-defined]
-    {"document.ents": "ents entities"}
+    {"document.ents": "ents entities ner"}
     | {"sentence.column(name)": "pos_ tag_ lemma_ pos upos xpos lemma tags labels"}
 )
 Word.__getattr__ = other_names(  # type: ignore[attr-defined]
     {"upos": "pos pos_", "xpos": "tag tag_", "lemma": "lemma_", "feats": "morph", "end": "end_char"}
-    | {"start": "idx start_char", "document.ents": "ner ent_type ent_type_"}
+    | {"start": "idx start_char", "document.ents": "ner ent_type ent_type_ misc"}
 )
 DocumentSpan.__getattr__ = other_names(  # type: ignore[attr-defined]
     {"label": "label_ type", "start": "start_char", "end": "end_char"}

@@ -891,7 +891,7 @@ def from_lists(
         if is_table or is_file(sentences) or not isinstance(sentences, Iterable):
             msg = (
                 f"expected lists of words for the labels, found {sentences!r:.60}; a file has its "
-                "own labels, as has a table"
+                "own labels, as has a table, and held-out data are dev=..."
             )
             raise TypeError(msg)
         of_lists = sentences_of(

@@ -33,6 +33,8 @@ USAGE = [
     ("train train.txt", "Missing option '-o' / '--output'"),
     ("train t --max-iter 3", "found '--max-iter' (did you mean '--epochs'?); see seqtag train"),
     ("tag --n-jobs 3", "found '--n-jobs' (did you mean '--threads'?); see seqtag tag"),
+    ("train --test t", "found '--test'; use seqtag eval for a test part, seqtag cv for folds (see"),
+    ("version", "found 'version'; use seqtag --version (see seqtag --help)"),
     ("train train.txt -o upos.seqtag", "upos.seqtag exists; overwrite"),
     ("train train.txt -o -", "expected a name for --output, found '-'"),
     ("train train.txt -o folder", "expected a file to write the model to, found folder"),

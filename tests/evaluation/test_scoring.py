@@ -101,5 +101,5 @@ def test_a_component_is_scored_with_the_labels_that_others_predict():
     row = {"form": ["They", "fish", "."], "upos": ["X", "X", "X"], "xpos": ["PRP", "VBP", "."]}
     report = score(pipeline, [sentence_of(row)])
     assert (report.task, report.accuracy, report.tokens) == ("xpos", 1.0, 3)
-    with pytest.raises(TypeError, match=r"pipeline.only\(NAME\) is a pipeline of one column"):
+    with pytest.raises(TypeError, match=r"pipeline.only\(NAME\) is one column"):
         score(seqtag.load("en"), [sentence_of(row)])
