@@ -20,7 +20,6 @@ FEATURES = "Features"
 TRAINING = "Training settings"
 CLUSTER = "Cluster"
 GENERAL = "General"
-WEIGHTS = "Weights"
 ADVANCED = "Advanced"
 
 GROUPS = {
@@ -30,7 +29,6 @@ GROUPS = {
     FEATURES: "",
     TRAINING: "seqtag info --templates PRESET shows the values of a preset.",
     CLUSTER: "",
-    WEIGHTS: "With --weights.",
     GENERAL: "",
     ADVANCED: "",
 }
@@ -87,7 +85,6 @@ in_general = partial(option, group=GENERAL)
 in_training = partial(option, group=TRAINING)
 in_features = partial(option, group=FEATURES)
 in_cluster = partial(option, group=CLUSTER)
-in_weights = partial(option, group=WEIGHTS)
 """Decorators that add an `Option` of a group."""
 
 

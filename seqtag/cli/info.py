@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from seqtag.cli.base import Command, in_output, in_weights
-from seqtag.cli.common import load_model, print_json, refuse, say, say_table, usage
+from seqtag.cli.base import Command, in_output
+from seqtag.cli.common import load_model, print_json, refuse, say, say_table
 from seqtag.cli.info_file import is_corpus, show_file
 from seqtag.cli.info_install import show_installation
 from seqtag.cli.options import (
@@ -17,7 +17,6 @@ from seqtag.cli.options import (
     general_options,
     json_option,
     reading_options,
-    split_names,
 )
 
 if TYPE_CHECKING:
@@ -41,30 +40,6 @@ if TYPE_CHECKING:
     shell_complete=complete_templates,
     help="List the presets of feature templates, or print a preset or a template file.",
 )
-@in_output(
-    "--weights",
-    metavar="CORPUS",
-    help="Show the largest weights of features in this corpus, such as the training data.",
-)
-@in_weights(
-    "--only",
-    callback=split_names,
-    metavar="COLUMN,...",
-    help="Show only these components of a pipeline.",
-)
-@in_weights("--label", metavar="L", help="Show only weights of this label.")
-@in_weights(
-    "--feature",
-    metavar="GLOB",
-    help="Show only features whose names match, such as 'suffix(2)*=ed'.",
-)
-@in_weights(
-    "--top",
-    type=click.IntRange(1),
-    default=20,
-    metavar="N",
-    help="Number of weights to show, the largest by absolute value.",
-)
 @reading_options
 @json_option
 @general_options
@@ -85,16 +60,11 @@ def command(
     The options of the input change what is detected. Of the installation: the backend, versions,
     models and foreign packages; the exit code is 1 if there is a problem.
 
-    With --weights: features are hashed in the model, so their names come from the corpus; a feature
-    that is not in it is shown as # and its key. Labels are shown as they are learned: IOBES for
-    chunks that are written in IOB2, edit scripts for lemmas.
-
     \b
     Examples:
       seqtag info
       seqtag info names.tsv
       seqtag info english.seqtag --json
-      seqtag info upos.seqtag --weights train.conllu --feature "suffix*"
       seqtag info --templates pos > mine.txt
     """
     if not name:
@@ -102,7 +72,7 @@ def command(
     elif is_corpus(name):
         what = "a file"
     else:
-        what = "a model" if options["weights"] is None else "weights of a model"
+        what = "a model"
     for each in context.command.params:
         [wanted] = [kind for kind in KINDS if each.name in KINDS[kind].options] or [what]
         is_given = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
@@ -206,51 +176,10 @@ def _facts(tagger: Tagger) -> dict[str, object]:
     return {**known, **tagger.sizes, **tagger.info}
 
 
-# ----------------------------------------------------------------- weights
-def _show_weights(
-    name: str,
-    reading: InputOptions,
-    *,
-    weights: str,
-    only: tuple[str, ...] | None,
-    label: str | None,
-    feature: str | None,
-    top: int,
-    as_json: bool,
-) -> int:
-    """Print the largest weights of features in a corpus."""
-    from seqtag.tagging.explain import names_of, weights_of
-    from seqtag.tagging.pipeline import Chain
-    from seqtag.tagging.streams import FilledSentence
-    from seqtag.tagging.tagger import text_of_table
-
-    with usage():
-        taggers = Chain([load_model(name)], only).shown
-    sentences = reading.gathered([weights])
-    shown = []
-    for tagger in taggers:
-        known = names_of(tagger.model, map(FilledSentence, sentences))
-        count, found = weights_of(tagger.model, known, label, feature, top)
-        if as_json:
-            rows = [each._asdict() for each in found]
-            part = {"part": tagger.label, "found": count, "weights": rows}
-            shown.append(part | ({"tables": tagger.info["tables"]} if tagger.model.tables else {}))
-            continue
-        say(f"{tagger.label}: {len(found)} of {count:,} weights\n")
-        say("".join(f"table {text_of_table(table)}\n" for table in tagger.model.tables))
-        heading = [("weight", "feature", "label")]
-        say_table([*heading, *((f"{w.weight:g}", w.feature, w.label) for w in found)], "><<")
-        say("\n")
-    if as_json:
-        print_json(shown)
-    return 0
-
-
 KINDS = {
     "the installation": Kind(show_installation),
     "templates": Kind(_show_templates, ("templates",)),
     "a file": Kind(show_file),
     "a model": Kind(_show_model, ("verbose",)),
-    "weights of a model": Kind(_show_weights, ("weights", "only", "label", "feature", "top")),
 }
 """What can be shown."""

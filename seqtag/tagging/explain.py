@@ -1,34 +1,29 @@
-"""Explanations of labels, and the weights of a model with names for its features.
+"""Explanations of labels by the weights of features.
 
 The *rival* of the label of a token is its label in the best sequence that has another one. The
 score of a label sequence is a sum of weights, so the margin between the two sequences is a sum of
 differences: of the features of the word itself, and, if the sequences differ elsewhere too, of
 other words and of the label chain.
 
-A model file knows features by hashes, not by name. The names of the features of a corpus are
-found by computing their keys again; the others keep their number.
+A model file knows features by hashes, not by name. The names of the features of a sentence are
+found by computing their keys again.
 """
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_left
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.engine import backend
-from seqtag.engine.arrays import pointers
 from seqtag.engine.keys import keys
 from seqtag.errors import SeqtagError, did_you_mean
-from seqtag.features.encoder import Encoder
-from seqtag.tagging.encode import allowed_of, batches, columns_of, rows_of_columns
+from seqtag.tagging.encode import allowed_of, columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -310,136 +305,3 @@ def _weight(rows: Rows, key: Any, column: int, parts: LabelComponents | None = N
         if place < end and rows.labels[place] == wanted:
             total += int(rows.weights[place])
     return float(total)
-
-
-# ------------------------------------------------------------------- names of features
-_BATCH_TOKENS = 40_000  # whose keys are computed at once
-
-
-class Weight(NamedTuple):
-    """A weight that is not zero.
-
-    Attributes
-    ----------
-    feature
-        Name of the feature, or ``#`` and its key if the name is unknown.
-    label
-        The label, or the label component, or the labels one after another.
-    weight
-        On the score scale of the model; no feature has more than 127.
-    """
-
-    feature: str
-    label: str
-    weight: float
-
-
-def names_of(model: Model, sentences: Iterable[AnySentence]) -> dict[int, str]:
-    """Return the names of the features of sentences that a model has, by key.
-
-    Parameters
-    ----------
-    model
-        The model.
-    sentences
-        As `Tagger.tag` takes them; the training data name every feature.
-
-    Examples
-    --------
-    >>> import seqtag
-    >>> names = names_of(seqtag.load("en").tagger("upos").model, [["Birds", "sing"]])
-    >>> "suffix(2)[0]=ng" in names.values()
-    True
-    """
-    names: dict[int, str] = {}
-    compiled, templates = model.compiled, model.templates.templates
-    encoder = Encoder(compiled, backend.hash_strings)
-    kinds = (
-        (model.weights.emission, compiled.templates, [t for t in templates if not t.label_offsets]),
-        (model.weights.edge, compiled.edges, [t for t in templates if t.label_offsets and t.terms]),
-    )
-    for batch in batches(sentences, _BATCH_TOKENS):
-        columns = rows_of_columns(batch, compiled.columns)
-        ptr = pointers(map(len, columns[0]))
-        types = encoder.encode(columns[: len(compiled.columns)], int(ptr[-1]))
-        for (rows, terms, written), plan in zip(kinds, compiled.key_plans(), strict=True):
-            found = keys(plan, types, encoder.hashes, ptr)
-            for number, (template, term) in enumerate(zip(written, terms, strict=True)):
-                distinct, first = np.unique(found[:, number], return_index=True)
-                at = np.searchsorted(rows.keys, distinct)  # isin would sort all keys of the model
-                known = np.append(rows.keys, np.uint64(0))[at] == distinct
-                for key, n in zip(distinct[known].tolist(), first[known].tolist(), strict=True):
-                    if key not in names:
-                        s = int(np.searchsorted(ptr, n, side="right")) - 1
-                        here = slice(int(ptr[s]), int(ptr[s + 1]))
-                        values = [each[s] for each in columns]
-                        one = Encoded(values, types[:, here], encoder.hashes)
-                        names[key] = feature_text(compiled, template, term, one, n - here.start)
-    return names
-
-
-def weights_of(
-    model: Model,
-    names: Mapping[int, str],
-    label: str | None = None,
-    feature: str | None = None,
-    top: int = sys.maxsize,
-) -> tuple[int, list[Weight]]:
-    """Return the number of weights of features, and those with the largest absolute values first.
-
-    Parameters
-    ----------
-    model
-        The model.
-    names
-        Names of features by key; see `names_of`.
-    label
-        Only the weights of this label, as it is learned, or of this label component.
-    feature
-        Only the weights of features whose name matches this pattern with ``*`` and ``?``.
-    top
-        How many to return at most.
-    """
-    labels = list(model.labels)
-    columns = labels
-    if model.parts:  # names of the components of labels
-        names_of_parts: dict[int, str] = {}
-        for j, name in enumerate(labels):
-            split = dict.fromkeys(name.split("|"))
-            names_of_parts.update(zip(model.parts.of(j).tolist(), split, strict=True))
-        columns = [names_of_parts[number] for number in range(len(names_of_parts))]
-    pairs = [f"{a} {b}" for a in labels for b in labels] if len(model.weights.edge.keys) else []
-    count, found = 0, []
-    for rows, written in (model.weights.emission, columns), (model.weights.edge, pairs):
-        # Arrays first: a model has millions of weights.
-        is_wanted = np.array([_has_label(each, label) for each in written], bool)[rows.labels]
-        if feature is not None:
-            matches = [fnmatchcase(_name_of(key, names), feature) for key in rows.keys.tolist()]
-            is_wanted &= np.repeat(np.array(matches, bool), np.diff(rows.row_ptr))
-        cells = np.flatnonzero(is_wanted)
-        count += len(cells)
-        if top < len(cells):
-            sizes = np.abs(rows.weights[cells].astype(np.int16))
-            cells = cells[sizes >= np.partition(sizes, -top)[-top]]  # and all equal ones
-        row_keys = rows.keys[np.searchsorted(rows.row_ptr, cells, side="right") - 1].tolist()
-        found += [
-            Weight(_name_of(key, names), written[j], float(weight))
-            for key, j, weight in zip(
-                row_keys, rows.labels[cells].tolist(), rows.weights[cells].tolist(), strict=True
-            )
-        ]
-    return count, _sorted(found)[:top]
-
-
-def _has_label(written: str, label: str | None) -> bool:
-    """Return whether a column of weights is of a label, or of a pair that ends in it."""
-    return label is None or label in (written, written.rpartition(" ")[2])
-
-
-def _sorted(found: Iterable[Weight]) -> list[Weight]:
-    """Return weights in order, the largest absolute values first."""
-    return sorted(found, key=lambda each: (-abs(each.weight), each.feature, each.label))
-
-
-def _name_of(key: int, names: Mapping[int, str]) -> str:
-    return names.get(key) or f"#{key:016x}"

@@ -1,4 +1,4 @@
-"""seqtag tag --keep, --label-margin, --nbest; bundle --calibrate, explain, info --weights; eval."""
+"""seqtag tag --keep, --label-margin, --nbest; bundle --calibrate, explain; eval."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -175,7 +175,7 @@ def test_no_word_with_a_choice_to_calibrate_on(call, tmp_path):
     )
 
 
-# ----------------------------------------------------------------- explain, info --weights
+# ----------------------------------------------------------------- explain
 def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     model = home / "upos.seqtag"
     done = call("explain", "-m", model, "the dog barks", "--token", "2", "--top", "3")
@@ -224,18 +224,3 @@ def test_explain_runs_the_parts_before(home, call, tmp_path):
     assert [each["part"] for each in every] == ["upos", "upos", "xpos", "xpos"]
     some = json.loads(call("explain", "-m", both, "the dog", "--only", "xpos", "--json").out)
     assert [each["part"] for each in some] == ["xpos", "xpos"]
-
-
-def test_weights_name_features_from_a_corpus(home, call, tmp_path):
-    model = home / "upos.seqtag"
-    (tmp_path / "other.txt").write_text("xyzzy NOUN\n\n")
-    bare = call(
-        "info", model, "--weights", tmp_path / "other.txt", "--top", 3, "--columns", "form,upos"
-    )
-    assert "#" in bare.out.decode().splitlines()[2]
-    options = "--weights", home / "train.conllu", "--label", "NOUN", "--feature", "form*", "--json"
-    [value] = json.loads(call("info", model, *options, "--top", "2").out)
-    assert value["part"] == "upos"
-    assert value["found"] >= len(value["weights"]) == 2
-    assert all(each["feature"].startswith("form[") for each in value["weights"])
-    assert {each["label"] for each in value["weights"]} == {"NOUN"}

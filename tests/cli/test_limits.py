@@ -32,7 +32,6 @@ def commands(home, tmp_path):
         ["compare", path, model, path],
         ["report", "-m", model, path, "-o", page, "--force"],
         ["explain", "-m", model, "--input", path],
-        ["info", model, "--weights", path],
         ["bundle", model, "--calibrate", path, "-o", new, "--force"],
     ]
 

@@ -104,8 +104,6 @@ USAGE = [
     ("compare a - -", 'expected "-" (standard input) once, found it again'),
     # explain, info, report
     ("explain -m upos.seqtag 'the dog' --input a", "a text or --input, found both, 'the dog' and"),
-    ("info upos.seqtag --top 3", "expected --top for weights of a model, found a model; leave it"),
-    ("info --weights train.txt", "expected --weights for weights of a model, found the installati"),
     ("info train.txt --templates pos", "expected --templates for templates, found a file; leave i"),
     ("report a -o x", "Missing option '-m' / '--model'"),
 ]

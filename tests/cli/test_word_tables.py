@@ -55,11 +55,6 @@ def test_training_with_tables(folder, call):
     assert "  class(en)[-1] + class(en)[0]\n" in info and "  lexicon(zoo)[0]\n" in info
     facts = json.loads(call("info", "m.seqtag", "--json").out)
     assert [table["name"] for table in facts["tables"]] == ["en", "zoo"]
-    weights = ("info", "m.seqtag", "--weights", "train.conllu", "--feature", "class*=0")
-    shown = call(*weights)
-    assert b"table en (class of 1 words" in shown.out and b"class(en)[0]=0" in shown.out
-    shown = json.loads(call(*weights, "--json", "-q").out)
-    assert [table["entries"] for table in shown[0]["tables"]] == [1, 2]
     tagged = call("tag", "-m", "m.seqtag", "train.conllu")
     assert tagged.code == 0
 
@@ -201,7 +196,6 @@ def test_attributes_of_ones_own(folder, call):
         ("tag", "-m", "m.seqtag", "train.conllu"),
         ("eval", "-m", "m.seqtag", "train.conllu"),
         ("info", "m.seqtag"),
-        ("info", "m.seqtag", "--weights", "train.conllu"),
         ("explain", "-m", "m.seqtag", "the cat", "--token", 1),
         ("report", "-m", "m.seqtag", "train.conllu", "-o", "r.html", "--force"),
         ("bundle", "m.seqtag", "--calibrate", "train.conllu", "-o", "c.seqtag", "--force"),

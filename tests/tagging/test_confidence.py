@@ -11,10 +11,10 @@ import pytest
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
-from seqtag.tagging.explain import OTHER_WORDS, names_of, weights_of
+from seqtag.tagging.explain import OTHER_WORDS
 from seqtag.tagging.tagger import Tagger
 from tests.strategies import corpus
-from tests.tagging.test_tagger import CHUNKS, INFLECTED, TRAINING, WORDS, trained
+from tests.tagging.test_tagger import CHUNKS, INFLECTED, WORDS, trained
 
 SENTENCE = ["the", "old", "man", "runs"]
 TRIGRAMS = f"{WORDS}\nlabel[-2] + label[-1]\nlabel[-1] + suffix(1)[0]"
@@ -251,38 +251,3 @@ def test_what_cannot_be_explained(taggers, token, rival, message):
     with pytest.raises(SeqtagError) as error:
         taggers["order 1"].explain(SENTENCE, token, rival)
     assert str(error.value) == message
-
-
-# ----------------------------------------------------------------- weights
-@pytest.mark.parametrize("kind", ["order 0", "order 2", "parts"])
-def test_every_weight_has_the_name_of_its_feature(taggers, kind):
-    tagger = taggers[kind]
-    data = INFLECTED if kind == "parts" else TRAINING
-    names = names_of(tagger.model, [sentence.words for sentence in data])
-    count, weights = weights_of(tagger.model, names)
-    rows = tagger.model.weights.emission, tagger.model.weights.edge
-    assert count == len(weights) == sum(len(each.weights) for each in rows)
-    assert not any(each.feature.startswith("#") for each in weights)
-    sizes = [abs(each.weight) for each in weights]
-    assert sizes == sorted(sizes, reverse=True)
-    why = tagger.explain(data[0].words, 1)
-    known = {(each.feature, each.label): each.weight for each in weights}
-    if kind != "parts":
-        for row in why.rows:
-            if not row.template.startswith(("label", OTHER_WORDS)):
-                assert known.get((row.feature, why.label), 0) == row.label_weight
-
-
-def test_weights_are_chosen_by_label_and_by_name(taggers):
-    model = taggers["order 2"].model
-    names = names_of(model, [sentence.words for sentence in TRAINING])
-    _, some = weights_of(model, names, "VB", "suffix(1)*=s")
-    assert {each.feature for each in some} == {"suffix(1)[0]=s"}
-    assert all(each.label.rpartition(" ")[2] == "VB" for each in some)
-    _, pairs = weights_of(model, names, "NN", "label*")
-    assert all(each.label.endswith(" NN") for each in pairs)
-    assert all(each.feature.startswith("#") for each in weights_of(model, {})[1])
-    _, parts = weights_of(taggers["parts"].model, {}, "s")
-    assert {each.label for each in parts} == {"s"}
-    for top in 1, 7:
-        assert weights_of(model, names, top=top)[1] == weights_of(model, names)[1][:top]
