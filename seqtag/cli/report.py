@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     "--label",
     metavar="COLUMN",
     help="Component of a pipeline to analyze by itself.",
-    shown="all, and the segmentation of raw text",
+    shown="all",
 )
 @option(
     "--errors",
@@ -64,10 +64,8 @@ def command(
 ) -> int:
     """Write an HTML page about a model on GOLD: scores, confusions, errors and explanations.
 
-    The page has all components of a pipeline whose labels GOLD has. If the pipeline segments text
-    and GOLD is CoNLL-U, the page also has the errors of tokens, words and sentences.
-
-    The page is one file without external resources; it contains sentences of GOLD.
+    The page has all components of a pipeline whose labels GOLD has. It is one file without external
+    resources; it contains sentences of GOLD.
 
     \b
     Examples:
@@ -77,7 +75,6 @@ def command(
     from seqtag.model.embedded import find_model
     from seqtag.report.analysis import analyze
     from seqtag.report.page import report_page
-    from seqtag.report.segmentation import analyze_segmentation
 
     [gold] = locate([gold])
     check_target(output, [gold, find_model(model)], force=force)
@@ -112,13 +109,7 @@ def command(
         )
         for taggers, column in pairs
     ]
-
-    segmentation = None
-    if label is None and loaded.segmenter and "id" in sentences[0].columns:
-        segmentation = analyze_segmentation(loaded, sentences, **sampling)
-    page = report_page(
-        found, model=printable(model), gold=printable(gold), segmentation=segmentation
-    )
+    page = report_page(found, model=printable(model), gold=printable(gold))
     with atomic(output) as out:
         out.write(page.encode())
     if output != "-":

@@ -8,18 +8,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqtag.evaluation.aligned import METRICS
 from seqtag.evaluation.counts import most_frequent
 from seqtag.evaluation.significance import NAMES
 from seqtag.report.analysis import finite
-from seqtag.report.segmentation import PIECES
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from seqtag.report.analysis import Analysis
-    from seqtag.report.segmentation import Segmentation
 
 _PACKAGE = Path(__file__).parent.parent
 _MATRIX_LABELS = 24
@@ -29,13 +26,7 @@ _EXPLANATION_ROWS = 10
 _SHOWN_CHARACTERS = 80  # of a word or label
 
 
-def report_page(
-    analyses: Sequence[Analysis],
-    *,
-    model: str,
-    gold: str,
-    segmentation: Segmentation | None = None,
-) -> str:
+def report_page(analyses: Sequence[Analysis], *, model: str, gold: str) -> str:
     """Return the report of the components of a model.
 
     Parameters
@@ -44,8 +35,6 @@ def report_page(
         Results of `seqtag.report.analysis.analyze` on the same sentences, one for each component.
     model, gold
         Names of the model and of the file; folders are not shown.
-    segmentation
-        Result of `seqtag.report.segmentation.analyze_segmentation`.
 
     Returns
     -------
@@ -65,20 +54,16 @@ def report_page(
     )
     environment.filters.update(digest=_digest, number=_number, percent=_percent, short=_short)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    signatures = [each.report.signature for each in (segmentation, *analyses) if each]
     page = environment.get_template("report.html.jinja").render(
         task=f"{analyses[0].report.task} of " if len(analyses) == 1 else "",
         model=Path(model).name,
         gold=Path(gold).name,
         components=[_component(each) for each in analyses],
-        segmentation=segmentation,
-        signatures=signatures,
         data=_data(analyses),
         style="\n".join(map(asset, ("report/common.css", "report/report.css"))),
         script="\n".join(map(asset, ("report/explanation.js", "report/report.js"))),
         version=__version__,
-        metrics=METRICS | NAMES,
-        pieces=PIECES,
+        metrics=NAMES,
         most_rows=_TABLE_ROWS,
         most_pairs=_LISTED_CONFUSIONS,
     )

@@ -21,7 +21,6 @@ from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
 from seqtag.report.analysis import analyze
 from seqtag.report.page import explanation_data, report_page
-from seqtag.report.segmentation import SegmentationError, analyze_segmentation
 from tests.command_line import home
 
 EVIL = [
@@ -132,17 +131,14 @@ def test_everything_is_escaped(tagger, word):
     found = analyze([tagger], data, LabelColumn("upos"))
     chunk = Counts(1, 1, 1)
     labels = replace(found.report, task=word, scheme=word, chunk_types={word: chunk})
-    raw = analyze_segmentation(seqtag.load("en"), sentences([("dog", "X")]), resamples=10)
-    error = SegmentationError("tokens", (word, word), (word,), word, word, 1)
     page = report_page(
         [found, replace(found, report=labels)],
         model=f"folder/{word}",
         gold=word,
-        segmentation=replace(raw, differences=[error]),
     )
     read = Reader(page)
     name = Path(word).name
-    assert {f"{name} on {name}", word, f"{word} | {word}", f"Chunks ({word})"} <= read.texts
+    assert {f"{name} on {name}", word, f"Chunks ({word})"} <= read.texts
     assert word in {gold for gold, _ in read.cells()}
     assert read.data["sentences"][0]["words"][0] == word and word in read.data["components"]
     plain = Reader(report_page([], model="m", gold="g"))
@@ -239,13 +235,11 @@ def test_all_components_on_one_page(home):
         analyze(taggers_of(pipeline, name, "en"), gold, LabelColumn(name))
         for name in ("upos", "xpos")
     ]
-    segmentation = analyze_segmentation(pipeline, gold, resamples=10)
-    page = report_page(found, model="en", gold="g", segmentation=segmentation)
+    page = report_page(found, model="en", gold="g")
     read = Reader(page)
     links = [attrs["href"] for tag, attrs in read.elements if tag == "a"]
-    assert links == ["#segmentation"] * 3 + ["#component-1", "#component-2"]
+    assert links == ["#component-1", "#component-2"]
     assert {link[1:] for link in links} <= {attrs.get("id") for _, attrs in read.elements}
-    assert page.index('class="scores"') < page.index("Segmentation of raw text")
     assert {*read.data["components"]} == {"upos", "xpos"}
     for analysis in found:
         component = read.data["components"][analysis.report.task]
