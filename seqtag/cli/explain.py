@@ -13,10 +13,9 @@ from seqtag.cli.common import Notes, load_model, print_json, refuse, say, usage
 from seqtag.cli.options import general_options, json_option, reading_options, split_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from seqtag.cli.options import InputOptions
-    from seqtag.corpus import Sentence
     from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import FilledSentence
@@ -37,11 +36,6 @@ if TYPE_CHECKING:
     "--token", type=click.IntRange(1), metavar="N", help="Explain only word N of each sentence."
 )
 @option("--rival", metavar="LABEL", help="Compare with this label.", shown="the next best")
-@option(
-    "--wrong",
-    is_flag=True,
-    help="Explain only words whose label is not that of the input, which is the rival then.",
-)
 @option(
     "--only",
     callback=split_names,
@@ -64,7 +58,6 @@ def command(
     source: str | None,
     token: int | None,
     rival: str | None,
-    wrong: bool,
     only: tuple[str, ...] | None,
     top: int,
     reading: InputOptions,
@@ -84,7 +77,7 @@ def command(
     \b
     Examples:
       seqtag explain -m en "Time flies like an arrow." --only upos --token 3
-      seqtag explain -m chunks.seqtag --input dev.txt --wrong --json
+      seqtag explain -m chunks.seqtag --input dev.txt --json
     """
     from seqtag.corpus import read
     from seqtag.errors import CorpusError
@@ -98,8 +91,6 @@ def command(
             f"note: explaining the text {text!r}; to explain the sentences of the file of this "
             f"name, write --input {text}"
         )
-    if wrong and (source is None or rival is not None):
-        refuse("expected --wrong with --input, and without --rival: the gold label is the rival")
     with usage():
         chain = Chain([load_model(model)], only)
     if text is not None:
@@ -111,15 +102,15 @@ def command(
     [opened] = chain.cut([stream], TagOptions())
     shown: list[dict[str, object]] = []
     explained = False
-    for number, word, tagger, tagged, gold in _words(chain, opened, token, wrong=wrong):
-        why = tagger.explain(tagged, word, rival or gold)
+    for number, word, tagger, tagged in _words(chain, opened, token):
+        why = tagger.explain(tagged, word, rival)
         if as_json:
             facts = why.as_dict() | {"token": word + 1}
             shown.append({"sentence": number, "part": tagger.label, **facts})
         else:
             say(f"{tagger.label}, sentence {number}, {why.to_text(top)}\n")
         explained = True
-    if token is not None and not (explained or wrong):
+    if token is not None and not explained:
         msg = f"expected a sentence of {token} words or more, found none; choose a smaller --token"
         raise CorpusError(msg, source=stream.source)
     if as_json:
@@ -128,33 +119,16 @@ def command(
 
 
 def _words(
-    chain: Chain, stream: SentenceStream, token: int | None, *, wrong: bool
-) -> Iterator[tuple[int, int, Tagger, FilledSentence, str | None]]:
-    """Yield sentence number, word position, tagger and sentence for each word to explain.
-
-    With `wrong`, these are the words whose label is not that of the input, which comes last, if
-    the model has it.
-    """
-    from seqtag.corpus.gold import GoldLabels
+    chain: Chain, stream: SentenceStream, token: int | None
+) -> Iterator[tuple[int, int, Tagger, FilledSentence]]:
+    """Yield sentence number, word position, tagger and sentence for each word to explain."""
     from seqtag.tagging.streams import FilledSentence
 
-    sentences: Iterable[Sentence] = filter(len, stream)
-    expected: dict[str, list[Sequence[str]]] = {}
-    if wrong:
-        sentences = list(sentences)
-        for tagger in chain.shown:
-            reader = GoldLabels(tagger.model.column, tagger.label_scheme, partial=True)
-            expected[tagger.label] = reader.converted([reader.read(each) for each in sentences])
-    for number, sentence in enumerate(sentences):
+    for number, sentence in enumerate(filter(len, stream), 1):
         tagged = FilledSentence(sentence)
+        words = range(len(sentence))
         for tagger in chain.taggers:
-            labels = tagger.tag(tagged)
-            words = range(len(sentence)) if token is None else range(token - 1, token)
-            for word in words if not tagger.hidden else ():
-                if word >= len(sentence):
-                    continue
-                gold = expected[tagger.label][number][word] if wrong else None
-                if gold not in ("_", labels[word]):
-                    rival = gold if gold in tagger.labels else None
-                    yield number + 1, word, tagger, tagged, rival
-            tagged.filled |= tagger.split_label(labels)
+            for word in words if token is None else words[token - 1 : token]:
+                if not tagger.hidden:
+                    yield number, word, tagger, tagged
+            tagged.filled |= tagger.split_label(tagger.tag(tagged))

@@ -197,26 +197,6 @@ def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     assert call("explain", "-m", model, "", "--json").out == b"[]\n"
 
 
-def test_explain_shows_the_wrong_words(home, call, tmp_path):
-    path = tmp_path / "gold.txt"
-    text = (
-        chunks().replace("barks VBZ B-VP", "barks VBZ B-XP", 1).replace("cat NN I", "cat NN B", 1)
-    )
-    path.write_text(text)
-    wrong = call("explain", "-m", home / "chunk.seqtag", "-i", path, "--wrong", "--json")
-    facts = ("sentence", "token", "word", "written", "written_rival")
-    assert [tuple(each[name] for name in facts) for each in json.loads(wrong.out)] == [
-        (1, 3, "barks", "B-VP", "O"),  # the model has no B-XP: the next best
-        (2, 2, "cat", "I-NP", "B-NP"),
-    ]
-    right = ("explain", "-m", home / "chunk.seqtag", "--wrong", "--token", 1, "-i")
-    assert call(*right, home / "train.txt").out == b""
-    assert call(*right, path, "--rival", "O").code == 2
-    (tmp_path / "bare.conllu").write_text(conllu(labels=False))
-    bare = call("explain", "-m", home / "upos.seqtag", "--wrong", "-i", tmp_path / "bare.conllu")
-    assert (bare.code, bare.out) == (0, b"")
-
-
 def test_explain_runs_the_parts_before(home, call, tmp_path):
     both = tmp_path / "both.seqtag"
     call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both)

@@ -83,10 +83,6 @@ def simple(command, *options):
     )
 
 
-def wrong(call, model, gold, tmp_path):
-    return printed(call("explain", "-m", model, "-i", gold, "--wrong", "--json", *COLUMNS))
-
-
 def lists(path, *, dicts):
     """Sentences of tuples or of feature dicts, and their labels."""
     read = [s for s in seqtag.read(path, columns=["form", "pos", "chunk"]) if len(s)]
@@ -118,7 +114,6 @@ CONSUMERS = {
     "eval --confusion": simple("eval", "--confusion", "5", "--errors", "5", "--ci"),
     "compare": compared,
     "report": page,
-    "explain --wrong": wrong,
     "bundle --calibrate": calibrated,
     "tag --keep": simple("tag", "--keep"),
     "train --dev": trained,
@@ -193,7 +188,7 @@ def test_what_cannot_be_kept_in_the_scheme_of_the_model_is_refused(
 
 @pytest.mark.parametrize(
     "command",
-    ["eval -m M F", "report -m M F -o O", "explain -m M -i F --wrong", "tag -m M F --keep"],
+    ["eval -m M F", "report -m M F -o O", "tag -m M F --keep"],
 )
 def test_labels_of_another_kind_are_refused_with_their_line(folder, command, call, tmp_path):
     path = tmp_path / "in.txt"
