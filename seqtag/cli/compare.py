@@ -12,7 +12,7 @@ from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval import load_annotator
-from seqtag.cli.options import evaluation_options, json_option, raw_option
+from seqtag.cli.options import json_option, raw_option, sampling_options
 from seqtag.corpus.stream import Held
 from seqtag.evaluation.significance import AnyReport, compare
 from seqtag.evaluation.systems import is_scored_alone, score_system
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @option("--label", metavar="COLUMN", help="Column to compare.", shown="the models', or as in train")
 @raw_option
 @json_option
-@evaluation_options
+@sampling_options
 def command(
     gold: str,
     a: str,

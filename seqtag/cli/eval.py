@@ -15,14 +15,13 @@ from seqtag.cli.options import (
     comparing_options,
     complete_files,
     complete_models,
-    evaluation_options,
     raw_option,
+    scoring_options,
     write_list,
 )
 from seqtag.errors import CorpusError
 from seqtag.evaluation.agreement import Agreement
 from seqtag.evaluation.aligned import METRICS, AlignedReport
-from seqtag.evaluation.significance import intervals, intervals_text
 from seqtag.evaluation.systems import score_system
 from seqtag.labels.column import LabelColumn
 from seqtag.tagging.pipeline import Pipeline
@@ -30,7 +29,6 @@ from seqtag.tagging.pipeline import Pipeline
 if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
     from seqtag.evaluation.report import Report
-    from seqtag.evaluation.significance import Interval
 
 
 FAILED = 3
@@ -65,11 +63,8 @@ FAILED = 3
     metavar="X",
     help="Exit with 3 if the score of the --label is under X percent.",
 )
-@in_output(
-    "--ci", is_flag=True, help="Show 95% intervals of the scores (bootstrap over sentences)."
-)
 @comparing_options
-@evaluation_options
+@scoring_options
 def command(
     files: tuple[str, ...],
     model: str | None,
@@ -82,11 +77,9 @@ def command(
     force: bool,
     as_conlleval: bool,
     fail_under: float | None,
-    ci: bool,
     as_json: bool,
     threads: int,
     notes: Notes,
-    **sampling: Any,
 ) -> int:
     """Score a model on annotated sentences, or one file against another.
 
@@ -104,8 +97,6 @@ def command(
             "expected texts of the same words for --confusion, --errors, --list and --conlleval, "
             "found --raw; leave one out"
         )
-    elif ci and as_conlleval:
-        refuse("expected --ci or --conlleval, found both; leave one out")
     check_stdin(files)
     paths = locate(files)
     check_target(listed or "-", paths, force=force)
@@ -133,20 +124,18 @@ def command(
         raw=raw and bool(model),
         component=label if listed else None,
         threads=threads,
-        samples=ci,
         progress=notes.progress,
     )
     models = system.models if model else ()
     for text in warnings_of(report, paths[0], reading, models):
         notes(f"note: {text}")
-    found = intervals(report, **sampling) if ci else {}
     if listed and scored:
         predicted = [getattr(each, "labels", each) for each in scored.predicted]
         labels = {"gold": scored.gold, "predicted": predicted}
         task = LabelColumn(scored.report.task)
         write_list(listed, Agreement(task, scored.report.scheme, scored.sentences, labels))
     if listed != "-":
-        _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
+        _print(report, confusion, errors, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is None:
         return 0
     column = "" if isinstance(report, AlignedReport) else f"{report.task} "  # the metric names it
@@ -178,21 +167,18 @@ def _print(
     report: Report | AlignedReport,
     confusion: int,
     errors: int,
-    found: dict[str, Interval],
     *,
     as_json: bool,
     as_conlleval: bool,
 ) -> None:
     """Write the report to stdout."""
-    extra: dict[str, Any] = {"intervals": found} if found else {}
-    more = f"\n{intervals_text(report, found)}" if found else ""
     if isinstance(report, AlignedReport):
         if as_json:
-            print_json(report.to_dict() | extra)
+            print_json(report.to_dict())
         else:
-            say(report.to_text() + more)
+            say(report.to_text())
     elif as_json:
-        value: dict[str, Any] = report.to_dict() | extra
+        value = report.to_dict()
         if confusion:
             value["confusion"] = [row for row in value["confusion"] if row[0] != row[1]][:confusion]
         if errors:
@@ -201,7 +187,7 @@ def _print(
     elif as_conlleval:
         say(report.conlleval())
     else:
-        say(report.to_text(confusion) + more)
+        say(report.to_text(confusion))
         if errors:
             say(f"\nmost frequent errors\n{'tokens':>7}  {'gold':<12} {'predicted':<12} word\n")
             for e in report.errors(errors):

@@ -504,15 +504,6 @@ seeds_option = in_advanced(
     help="Train with so many seeds, from --seed, and give mean and deviation of their scores.",
     metavar="K",
 )
-resamples_option = in_advanced(
-    "--resamples",
-    type=click.IntRange(1),
-    default=1000,
-    help="Number of bootstrap samples.",
-    metavar="N",
-)
-sampling_options = combined(resamples_option, seed_option)
-"""``--resamples`` and ``--seed``, the arguments of functions that draw samples."""
 port_option = option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -522,8 +513,20 @@ port_option = option(
 )
 general_options = combined(quiet_option, attributes_option)
 """``--quiet``, and ``--attributes`` of each command that uses a model."""
-evaluation_options = combined(reading_options, sampling_options, threads_option, general_options)
+scoring_options = combined(reading_options, threads_option, general_options)
 """Options of each command that scores models."""
+sampling_options = combined(
+    in_advanced(
+        "--resamples",
+        type=click.IntRange(1),
+        default=1000,
+        help="Number of bootstrap samples.",
+        metavar="N",
+    ),
+    seed_option,
+    scoring_options,
+)
+"""Options of each command that scores models and draws samples."""
 
 
 def one_label(_: click.Context, __: click.Parameter, labels: tuple[str, ...]) -> str | None:

@@ -10,7 +10,7 @@ import click
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, in_output, option
 from seqtag.cli.common import Notes, check_target, load_model
-from seqtag.cli.options import evaluation_options, force_option
+from seqtag.cli.options import force_option, sampling_options
 from seqtag.corpus.gold import column_in
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, printable
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Number of errors to show with their sentences and explanations.",
 )
-@evaluation_options
+@sampling_options
 def command(
     gold: str,
     model: str,

@@ -1,7 +1,7 @@
 """Gold labels: the labels of a file in the scheme that a model writes, or an error with their line.
 
-Scores, reports, calibration and tagging that keeps labels compare the labels of a file with those of
-a model. All of them read them here.
+Scores, reports, calibration and tagging that keeps labels compare the labels of a file with those
+of a model. All of them read them here.
 """
 
 from __future__ import annotations

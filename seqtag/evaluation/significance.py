@@ -359,14 +359,6 @@ def intervals(
     return {name: percentiles(scores[:, i], confidence) for i, name in enumerate(names)}
 
 
-def intervals_text(report: AnyReport, found: dict[str, Interval]) -> str:
-    """Return a table of scores with their intervals at the default confidence level."""
-    totals = f1_of(_samples_of(report).table(found).sum(axis=0)).tolist()
-    names = [name_of(each, found) for each in found]
-    rows = [(a, b, *each) for a, b, each in zip(names, totals, found.values(), strict=True)]
-    return table((f"{100 * CONFIDENCE:g}% intervals", "score", "from", "to"), rows)
-
-
 def _samples_of(report: AnyReport) -> Samples:
     if report.samples is None:
         msg = (

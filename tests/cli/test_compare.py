@@ -1,4 +1,4 @@
-"""seqtag compare and seqtag eval --ci."""
+"""seqtag compare."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -76,29 +76,3 @@ def test_texts_cut_otherwise(folder, call):
     assert json.loads(mixed.out)["differences"]["upos"]["b"] == 1
     pipeline = call("compare", "gold.conllu", "en", "b.conllu", "--json")
     assert next(iter(json.loads(pipeline.out)["differences"])) == "words"
-
-
-# --------------------------------------------------------------------------- eval --ci
-def test_intervals_of_a_model_and_of_files(home, folder, call):
-    done = call("eval", "gold.conllu", "a.conllu", "--ci")
-    lines = done.out.decode().splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("95% intervals"))
-    name, score, low, high = lines[at + 1].split()
-    assert (name, score) == ("tokens", "88.64")
-    assert float(low) < 88.64 < float(high)
-    value = json.loads(call("eval", "gold.conllu", "a.conllu", "--ci", "--json").out)
-    assert [round(100 * x, 2) for x in value["intervals"]["accuracy"]] == [float(low), float(high)]
-    other = json.loads(call("eval", "gold.conllu", "a.conllu", "--ci", "--json", "--seed", 9).out)
-    assert other["intervals"] != value["intervals"]
-    assert "intervals" not in json.loads(call("eval", "gold.conllu", "a.conllu", "--json").out)
-    model = json.loads(
-        call("eval", "-m", home / "upos.seqtag", "gold.conllu", "--ci", "--json").out
-    )
-    assert model["intervals"]["known"] == [1, 1]
-
-
-def test_intervals_of_texts(folder, call):
-    done = call("eval", "gold.conllu", "a.conllu", "--raw", "--ci")
-    assert b"95% intervals" in done.out and b"UPOS" in done.out.partition(b"95%")[2]
-    pipeline = call("eval", "-m", "en", "gold.conllu", "--ci", "--resamples", 50, "--json")
-    assert json.loads(pipeline.out)["intervals"]["tokens"] == [1, 1]

@@ -65,8 +65,6 @@ def test_spans_that_fit_no_words_are_missed(folder, call):
     assert scores["chunks"]["recall"] <= 0.5
     note = "gold.jsonl:1: 1 span counted as missed: not whole words of a sentence: 'Mira' (0 to 4"
     assert note in done.err
-    found = json.loads(call("eval", "-m", "en", "gold.jsonl", "--json", "--ci").out)["intervals"]
-    assert found["f1"] == [0.5, 0.5]  # of one sentence
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,6 @@ USAGE = [
     ),
     ("eval a b --fail-under 101", "101.0 is not in the range 0<=x<=100"),
     ("eval a b --errors -1", "-1 is not in the range x>=0"),
-    ("eval a b --ci --conlleval", "expected --ci or --conlleval, found both"),
     ("eval a b --label upos --label xpos", "expected --label once, found it 2 times; for a pipeli"),
     ("eval a --raw", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
     (

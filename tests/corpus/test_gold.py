@@ -111,7 +111,7 @@ def of_feature_dicts(call, model, gold, tmp_path):
 
 CONSUMERS = {
     "eval": simple("eval", "--json"),
-    "eval --confusion": simple("eval", "--confusion", "5", "--errors", "5", "--ci"),
+    "eval --confusion": simple("eval", "--confusion", "5", "--errors", "5"),
     "compare": compared,
     "report": page,
     "bundle --calibrate": calibrated,
