@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import speed, summary
+from benchmarks import beside_spacy, speed, summary
 from benchmarks.curves import CURVES, Curve, fit
 from benchmarks.literature import FIGURES
 from benchmarks.measure import ROOT
@@ -97,6 +97,8 @@ def render(results: Results) -> str:
     parts += _literature()
     if "raw" in results:
         parts += raw_report.section(results["raw"])
+    if "beside_spacy" in results:
+        parts += beside_spacy.section(results["beside_spacy"])
     if "speed" in results:
         parts += speed.section(results["speed"])
     parts += _growth(results)
