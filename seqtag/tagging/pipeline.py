@@ -497,11 +497,11 @@ def _component(name: str, known: Collection[str]) -> str:
     SeqtagError
         If there is no such component.
     """
-    found = column_meant(name, known)
+    found = column_meant(name, known) if isinstance(name, str) else None
     if found is None:
         msg = (
             f"expected one of the components {', '.join(known)}, found {name!r}"
-            f"{did_you_mean(name, known)}"
+            f"{did_you_mean(str(name), known)}"
         )
         raise SeqtagError(msg)
     return found

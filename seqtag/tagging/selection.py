@@ -110,6 +110,9 @@ def uncertainty(model: Loaded, items: Iterable[Any], threads: int = 1) -> NDArra
     >>> [texts[i] for i in seqtag.uncertainty(tagger, texts).argsort()[::-1]]
     ['Paint dries rush hour blues.', 'The dog sees the cat.', '']
     """
+    if isinstance(items, str):
+        msg = f"expected texts or sentences, found one text, {items!r:.40}; give a list of it"
+        raise TypeError(msg)
     with_words = ([*filter(len, _sentences(model, item))] for item in items)
     return np.fromiter(worths(model.taggers, with_words, threads), float)
 

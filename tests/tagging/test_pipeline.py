@@ -381,6 +381,8 @@ def test_components_that_do_not_exist_are_refused():
     for find in (pipeline.tagger, pipeline.only):
         with pytest.raises(SeqtagError, match=r"found 'xops' \(did you mean 'xpos'\?\)"):
             find("xops")
+        with pytest.raises(SeqtagError, match=r"found \['xpos'\]"):
+            find(["xpos"])
 
 
 def test_a_file_with_the_name_of_a_model_is_used(tmp_path, monkeypatch):

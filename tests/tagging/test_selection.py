@@ -36,3 +36,5 @@ def test_a_model_of_one_label_is_certain():
 def test_what_is_no_text_is_refused(pipeline):
     with pytest.raises(TypeError, match="expected a list of words, found None"):
         seqtag.uncertainty(pipeline, [None])
+    with pytest.raises(TypeError, match="expected texts or sentences, found one text, 'It rains'"):
+        seqtag.uncertainty(pipeline, "It rains")
