@@ -58,7 +58,7 @@ class Pool(Generic[Item]):
                 item = self._idle.pop()
             except IndexError:  # another thread was faster
                 break
-            if not self._is_full(item):
+            if self._users == 1 or not self._is_full(item):
                 return item
         item = make()
         self._kept.add(id(item))

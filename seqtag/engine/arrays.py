@@ -297,6 +297,23 @@ class KeyPlan(NamedTuple):
     shift: int = 0  # lowest bits of the 64 that keys leave out, 0 to 63
 
 
+def distinct(values: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the distinct values, in order, a place of each, and which of them each place has.
+
+    `numpy.unique` takes ten times as long for a few values.
+
+    >>> distinct(np.array([7, 2, 2]))[::2]
+    (array([2, 7]), array([1, 0, 0]))
+    """
+    order = values.argsort()
+    ordered = values[order]
+    is_new = np.ones(len(values), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    which = np.empty_like(order)
+    which[order] = is_new.cumsum() - 1
+    return ordered[is_new], order[is_new], which
+
+
 def numbered_pairs(
     left: IntArray, right: IntArray, width: int
 ) -> tuple[IntArray, IntArray, IntArray]:
@@ -319,8 +336,8 @@ def numbered_pairs(
     >>> numbered_pairs(np.array([1, 0, 1]), np.array([2, 2, 2]), 3)
     (array([0, 1]), array([2, 2]), array([1, 0, 1]))
     """
-    pairs, number = np.unique(left * np.int64(width) + right, return_inverse=True)
-    return *np.divmod(pairs, width), number.reshape(-1)
+    pairs, _, number = distinct(left * np.int64(width) + right)
+    return *np.divmod(pairs, width), number
 
 
 def pointers(lengths: Iterable[int]) -> IntArray:

@@ -315,6 +315,8 @@ _DASHES = [
 ]
 _ISO_DATE = re.compile(r"-\d\d-\d\d(?<=\d{4}-\d\d-\d\d)(?<!\d{5}-\d\d-\d\d)(?![-\d])")
 _ELLIPSIS = "\u2026"
+_SPELLED = ("-", "\u2014", _ELLIPSIS)  # one of which is in a text that is spelled out
+_NOTHING_ADDED = np.zeros(0, np.int64)
 SPELLING_REACH = 12
 """Number of code points on both sides by which `spelled_out` decides."""
 
@@ -333,6 +335,8 @@ def spelled_out(text: str) -> tuple[str, NDArray[np.int64]]:
     >>> spelled_out("opened\u2014a door--on 2023-05-01")[0]
     'opened \u2014 a door -- on 2023:05:01'
     """
+    if not any(mark in text for mark in _SPELLED):
+        return text, _NOTHING_ADDED
     text = _ISO_DATE.sub(lambda match: match[0].replace("-", ":"), text)
     added = [
         (at, " ") for pattern in _DASHES for match in pattern.finditer(text) for at in match.span()

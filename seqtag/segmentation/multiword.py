@@ -404,7 +404,9 @@ class Splitter:
             self.clear()
         known = self._known  # another thread may replace it
         numbers, single = known.number(text, starts, ends)
-        others = np.flatnonzero(~single[numbers])
+        [others] = (~single[numbers]).nonzero()
+        if not len(others):
+            return {}
         places = zip(starts[others].tolist(), ends[others].tolist(), strict=True)
         tokens = [text[a:b] for a, b in places]
         new = self._words_of_new([t for t in dict.fromkeys(tokens) if t not in known.words])

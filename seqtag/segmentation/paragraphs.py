@@ -188,11 +188,6 @@ class Marker:
 
     def __init__(self, mode: str, short: int = 0):
         self._mode, self._short = mode, short
-        # A line that may end an entry of a list, and the beginning of the line after it.
-        self._entry = re.compile(
-            rf"^(?=.*\S)(.{{0,{short}}}|{_ENTRY.pattern}.*)\n(?=(.{{,{_LONGEST_WORD}}}))",
-            re.MULTILINE,
-        )
         self._line = ""  # beginning of the current line, which was returned
         self._held = ""  # a line break that may turn out to end a paragraph, and what follows
 
@@ -210,7 +205,12 @@ class Marker:
         self._held = text[held:]
         marked = text
         if self._short:
-            marked = self._entry.sub(self._end_of_entry, self._line + text)[len(self._line) :]
+            # A line that may end an entry of a list, and the beginning of the line after it.
+            entry = (
+                rf"^(?=.*\S)(.{{0,{self._short}}}|{_ENTRY.pattern}.*)\n(?=(.{{,{_LONGEST_WORD}}}))"
+            )
+            marked = re.sub(entry, self._end_of_entry, self._line + text, flags=re.MULTILINE)
+            marked = marked[len(self._line) :]
             self._line = (self._line + text[:held]).rpartition("\n")[2][: self._short + 1]
         return _BLANK.sub(SEPARATOR, marked)[:held]
 

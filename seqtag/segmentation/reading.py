@@ -13,7 +13,7 @@ import re
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from threading import Semaphore
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -91,7 +91,7 @@ class _Conllu(SentenceStream):
         found = find_mode(with_marks_as_spaces(text))
         if found.evidence:
             _log.info(_NOTES[found.mode], self.source, found.evidence)
-        for pattern, what, remedy in _DAMAGES:
+        for pattern, what, remedy in _DAMAGES if "\n" in text or not text.isascii() else ():
             places = [match.start() for match in pattern.finditer(text)]
             if len(places) > max(1, _DAMAGED_SHARE * text.count("\n")):
                 line = 1 + text.count("\n", 0, places[0])
@@ -111,52 +111,42 @@ class _Conllu(SentenceStream):
 
 
 class SegmentedTexts(_Conllu):
-    r"""Several short texts as CoNLL-U without annotation, each a document by itself.
+    r"""Short texts as CoNLL-U without annotation, each a document by itself.
 
-    They are segmented at once, as paragraphs, which do not depend on each other. The result is
-    that of a `SegmentedText` for each text.
+    Those of a batch are segmented at once, as paragraphs, which do not depend on each other. The
+    result is that of a `SegmentedText` for each text. Threads may share it.
 
     Parameters
     ----------
-    texts
-        The texts, each of at most `MOST_CHARACTERS`.
-    source
-        Their name in messages.
-    segmenter, splitter, paragraphs
+    segmenter, splitter
         As for `SegmentedText`.
     """
 
     MOST_CHARACTERS = 1 << 14  # so that the mode of paragraphs is found from the complete text
 
-    def __init__(
-        self,
-        texts: Sequence[str],
-        source: str,
-        segmenter: Segmenter | RuleSegmenter,
-        splitter: Splitter | None = None,
-        *,
-        paragraphs: str = "auto",
-    ):
+    def __init__(self, segmenter: Segmenter | RuleSegmenter, splitter: Splitter | None = None):
         super().__init__(ByteStream(TextBytes()))
-        self.source = source
-        self._texts, self._segmenter, self._splitter = texts, segmenter, splitter
-        self._mode = check_mode(paragraphs)
+        self.source = "<texts>"
+        self._segmenter, self._splitter, self._writer = segmenter, splitter, ConlluWriter()
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield all sentences as one block; none if there is no sentence."""
-        for task in self.block_tasks():
-            yield Block(task().text, 1)
+    def block(self, given: Sequence[str], paragraphs: str = "auto") -> SegmentedBlock | None:
+        """Return all sentences of some texts as one block; None if there is no sentence.
 
-    def block_tasks(self) -> Iterator[Callable[[], SegmentedBlock]]:
-        """Yield a function that returns all sentences; none if there is no sentence."""
+        Parameters
+        ----------
+        given
+            The texts, each of at most `MOST_CHARACTERS`.
+        paragraphs
+            As for `SegmentedText`.
+        """
         marked = []
-        for text in self._texts:
-            marker = self._detected(text) if self._mode == "auto" else Marker(self._mode)
+        for text in given:
+            marker = self._detected(text) if paragraphs == "auto" else Marker(paragraphs)
             marked.append(marker.mark(with_marks_as_spaces(text), final=True))
         joined = SEPARATOR.join(marked)
         starts, ends, bounds = self._segmenter.segment(joined)
         if not len(bounds):
-            return
+            return None
         begins, stops = starts.tolist(), ends.tolist()
         texts: list[str] = []  # from the first token of each text on
         firsts: list[int] = []  # the first token of each text
@@ -177,9 +167,10 @@ class SegmentedTexts(_Conllu):
                 end += len(marked[current]) + 1
             numbers.append(1)
             opens[sentence] = _OPENING
+            text = given[current]
             if at > offset:
-                before[sentence] = self._texts[current][: at - offset]
-            texts.append(self._texts[current][at - offset :])
+                before[sentence] = text[: at - offset]
+            texts.append(text[at - offset :])
             firsts.append(first)
             moved.append(length - at)
             length += len(texts[-1])
@@ -187,10 +178,9 @@ class SegmentedTexts(_Conllu):
         whole, starts, ends = "".join(texts), starts + by, ends + by
         places = starts, ends, bounds
         words = self._splitter.split(whole, *places) if self._splitter else {}
-        block = SegmentedBlock(
-            ConlluWriter(), whole, *places, words, opens, before, numbers=np.array(numbers)
+        return SegmentedBlock(
+            self._writer, whole, *places, words, opens, before, numbers=np.array(numbers)
         )
-        yield lambda: block
 
 
 def has_tokens(text: str) -> bool:
@@ -461,9 +451,7 @@ class SegmentedBlock(Block):
 
     def scan_words(self, scanner: WordScanner) -> WordRows:
         """Return the words of its tokens."""
-        parts = [
-            part.encode("utf-8", "surrogatepass") for each in self.words.values() for part in each
-        ]
+        parts = [each.encode("utf-8", "surrogatepass") for each in chain(*self.words.values())]
         return scanner.scan_tokens(
             self.original.encode("utf-8", "surrogatepass"),
             self.starts,

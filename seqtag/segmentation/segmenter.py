@@ -108,6 +108,9 @@ class _Tokens(NamedTuple):
     sentences: NDArray[np.bool_]
 
 
+_NOTHING = _Tokens(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
+
+
 class Segmenter:
     r"""Finds the tokens and sentences of raw text. Immutable; threads may share it.
 
@@ -199,8 +202,7 @@ class Segmenter:
         if self._words:
             return Segments(*self._words.find(text, begin, final=final))
         workspace = self._workspaces.take(self._new_workspace)
-        nothing = np.zeros(0, np.int64)
-        found = [_Tokens(nothing, nothing, np.zeros(0, np.bool_))]
+        found: list[_Tokens] = []
         at, size, is_open = begin, _WINDOW, False
         while at < len(text):
             first, end = self.context_of(text, at), min(len(text), at + size)
@@ -208,7 +210,7 @@ class Segmenter:
             tokens, done, is_open = self._window(
                 text[first:end], at - first, is_open, last and final, workspace
             )
-            found.append(tokens._replace(starts=tokens.starts + first, ends=tokens.ends + first))
+            found.append(_Tokens(tokens.starts + first, tokens.ends + first, tokens.sentences))
             if last:
                 break
             done += first
@@ -217,10 +219,13 @@ class Segmenter:
             if workspace.is_full:
                 workspace = self._workspaces.take(self._new_workspace)
         self._workspaces.put(workspace)
-        sentence_ends = 1 + np.flatnonzero(np.concatenate([each.sentences for each in found]))
+        if len(found) != 1:
+            found = [_Tokens(*map(np.concatenate, zip(_NOTHING, *found, strict=True)))]
+        [(starts, ends, sentences)] = found
+        [sentence_ends] = sentences.nonzero()
+        sentence_ends += 1
         kept = int(sentence_ends[-1]) if len(sentence_ends) else 0
-        starts, ends = (np.concatenate([each[i] for each in found])[:kept] for i in (0, 1))
-        return Segments(starts, ends, sentence_ends)
+        return Segments(starts[:kept], ends[:kept], sentence_ends)
 
     def context_of(self, text: str, done: int) -> int:
         """Return the start of the context to keep of a text that is final up to `done`."""
@@ -244,22 +249,24 @@ class Segmenter:
         position after the rows that are final, which precedes it.
         """
         rows, labels = self._labels(text, workspace)
-        first, last = int(np.searchsorted(rows.starts, begin)), len(labels)
+        first, last = int(rows.starts.searchsorted(begin)), len(labels)
         if not final and last and SEPARATOR not in text[int(rows.ends[-1]) :]:
             last = max(first, int(rows.paragraphs[-2]), last - self._ahead)
         done = int(rows.starts[last]) if last < len(labels) else len(text)
         # Whether a sentence, and whether a token, ends with each row.
-        gaps = np.append(rows.gaps[1:], NEW_PARAGRAPH)[first:last]
-        labels, inner = labels[first:last], (rows.starts == rows.ends)[first:last]
-        sentences = ((labels == self._sentence) & ~inner) | (gaps == NEW_PARAGRAPH)
+        gaps = np.full(len(labels), NEW_PARAGRAPH, np.uint8)
+        gaps[:-1] = rows.gaps[1:]
+        here = slice(first, last)
+        gaps, labels, starts, stops = gaps[here], labels[here], rows.starts[here], rows.ends[here]
+        is_spaced, is_whole = gaps > 0, starts < stops
+        sentences = ((labels == self._sentence) & is_whole) | (gaps == NEW_PARAGRAPH)
         if self._only_at_spaces:
-            sentences &= gaps > 0
-        ends = sentences | ((gaps > 0) & (labels != self._joined))
-        ends |= (labels == self._token) & ~inner
-        follows = np.append(not is_open, ends)
-        tokens = _Tokens(
-            rows.starts[first:last][follows[:-1]], rows.ends[first:last][ends], sentences[ends]
-        )
+            sentences &= is_spaced
+        ends = sentences | (is_spaced & (labels != self._joined))
+        ends |= (labels == self._token) & is_whole
+        follows = np.empty(len(ends) + 1, np.bool_)
+        follows[0], follows[1:] = not is_open, ends
+        tokens = _Tokens(starts[follows[:-1]], stops[ends], sentences[ends])
         return tokens, done, not follows[-1]
 
     def _labels(self, text: str, workspace: _Workspace) -> tuple[CharacterRows, NDArray[np.int32]]:

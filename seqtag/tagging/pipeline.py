@@ -42,11 +42,11 @@ from seqtag.tagging.streams import (
     TagCounts,
     TagOptions,
     score_columns,
-    shared_columns,
+    tag_block,
     tag_stream,
     tag_text,
 )
-from seqtag.tagging.tables import TableTaggers
+from seqtag.tagging.tables import TableTaggers, shared_columns
 from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
 from seqtag.tagging.texts import tagged_texts
 
@@ -62,6 +62,7 @@ Reading = TypeVar("Reading", bound="ReadOptions")
 _log = logging.getLogger("seqtag")
 
 _BATCH_CHARACTERS = 1 << 18  # of the texts that are annotated at once
+_OPTIONS = TagOptions()
 _TEXT_COLUMNS = ("id", "form", "misc")  # columns that describe the text
 
 
@@ -141,6 +142,7 @@ class Pipeline:
             if name not in (TOKENS, WORDS)
         )
         self._cutter = self.segmenter or RuleSegmenter()
+        self._texts = SegmentedTexts(self._cutter, self.splitter)
         self._tables = TableTaggers(self.taggers)
         shown = [tagger for tagger in self.taggers if not tagger.hidden]
         self.columns = tuple(name for tagger in shown for name in tagger.label_columns)
@@ -265,8 +267,9 @@ class Pipeline:
         >>> [word.lemma for word in seqtag.load("en").tag_text("It flies.").words]
         ['it', 'fly', '.']
         """
-        [document] = self.pipe([text], paragraphs=paragraphs)
-        return document
+        check_mode(paragraphs)
+        encoded(text)
+        return self._documents([text], paragraphs)[0]
 
     def pipe(
         self,
@@ -319,28 +322,30 @@ class Pipeline:
         if batch_size < 1:
             msg = f"expected a batch_size of 1 or more, found {batch_size}"
             raise ValueError(msg)
-        options = replace(options or TagOptions(), paragraphs=paragraphs)
-        batches = _batches(texts, batch_size)
-        done = in_order(partial(self._documents, options=options), batches, threads)
+        work = partial(self._documents, paragraphs=paragraphs, options=options or _OPTIONS)
+        done = in_order(work, _batches(texts, batch_size), threads)
         return (document for batch in done for document in batch)
 
-    def _documents(self, texts: Sequence[str], options: TagOptions) -> list[Document]:
+    def _documents(
+        self, texts: Sequence[str], paragraphs: str, options: TagOptions = _OPTIONS
+    ) -> list[Document]:
         """Return the texts of a batch as documents."""
-        stream: SentenceStream
-        if len(texts) == 1 and _is_long(texts[0]):
-            whole = read(TextBytes(texts[0].encode()), "text")
-            stream = self.segmented(whole, paragraphs=options.paragraphs)
-        else:
-            stream = SegmentedTexts(
-                texts, "<texts>", self._cutter, self.splitter, paragraphs=options.paragraphs
-            )
         scores = dict[str, str]()
         if options.margin or options.probability:
             for each in self.taggers:
                 scores[each.label] = score_columns(each, self.taggers)[options.probability]
         to = "conllu" if scores else self._to
-        tagged = tag_text(self.taggers, stream, to, options=options, tables=self._tables)
-        pieces = iter(split_documents(b"".join(tagged).decode()))
+        if len(texts) == 1 and _is_long(texts[0]):
+            whole = read(TextBytes(texts[0].encode()), "text")
+            stream = self.segmented(whole, paragraphs=paragraphs)
+            tagged = tag_text(self.taggers, stream, to, options=options, tables=self._tables)
+            conllu = b"".join(tagged)
+        else:
+            block = self._texts.block(texts, paragraphs)
+            conllu = b""
+            if block:
+                conllu = tag_block(self._tables, self._texts, to, options, block).write(0)
+        pieces = iter(split_documents(conllu.decode()))
         how = self.columns, self.schemes, self._names, scores
         return [Document(text, next(pieces) if has_tokens(text) else "", *how) for text in texts]
 

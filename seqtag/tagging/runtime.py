@@ -225,16 +225,16 @@ class ModelRuntime:
         numpy.ndarray
             (tokens,) int32: label ids.
         """
-        with workspace.borrow_buffers(self._decoder.workspace) as buffers:
-            tokens = TokenIds(types, workspace.encoder.hashes, sentence_ptr)
-            ids = self._decoder.decode(*tokens, buffers, allowed)
-            if forms is not None and self._unknown is not None:
-                found = self._unknown.attested(
-                    tokens, ids, forms, workspace.lemmas, buffers, allowed
-                )
+        buffers = workspace.take_buffers(self._decoder.workspace)
+        tokens = TokenIds(types, workspace.encoder.hashes, sentence_ptr)
+        ids = self._decoder.decode(*tokens, buffers, allowed)
+        if forms is not None and self._unknown is not None:
+            found = self._unknown.attested(tokens, ids, forms, workspace.lemmas, buffers, allowed)
+            if len(found.tokens):
                 places, first = np.unique(found.tokens, return_index=True)
                 ids[places] = found.labels[first]
-            return ids
+        workspace.put_buffers(buffers)
+        return ids
 
     def decode_columns(
         self, columns: Mapping[str, Column], lengths: NDArray[np.int64]
@@ -453,12 +453,12 @@ class ModelRuntime:
         forms = _forms_of(batch)
         if self._unknown is None or forms is None:
             return batch
-        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
-            tokens = TokenIds(batch.types, batch.workspace.encoder.hashes, batch.sentence_ptr)
-            ids = self._decoder.decode(*tokens, buffers, batch.allowed)
-            found = self._unknown.attested(
-                tokens, ids, forms, batch.workspace.lemmas, buffers, batch.allowed
-            )
+        buffers = batch.workspace.take_buffers(self._decoder.workspace)
+        tokens = TokenIds(batch.types, batch.workspace.encoder.hashes, batch.sentence_ptr)
+        ids = self._decoder.decode(*tokens, buffers, batch.allowed)
+        memory = batch.workspace.lemmas
+        found = self._unknown.attested(tokens, ids, forms, memory, buffers, batch.allowed)
+        batch.workspace.put_buffers(buffers)
         if not len(found.tokens):
             return batch
         lists: list[list[int]] = [[] for _ in ids]
@@ -474,8 +474,10 @@ class ModelRuntime:
         """Return the batch, with attested lemmas, and what a method of the decoder finds in it."""
         batch = self._with_attested(batch)
         hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
-        with batch.workspace.borrow_buffers(self._decoder.workspace) as buffers:
-            return batch, search(batch.types, hashes, ptr, wanted, buffers, batch.allowed)
+        buffers = batch.workspace.take_buffers(self._decoder.workspace)
+        found = search(batch.types, hashes, ptr, wanted, buffers, batch.allowed)
+        batch.workspace.put_buffers(buffers)
+        return batch, found
 
     def decode_margins(self, batch: Batch) -> tuple[Batch, Margins]:
         """Return the batch, its label ids and their margins."""

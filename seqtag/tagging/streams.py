@@ -20,13 +20,20 @@ from seqtag.errors import CorpusError, LabelError, OptionError
 from seqtag.labels.schemes import OUTSIDE, spans, write_spans
 from seqtag.parallel import in_order
 from seqtag.tagging.encode import NO_LABEL
-from seqtag.tagging.tables import FilledColumns, TableTaggers, TaggedBlock, names_shown
+from seqtag.tagging.tables import (
+    FilledColumns,
+    TableTaggers,
+    TaggedBlock,
+    names_shown,
+    shared_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus.read import SentenceStream
     from seqtag.tagging.runtime import ModelRuntime
+    from seqtag.tagging.tables import TablePlan
 
 _log = logging.getLogger("seqtag")
 
@@ -335,32 +342,6 @@ def _tagged_batches(
         yield batch
 
 
-def shared_columns(taggers: Sequence[ModelRuntime]) -> dict[str, list[int]]:
-    """Return the columns that several taggers write, with the places of these taggers.
-
-    They are called as by the first tagger; ``ner`` and ``misc.NER`` are one.
-
-    Raises
-    ------
-    OptionError
-        If they are not columns of chunks, of which later taggers can fill what is free.
-    """
-    places: dict[str, list[int]] = {}
-    names: dict[str, str] = {}
-    for place, tagger in enumerate(taggers):
-        for name in () if tagger.hidden else tagger.label_columns:
-            places.setdefault(names.setdefault(key_of(name), name), []).append(place)
-    shared = {name: found for name, found in places.items() if len(found) > 1}
-    for name, found in shared.items():
-        if not all(taggers[place].label_scheme for place in found):
-            msg = (
-                f"expected models of different columns, found {len(found)} for {name}, which has "
-                "no chunks to join; run them one by one, or name the columns to write (--only)"
-            )
-            raise OptionError(msg)
-    return shared
-
-
 def _with_free_chunks(labels: Sequence[str], others: Sequence[str], scheme: str) -> list[str]:
     """Return labels with those chunks of others that are outside of theirs, in a scheme.
 
@@ -494,36 +475,53 @@ def tag_text(
         tables = TableTaggers(taggers, threads)
     ready = stream.file.ready if flush is None else (lambda: not flush)
     counted = counts or TagCounts()
-    plan = None
-    has_blocks = stream.is_table or stream.is_bare
-    is_plain = not (options.keep or options.has_columns or shared_columns(taggers))
-    if backend.Scanner is not None and has_blocks and is_plain:
-        plan = tables.plan(stream, to)
-    if plan is None or not plan.possible or flush:
+    if not flush and _plan(tables, stream, to, options):
+
+        def tag(task: Callable[[], Block]) -> TaggedBlock:
+            return tag_block(tables, stream, to, options, task())
+
+        for write, *size in in_order(tag, stream.block_tasks(), threads, ready):
+            yield write(stream.count(size[0]))
+            counted.add(*size)
+    else:
         for batch in _tagged_batches(taggers, stream, threads, options, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
             counted.add(*_size(batch))
-        stream.report()
-        return
+    stream.report()
 
-    number = FORMATS[to or stream.format].number if stream.is_bare else None
 
-    def tag(task: Callable[[], Block]) -> TaggedBlock:
-        block = task()
+def _plan(
+    tables: TableTaggers, stream: SentenceStream, to: str | None, options: TagOptions
+) -> TablePlan | None:
+    """Return the plan for blocks of a stream; None if they cannot be tagged natively."""
+    has_blocks = stream.is_table or stream.is_bare
+    if backend.Scanner is None or not has_blocks or options.keep or options.has_columns:
+        return None
+    plan = tables.plan(stream, to)
+    return plan if plan.possible else None
+
+
+def tag_block(
+    tables: TableTaggers,
+    stream: SentenceStream,
+    to: str | None,
+    options: TagOptions,
+    block: Block,
+) -> TaggedBlock:
+    """Return a block of a stream with its label columns filled; see `tag_text`."""
+    done = None
+    if plan := _plan(tables, stream, to, options):
         with tables.borrow(plan) as tagger:
             done = tagger.tag(block)
-        if done is None:
-            parsed = stream.parse([Block(block.text, block.line)], block.line)
-            batch = [(tagged, tagged.text(to)) for tagged in tag_stream(taggers, parsed)]
-            text = "".join(text for _, text in batch).encode()
-            write = partial(_renumbered, text, number)
-            done = TaggedBlock(write, *_size([each for each, _ in batch]))
-        return done
-
-    for write, *size in in_order(tag, stream.block_tasks(), threads, ready):
-        yield write(stream.count(size[0]))
-        counted.add(*size)
-    stream.report()
+    if done is None:
+        parsed = stream.parse([Block(block.text, block.line)], block.line)
+        tagged = tag_stream(tables.taggers, parsed, options=options)
+        batch = [(each, each.text(to)) for each in tagged]
+        text = "".join(text for _, text in batch).encode()
+        number = FORMATS[to or stream.format].number if stream.is_bare else None
+        write = partial(_renumbered, text, number)
+        done = TaggedBlock(write, *_size([each for each, _ in batch]))
+    return done
 
 
 def _note_places(taggers: Sequence[ModelRuntime], stream: SentenceStream, to: str | None) -> None:

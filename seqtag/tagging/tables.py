@@ -20,8 +20,17 @@ from seqtag.caching import TAGGERS_BYTES
 from seqtag.corpus import FORMATS
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.scanner import BlockScanner, WordBlockScanner
-from seqtag.corpus.sentence import bad_value, find_column, places, split_key, with_value
+from seqtag.corpus.sentence import (
+    bad_value,
+    find_column,
+    key_of,
+    places,
+    split_key,
+    with_value,
+)
 from seqtag.corpus.write import JSON_KEYS
+from seqtag.engine.arrays import distinct
+from seqtag.errors import OptionError
 from seqtag.features.encoder import Column
 from seqtag.labels.column import FEATS, sorted_feats
 from seqtag.labels.schemes import OUTSIDE
@@ -70,6 +79,32 @@ def names_shown(names: Sequence[str], form: Format) -> list[str]:
     tags = [n for n in names if n not in _NO_TAGS and not split_key(n, CONLLU)] or names
     last = "upos" if tags[-1] == "xpos" and "upos" in tags else tags[-1]
     return [last][: form.most_labels]
+
+
+def shared_columns(taggers: Sequence[ModelRuntime]) -> dict[str, list[int]]:
+    """Return the columns that several taggers write, with the places of these taggers.
+
+    They are called as by the first tagger; ``ner`` and ``misc.NER`` are one.
+
+    Raises
+    ------
+    OptionError
+        If they are not columns of chunks, of which later taggers can fill what is free.
+    """
+    places: dict[str, list[int]] = {}
+    names: dict[str, str] = {}
+    for place, tagger in enumerate(taggers):
+        for name in () if tagger.hidden else tagger.label_columns:
+            places.setdefault(names.setdefault(key_of(name), name), []).append(place)
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    for name, found in shared.items():
+        if not all(taggers[place].label_scheme for place in found):
+            msg = (
+                f"expected models of different columns, found {len(found)} for {name}, which has "
+                "no chunks to join; run them one by one, or name the columns to write (--only)"
+            )
+            raise OptionError(msg)
+    return shared
 
 
 class FilledColumns(Generic[_Values]):
@@ -132,6 +167,11 @@ class _Target(NamedTuple):
     key: str
     lacks_outside: bool
 
+    def written(self, names: Sequence[bytes]) -> list[bytes]:
+        """Return items of MISC with labels as values of the key."""
+        cells = self.items([*map(bytes.decode, names)], ["_"] * len(names))
+        return [cell.encode() for cell in cells]
+
     def items(self, labels: Sequence[str], cells: Sequence[str]) -> list[str]:
         """Return cells of MISC with labels as values of the key."""
         values = [None if self.lacks_outside and label == OUTSIDE else label for label in labels]
@@ -170,15 +210,17 @@ class _Combined:
         The second result has those that did not occur before.
         """
         width = np.int64(len(self._labels))
-        pairs, which = np.unique(column.ids * width + ids, return_inverse=True)
+        pairs, _, which = distinct(column.ids * width + ids)
         numbers = pairs.tolist()
         new = [pair for pair in numbers if pair not in self._written]
-        labels = [self._labels[pair % width] for pair in new]
-        written = self._write(labels, [column.types[pair // width] for pair in new])
-        self._written.update(zip(new, map(str.encode, written), strict=True))
-        self.nbytes += sum(map(getsizeof, written)) + _ENTRY_BYTES * len(new)
+        written: Sequence[str] = []
+        if new:
+            labels = [self._labels[pair % width] for pair in new]
+            written = self._write(labels, [column.types[pair // width] for pair in new])
+            self._written.update(zip(new, map(str.encode, written), strict=True))
+            self.nbytes += sum(map(getsizeof, written)) + _ENTRY_BYTES * len(new)
         names = list(map(self._written.__getitem__, numbers))
-        return _Written(which.reshape(-1).astype(np.int32), names), written
+        return _Written(which.astype(np.int32), names), written
 
 
 class _Lines:
@@ -236,6 +278,7 @@ class _Words:
             CONLLU.index(name) if name in CONLLU else _MISC if split_key(name, CONLLU) else -1
             for name in names
         ]
+        self._items = {each.key: each.written(each.names) for each in targets if each.key}
         self.reads = [] if is_bare else ["form"]
         self.places = None if is_bare else [stream.columns.index("form")]
         self.excludes = FORMATS[to].excludes
@@ -252,7 +295,7 @@ class _Words:
         """Return the function that returns the block of a `TaggedBlock`."""
         rows, to = scanned.rows, self._to
         if to == "conllu":
-            labels = [self._as_item(*each) for each in zip(self._targets, labels, strict=True)]
+            labels = [*map(self._as_item, self._targets, labels)]
             written = partial(rows.conllu, self._columns, labels)
             return lambda before: written(*block.comments(before))
         if to == "jsonl":
@@ -265,14 +308,13 @@ class _Words:
         text = words.lines(labels, *_SEPARATORS[to], None)
         return lambda _: text
 
-    @staticmethod
-    def _as_item(target: _Target, written: _Written) -> _Written:
+    def _as_item(self, target: _Target, written: _Written) -> _Written:
         """Return the labels of a key as items of MISC."""
         if not target.key:
             return written
-        labels = [*map(bytes.decode, written.names)]
-        cells = target.items(labels, ["_"] * len(labels))
-        return written._replace(names=[cell.encode() for cell in cells])
+        is_known = written.names is target.names
+        names = self._items[target.key] if is_known else target.written(written.names)
+        return written._replace(names=names)
 
 
 class TablePlan:
@@ -297,7 +339,7 @@ class TablePlan:
         self, taggers: Sequence[ModelRuntime], stream: SentenceStream, to: str | None = None
     ):
         self.taggers = list(taggers)
-        self._stream, self.source = stream, stream.source
+        self._stream, self.source, self._most = stream, stream.source, stream.limits.sentence
         self.read: list[str] = []  # columns of the file that are used
         self.sources: list[list[int | _Filled | None]] = []  # per tagger and column; of `read`
         columns = FilledColumns[_Filled](stream.columns)
@@ -345,7 +387,8 @@ class TablePlan:
             self.output = _Words(stream, words_to, self.targets, shown, is_bare=is_bare)
         self.read += {*self.output.reads} - {*self.read}
         can_read = bool(self.read or not needed)
-        self.possible = self.output.has_room and can_read and self._is_possible(filled)
+        is_plain = self.output.has_room and can_read and not shared_columns(taggers)
+        self.possible = is_plain and self._is_possible(filled)
 
     def _is_possible(self, filled: Mapping[str, _Filled]) -> bool:
         """Return whether all columns can be read and written, and no key of MISC is in the way.
@@ -371,7 +414,7 @@ class TablePlan:
 
     def can_write(self, values: Sequence[str]) -> bool:
         """Return whether all values can be written as they are."""
-        return bad_value(values, self.output.excludes) is None
+        return not values or bad_value(values, self.output.excludes) is None
 
     def scanner(self) -> BlockScanner | WordBlockScanner:
         """Return a scanner for the file."""
@@ -383,8 +426,8 @@ class TablePlan:
         """Return whether all words can be written as they are, and no sentence is too long."""
         if not self.output.renders_words:
             return True
-        words = scanned.new[self.read.index("form") if "form" in self.read else 0]
-        is_too_long = scanned.lengths.max(initial=0) > self._stream.limits.sentence
+        words, most = scanned.new[self.read.index("form") if "form" in self.read else 0], self._most
+        is_too_long = scanned.types.shape[1] > most and scanned.lengths.max() > most
         return not is_too_long and self.can_write(words)
 
     def workspaces(self) -> list[Workspace]:
@@ -416,7 +459,7 @@ class TableTaggers:
     """
 
     def __init__(self, taggers: Sequence[ModelRuntime], threads: int = 1):
-        self._taggers = taggers
+        self.taggers = taggers
         self._plan: TablePlan | None = None
         # Two threads take turns at several taggers and seldom wait: each sums the weights of a
         # word for both. With one or two taggers they would wait.
@@ -426,7 +469,7 @@ class TableTaggers:
     def plan(self, stream: SentenceStream, to: str | None = None) -> TablePlan:
         """Return the plan for a file and the format to write; made for the first of the files."""
         if self._plan is None:
-            self._plan = TablePlan(self._taggers, stream, to)
+            self._plan = TablePlan(self.taggers, stream, to)
         return self._plan
 
     def borrow(self, plan: TablePlan) -> AbstractContextManager[TableTagger]:
@@ -459,6 +502,13 @@ class TableTagger:
         self._numbering = Lock()
         self._turns = [Lock() for _ in plan.taggers]
         self._is_spoiled = False
+        self._label_types: dict[tuple[int, str], NDArray[np.int32]] = {}  # by tagger and column
+        for number in plan.needed:
+            encoder, columns = self._workspaces[number].encoder, plan.taggers[number].columns
+            for column, source in zip(columns, plan.sources[number], strict=True):
+                if isinstance(source, _Filled) and source.tagger not in self._combined:
+                    types = encoder.number(column, [source.names], len(source.names))
+                    self._label_types[number, column] = types
 
     @property
     def nbytes(self) -> int:
@@ -481,7 +531,7 @@ class TableTagger:
                 self._is_spoiled = True
                 return None
             shared: list[SharedHashes] = [{} for _ in plan.read]  # attributes of new types
-            for number in plan.needed:
+            for number in plan.needed if any(scanned.new) else ():
                 columns = plan.taggers[number].model.compiled.columns
                 encoder = self._workspaces[number].encoder
                 for column, at in zip(columns, plan.sources[number], strict=True):
@@ -498,16 +548,18 @@ class TableTagger:
             types = np.empty((len(columns), scanned.types.shape[1]), np.int32)
             for row, column, source in zip(types, columns, plan.sources[number], strict=True):
                 if isinstance(source, _Filled):
-                    ids, names = labels[source.tagger], source.names
-                    if source.tagger in combined:
+                    ids, of_labels = labels[source.tagger], self._label_types.get((number, column))
+                    if of_labels is None:
                         ids, written = combined[source.tagger]
                         names = list(map(bytes.decode, written))
-                    with self._numbering:
-                        row[:] = workspace.encoder.number(column, [names], len(names))[ids]
+                        with self._numbering:
+                            of_labels = workspace.encoder.number(column, [names], len(names))
+                    row[:] = of_labels[ids]
                 elif source is not None:
                     row[:] = scanned.types[source]
-                    first = self._scanner.values[source][row[0]] if len(row) else ""
-                    if column != "form" and first == NO_LABEL and (row == row[0]).all():
+                    has_values = column == "form" or not len(row)
+                    has_values = has_values or self._scanner.values[source][row[0]] != NO_LABEL
+                    if not has_values and (row == row[0]).all():
                         tagger.note_empty(column, plan.read[source], len(row), plan.source)
             forms = None
             if tagger.model.coding.needs_forms:
@@ -527,9 +579,8 @@ class TableTagger:
             combined.get(target.tagger) or _Written(labels[target.tagger], target.names)
             for target in plan.targets
         ]
-        sentences = int(np.count_nonzero(scanned.lengths))
         write = plan.output.write(block, scanned, out)
-        return TaggedBlock(write, sentences, scanned.types.shape[1])
+        return TaggedBlock(write, int(np.count_nonzero(scanned.lengths)), scanned.types.shape[1])
 
     def _column_of(self, name: str, scanned: Scanned) -> Column:
         """Return the values of a column that was read."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.engine.arrays import Allowed, pointers, ranges
+from seqtag.engine.arrays import Allowed, distinct, pointers, ranges
 from seqtag.labels.lemmas import keeps_form
 
 if TYPE_CHECKING:
@@ -105,12 +105,13 @@ class UnknownLemmas:
         """
         form_ids = tokens.types[self._row]
         with memory.lock:
-            places = np.flatnonzero(self._changes[ids])
+            [places] = self._changes[ids].nonzero()
             if allowed is not None:
                 places = places[np.diff(allowed.ptr)[places] == 0]
             places = self._unknown(places, form_ids, forms, memory)
-            fine = self._attested(form_ids[places], ids[places], places, forms, memory)
-        places = places[~fine]
+            if len(places):
+                fine = self._attested(form_ids[places], ids[places], places, forms, memory)
+                places = places[~fine]
         if not len(places):
             return AttestedLabels(places, ids[:0])
 
@@ -158,7 +159,7 @@ class UnknownLemmas:
         known = memory.is_known[form_ids[tokens]]
         if (known < 0).any():
             new = tokens[known < 0]
-            types, first = np.unique(form_ids[new], return_index=True)
+            types, first, _ = distinct(form_ids[new])
             memory.is_known[types] = self._model.known_words.among(forms.values_of(new[first]))
             known = memory.is_known[form_ids[tokens]]
         found: NDArray[np.intp] = tokens[known == 0]
@@ -174,9 +175,7 @@ class UnknownLemmas:
     ) -> NDArray[np.bool_]:
         """Return whether the lemma of each form and label is attested: (tokens,) bool."""
         width = np.int64(len(self._model.labels))
-        pairs, first, which = np.unique(
-            form_ids * width + labels, return_index=True, return_inverse=True
-        )
+        pairs, first, which = distinct(form_ids * width + labels)
         numbers = pairs.tolist()
         new = [n for n, pair in enumerate(numbers) if pair not in memory.attested]
         if new:
@@ -186,5 +185,5 @@ class UnknownLemmas:
             attested = self._lemmas.among(lemmas).tolist()
             memory.attested.update(zip([numbers[n] for n in new], attested, strict=True))
         known = np.array([memory.attested[pair] for pair in numbers], bool)
-        found: NDArray[np.bool_] = known[which.reshape(-1)]
+        found: NDArray[np.bool_] = known[which]
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from seqtag.caching import TAGGERS_BYTES
@@ -12,7 +11,7 @@ from seqtag.parallel import Pool
 from seqtag.tagging.unknown_lemmas import LemmaMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from seqtag.model.model import Model
 
@@ -45,11 +44,12 @@ class Workspace:
         self._buffer_bytes = 0
         self.lemmas = LemmaMemory()
 
-    @contextmanager
-    def borrow_buffers(self, make: Callable[[], Any]) -> Iterator[Any]:
-        """Lend buffers of the kernel to one thread; after an error they are dropped."""
-        buffers = self.kernel.take(make)
-        yield buffers
+    def take_buffers(self, make: Callable[[], Any]) -> Any:
+        """Lend buffers of the kernel to one thread, which gives them back unless it fails."""
+        return self.kernel.take(make)
+
+    def put_buffers(self, buffers: Any) -> None:
+        """Take back buffers of the kernel."""
         self._buffer_bytes = getattr(buffers, "nbytes", 0)
         self.kernel.put(buffers)
 
