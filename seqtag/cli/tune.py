@@ -55,13 +55,6 @@ _OTHERS = ("templates", "runs", "table")
     metavar="K",
     help="Number of folds, without --dev.",
 )
-@option(
-    "--trials",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of combinations to try, drawn at random.",
-    shown="all",
-)
 @seeds_option
 @training_options
 @attributes_option
@@ -70,7 +63,6 @@ def command(
     choices: tuple[str, ...],
     dev: str | None,
     folds: int,
-    trials: int | None,
     seeds: int,
     reading: InputOptions,
     as_json: bool,
@@ -84,12 +76,11 @@ def command(
       seqtag tune train.conllu --try epochs=5,10 --try min-count=1,2
       seqtag tune train.conllu --dev dev.conllu --try step=0.03,0.05,0.1
     """
-    from seqtag.training.selection import grid, random_settings, search, tagger_fit
+    from seqtag.training.selection import grid, search, tagger_fit
 
     check_stdout()
     training_arguments(fixed)
-    space = _space(choices)
-    candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
+    candidates = grid(_space(choices))
     sentences = reading.gathered(files)
     held_out = reading.gathered([dev], "dev") if dev else None
 

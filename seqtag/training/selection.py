@@ -223,20 +223,6 @@ def grid(space: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(space, values, strict=True)) for values in product(*space.values())]
 
 
-def random_settings(
-    space: Mapping[str, Sequence[Any]], n: int, random_state: Any = 0
-) -> list[dict[str, Any]]:
-    """Draw n different combinations of the grid, or all there are (Bergstra and Bengio 2012).
-
-    Examples
-    --------
-    >>> len(random_settings({"a": range(100), "b": range(100)}, 5))
-    5
-    """
-    every = grid(space)
-    return [every[i] for i in random_source(random_state).permutation(len(every))[:n]]
-
-
 def search(
     fit_with: Callable[[dict[str, Any]], Fit],
     candidates: Sequence[dict[str, Any]],
@@ -254,7 +240,7 @@ def search(
     fit_with
         From settings to ``fit``.
     candidates
-        Settings, as `grid` and `random_settings` give them.
+        Settings, as `grid` gives them.
     data
         To train on.
     dev

@@ -86,10 +86,6 @@ def test_tune(files, capsys):
     scores = [float(line.split()[0]) for line in out.splitlines()]
     assert scores == sorted(scores, reverse=True)
     assert "--epochs 2 --margin" in out
-    assert main([*args, "--trials", "2", "--json", "-q"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert len(found) == 2
-    assert found[0]["folds"] is None
     args = ["tune", train, "--try", "update=perceptron", "--folds", "2", "--epochs", "1"]
     assert main([*args, "--json", "-q"]) == 0
     assert len(json.loads(capsys.readouterr().out)[0]["folds"]) == 2
