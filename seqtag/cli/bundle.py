@@ -10,7 +10,6 @@ from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, say
 from seqtag.cli.options import (
     complete_files,
-    complete_models,
     force_option,
     general_options,
     output_option,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command("bundle", cls=Command)
 @click.argument(
-    "models", nargs=-1, required=True, metavar="MODEL...", shell_complete=complete_models
+    "models", nargs=-1, required=True, metavar="MODEL...", shell_complete=complete_files
 )
 @output_option
 @option(

@@ -14,7 +14,6 @@ from seqtag.cli.eval_warnings import warnings_of
 from seqtag.cli.options import (
     comparing_options,
     complete_files,
-    complete_models,
     raw_option,
     scoring_options,
     write_list,
@@ -39,7 +38,7 @@ FAILED = 3
     "files", nargs=-1, required=True, metavar="GOLD [PREDICTED]", shell_complete=complete_files
 )
 @option(
-    "-m", "--model", shell_complete=complete_models, help="Model to score on GOLD.", metavar="MODEL"
+    "-m", "--model", shell_complete=complete_files, help="Model to score on GOLD.", metavar="MODEL"
 )
 @raw_option
 @in_output(

@@ -12,8 +12,7 @@ from seqtag.cli.common import load_model, print_json, refuse, say, say_table
 from seqtag.cli.info_file import is_corpus, show_file
 from seqtag.cli.info_install import show_installation
 from seqtag.cli.options import (
-    complete_models,
-    complete_templates,
+    complete_files,
     general_options,
     json_option,
     reading_options,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command("info", cls=Command)
 @click.argument(
-    "name", metavar="[MODEL|FILE]", required=False, default="", shell_complete=complete_models
+    "name", metavar="[MODEL|FILE]", required=False, default="", shell_complete=complete_files
 )
 @in_output("--verbose", is_flag=True, help="Show all facts and templates of a model.")
 @in_output(
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     is_flag=False,
     flag_value="",
     metavar="[PRESET|FILE]",
-    shell_complete=complete_templates,
+    shell_complete=complete_files,
     help="List the presets of feature templates, or print a preset or a template file.",
 )
 @reading_options

@@ -13,7 +13,7 @@ from seqtag.catalogue.entries import CorpusName
 from seqtag.catalogue.fetch import fetch, local_path
 from seqtag.cli.base import Group, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say, say_table
-from seqtag.cli.options import complete_corpora, json_option, quiet_option
+from seqtag.cli.options import json_option, quiet_option
 from seqtag.errors import CatalogueError, did_you_mean
 from seqtag.model.embedded import embedded_models, language_code, trained_path
 
@@ -116,7 +116,6 @@ def _facts(entry: Entry) -> dict[str, Any]:
     nargs=-1,
     required=True,
     metavar="NAME[@RELEASE][/PART]...",
-    shell_complete=complete_corpora,
 )
 @folder_option
 @quiet_option

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial, wraps
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -37,16 +37,12 @@ from seqtag.storage.output import atomic
 from seqtag.tables.table import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from seqtag.corpus import Sentence
     from seqtag.corpus.read import SentenceStream
     from seqtag.evaluation.agreement import Agreement
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-
-Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 if TYPE_CHECKING:
     Parameter = click.ParamType[Any]
@@ -65,63 +61,9 @@ def combined(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return add
 
 
-def completing(names: Callable[[str], Iterable[str]], *, files: bool = True) -> Completion:
-    """Return a completion of a word.
-
-    Parameters
-    ----------
-    names
-        Returns what a word that is begun may become.
-    files
-        Whether it may be the name of a file as well.
-    """
-
-    def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-        found = [CompletionItem(name) for name in names(begun) if name.startswith(begun)]
-        if not files:
-            return found
-        # Names once something is typed: bash shows no files if there are names.
-        return [CompletionItem(begun, type="file"), *(found if begun else [])]
-
-    return complete
-
-
-def _corpora(begun: str) -> list[str]:
-    """Return names of corpora, and those of the splits where the corpus is known."""
-    from seqtag.catalogue.entries import entries
-
-    name = begun.partition("/")[0]
-    fitting = [entry for entry in entries().values() if entry.name.startswith(name)]
-    parts = [f"{each.name}/{part}" for each in fitting[:1] for part in each.parts]
-    return [entry.name for entry in fitting] + (parts if len(fitting) == 1 else [])
-
-
-def _models(_: str) -> list[str]:
-    from seqtag.model.embedded import embedded_models
-
-    return embedded_models()
-
-
-def _presets(_: str) -> Iterable[str]:
-    from seqtag.features.language import preset_names
-
-    return preset_names()
-
-
-def _labels(begun: str) -> list[str]:
-    """Return the usual label columns; after a comma those of a pipeline."""
-    parts = ["tokens", "words", "upos", "xpos", "feats", "lemma"]
-    done, comma, _last = begun.rpartition(",")
-    if comma:
-        return [f"{done},{part}" for part in parts if part not in done]
-    return [*parts[2:], "upos+feats", "chunk", "ner", *parts[:2], "all"]
-
-
-complete_files = completing(_corpora)
-complete_corpora = completing(_corpora, files=False)
-complete_models = completing(_models)
-complete_templates = completing(_presets)
-complete_labels = completing(_labels, files=False)
+def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return that a word is completed as the name of a file."""
+    return [CompletionItem(begun, type="file")]
 
 
 class SettingValue(Parameter):
@@ -131,10 +73,6 @@ class SettingValue(Parameter):
         self.setting = setting
         kinds = {int: "N", float: "NUMBER", str: "WORD"}
         self.name = "|".join(setting.choices or (kinds[setting.type], *setting.words))
-
-    def words(self, _: str) -> tuple[str, ...]:
-        """Return the words among its values."""
-        return *self.setting.choices, *self.setting.words
 
     def convert(
         self, value: Any, param: click.Parameter | None, context: click.Context | None
@@ -158,7 +96,6 @@ def setting_options(command: Command) -> Command:
             setting.attribute,
             type=kind,
             metavar=kind.name,
-            shell_complete=completing(kind.words, files=False),
             shown=f"from the preset, else {default}",
             help=setting.help,
         )(command)
@@ -189,7 +126,7 @@ models_option = option(
     "--model",
     "models",
     multiple=True,
-    shell_complete=complete_models,
+    shell_complete=complete_files,
     help="Model file or name; repeat to run several in order.",
     shown="en",
     metavar="MODEL",
@@ -256,7 +193,7 @@ layout_options = combined(
     in_input(
         "--tokens-from",
         metavar="MODEL",
-        shell_complete=complete_models,
+        shell_complete=complete_files,
         help="Model that cuts texts with spans into words; train stores it with what it learns.",
         shown="that of the model, else en",
     ),
@@ -541,7 +478,7 @@ def one_label(_: click.Context, __: click.Parameter, labels: tuple[str, ...]) ->
 
 _label = partial(option, "--label", multiple=True, callback=one_label, metavar="COLUMN")
 comparing_options = combined(
-    _label(help="Column to compare.", shell_complete=complete_labels, shown="as in training"),
+    _label(help="Column to compare.", shown="as in training"),
     in_output("--list", "listed", metavar="FILE", help="Write disagreements: TSV or *.jsonl."),
     force_option,
     json_option,
@@ -562,7 +499,6 @@ def write_list(target: str, found: Agreement) -> None:
 
 
 label_option = _label(
-    shell_complete=complete_labels,
     shown="upos in CoNLL-U, else the last column with a name",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... In train, "
     "several columns, such as tokens,upos,lemma, make a pipeline; all makes a pipeline of all "
@@ -571,7 +507,7 @@ label_option = _label(
 templates_option = in_features(
     "--templates",
     metavar="PRESET|FILE",
-    shell_complete=complete_templates,
+    shell_complete=complete_files,
     shown="chosen by the label",
     help="Feature templates: a preset or a file. seqtag info --templates shows the presets.",
 )

@@ -14,7 +14,6 @@ from seqtag.cli import COMMANDS, cli
 from tests.conftest import ROOT
 
 FILES = "<files>"
-FRENCH = ["ud:fr_sequoia", *(f"ud:fr_sequoia/{part}" for part in ("train", "dev", "test"))]
 
 
 @pytest.mark.parametrize(
@@ -23,20 +22,13 @@ FRENCH = ["ud:fr_sequoia", *(f"ud:fr_sequoia/{part}" for part in ("train", "dev"
         ("", [*COMMANDS]),
         ("eva", ["eval"]),
         ("models g", ["get"]),
-        ("models get ud:fr", FRENCH),
-        ("models get ud:fr_sequoia/t", [FRENCH[1], FRENCH[3]]),
-        ("train ud:fr", [FILES, *FRENCH]),
         ("train ", [FILES]),
-        ("train x --dev conll", [FILES, "conll2000", "conll2000/train", "conll2000/test"]),
-        ("tag -m en", [FILES, "en"]),
+        ("train x --dev conll", [FILES]),
+        ("tag -m en", [FILES]),
         ("info x", [FILES]),
         ("tag --to js", ["jsonl"]),
         ("tag --to=js", ["jsonl"]),
-        ("train --templates fe", [FILES, "feats"]),
-        ("train --label up", ["upos", "upos+feats"]),
-        ("train --label upos,le", ["upos,lemma"]),
         ("eval --fail", ["--fail-under"]),
-        ("train --update p", ["perceptron", "pa"]),
         ("train --nothing-like-it", []),
     ],
 )
@@ -61,6 +53,6 @@ def test_bash(tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    command = ["bash", "--norc", "-c", BASH, "bash", "seqtag", "eval", "ud:fr_sequoia/d"]
+    command = ["bash", "--norc", "-c", BASH, "bash", "seqtag", "mod"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "ud:fr_sequoia/dev\n"
+    assert done.stdout == "models\n"
