@@ -105,7 +105,7 @@ def test_the_parameters_of_train_are_listed_once():
     tables = {"classes", "lexicon"}
     of_command = {"train", "dev", "label", "output", "best", "force", "as_json", "notes"} | {
         "attributes",
-        "strict",
+        "lenient",
     }
     on_command = {each.name for each in train_command.params} - of_command - tables - reading
     assert on_command <= {*Options.__annotations__}

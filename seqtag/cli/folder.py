@@ -21,23 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from seqtag.corpus import ReadOptions
-    from seqtag.corpus.warnings import Mode
 
 _NOTE_SECONDS = 30.0  # between two lines about the progress, if there is no terminal
 
 
 @dataclass(frozen=True)
 class FileOptions(TagOptions):
-    """Options of files, with the strictness of reading and the digests of attribute files."""
+    """Options of files, with what is read leniently and the digests of attribute files."""
 
-    mode: Mode = ""
+    lenient: bool = False
     attributes: tuple[str, ...] = ()
 
     @property
     def reading(self) -> ReadOptions:
         """The options for reading the input."""
         usual = super().reading
-        return replace(usual, limits=usual.limits._replace(mode=self.mode))
+        return replace(usual, limits=usual.limits._replace(lenient=self.lenient))
 
 
 def tag_into_folder(
@@ -70,7 +69,7 @@ def tag_into_folder(
     with usage(), notes.bar("file", None) as bar:
         options = FileOptions(
             format=reading.format,
-            mode=reading.limits.mode,
+            lenient=reading.limits.lenient,
             attributes=tuple(digest_of(Path(file)) for file in attributes),
             **reading.layout_arguments(),
             **tagging,

@@ -339,12 +339,11 @@ def _checked_unlabeled(_: click.Context, __: click.Parameter, value: str) -> str
     return value
 
 
-strictness_option = in_advanced(
-    "--strict/--lenient",
-    default=None,
-    help="Turn warnings about malformed input into errors; or skip sentences that cannot be "
-    "read, and report them. These are not learned from and not scored; tag writes them "
-    "unchanged, but leaves them out with --to.",
+lenient_option = in_advanced(
+    "--lenient",
+    is_flag=True,
+    help="Skip sentences that cannot be read, and report them. These are not learned from and not "
+    "scored; tag writes them unchanged, but leaves them out with --to.",
 )
 
 
@@ -408,15 +407,13 @@ def reading_options(command: Command) -> Command:
     """Add the options about input files, and pass them to the command as ``reading``."""
 
     @wraps(command)
-    def run(*args: Any, format: str, strict: bool | None, **options: Any) -> Any:
-        limits = LIMITS
-        if strict is not None:
-            limits = limits._replace(mode="strict" if strict else "lenient")
+    def run(*args: Any, format: str, lenient: bool, **options: Any) -> Any:
+        limits = LIMITS._replace(lenient=lenient)
         kind = "columns" if options["columns"] and format == "auto" else format
         reading = InputOptions.taken_from(options, format=kind, limits=limits)
         return command(*args, reading=reading, **options)
 
-    for each in (strictness_option, layout_options, columns_option, format_option):
+    for each in (lenient_option, layout_options, columns_option, format_option):
         run = each(run)
     return run  # type: ignore[return-value]
 

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
-from seqtag.corpus.warnings import LONE_RETURN, FormatWarnings, Mode
+from seqtag.corpus.warnings import LONE_RETURN, FormatWarnings
 from seqtag.errors import CorpusError, SentenceTooLongError
 from seqtag.storage.compression import compression_cut, compression_of, may_be_compressed
 from seqtag.storage.encodings import binary_format, conversion, wide_encoding
@@ -47,16 +47,15 @@ class ReadLimits(NamedTuple):
         nodes, and of its comments. Sentences of raw text are cut instead.
     line
         Maximum number of bytes of a line. It does not apply to raw text that a model segments.
-    mode
-        ``"strict"`` turns warnings about malformed input into errors, such as several blank
-        lines in a row; ``"lenient"`` skips sentences that do not fit their format, which
-        become sentences without words, and reports them in the log. Invalid UTF-8, input
-        above a limit, and damaged compressed files are refused in each mode.
+    lenient
+        Whether sentences that do not fit their format become sentences without words, which the log
+        reports, instead of errors. Invalid UTF-8, input above a limit, and damaged compressed files
+        are refused in each case.
     """
 
     sentence: int = 65_536
     line: int = 1 << 26
-    mode: Mode = ""
+    lenient: bool = False
 
     @property
     def size(self) -> int:
@@ -229,7 +228,7 @@ class ByteStream:
             if not hasattr(source, "read"):
                 msg = f"expected a path or an open file, found {source!r:.60}; give one of these"
                 raise TypeError(msg)
-        self.warnings = FormatWarnings(self.name, limits.mode)
+        self.warnings = FormatWarnings(self.name, lenient=limits.lenient)
         self.position = 0  # bytes of the file read so far
         self._status = _status_of(self._file)
         self._waits = self._status is not None and not stat.S_ISREG(self._status.st_mode)

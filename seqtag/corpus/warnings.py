@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 from threading import Lock
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from seqtag.errors import CorpusError, SentenceTooLongError
 
 _log = logging.getLogger("seqtag")
-
-Mode: TypeAlias = Literal["", "strict", "lenient"]
 
 LONE_RETURN = (
     r"expected lines that end with \n or \r\n, found a carriage return (\r) without \n; convert "
@@ -21,67 +19,46 @@ _SHOWN_SKIPS = 5  # skipped sentences that are reported one by one
 
 
 class _Kind(NamedTuple):
-    """Kind of warning: parts of the warning, and the error of the strict mode."""
+    """Kind of warning: its parts."""
 
     one: str
     many: str
     rest: str
-    error: str
 
 
 _KINDS = {
-    "blank": _Kind(
-        "blank line that ends no sentence",
-        "blank lines that end no sentence",
-        "kept",
-        "expected one blank line after a sentence and none before the first, found one more; "
-        "remove it",
-    ),
+    "blank": _Kind("blank line that ends no sentence", "blank lines that end no sentence", "kept"),
     "spaced": _Kind(
         "blank line that holds spaces or tabs",
         "blank lines that hold spaces or tabs",
         "treated as blank",
-        "expected an empty line, found spaces or tabs; remove them",
     ),
     "spaces": _Kind(
         "sentence with several spaces between columns, or some around them",
         "sentences with several spaces between columns, or some around them",
         "treated as one space each",
-        "expected one space between columns and none around them, found more; leave one",
     ),
     "cut": _Kind(
         "sentence without a blank line after it, at the end of the file",
         "sentences without a blank line after them, at the end of the file",
         "is the file complete? The sentence is used as it is",
-        "expected a blank line after the last sentence, found the end of the file; check that the "
-        "file is complete, and add the blank line",
     ),
 }
 
 
 class FormatWarnings:
-    """Warnings of one reading of a file, to be logged or refused; thread-safe.
+    """Warnings of one reading of a file, to be logged; thread-safe.
 
     Parameters
     ----------
     source
         Name of the file.
-    mode
-        ``"lenient"`` skips sentences that cannot be read, ``"strict"`` refuses malformed input,
-        ``""`` does neither: see `seqtag.corpus.stream.ReadLimits`.
-
-    Examples
-    --------
-    >>> warnings = FormatWarnings("x.txt", "strict")
-    >>> warnings.note("spaces", 3)
-    Traceback (most recent call last):
-    ...
-    seqtag.errors.CorpusError: x.txt:3: expected one space between columns and none around them, \
-found more; leave one
+    lenient
+        Whether sentences that cannot be read are skipped: see `seqtag.corpus.stream.ReadLimits`.
     """
 
-    def __init__(self, source: str, mode: Mode = ""):
-        self._source, self._mode = source, mode
+    def __init__(self, source: str, *, lenient: bool = False):
+        self._source, self._lenient = source, lenient
         self._lock = Lock()
         self._noted: dict[str, tuple[int, int]] = {}  # first line and number by kind
         self._passed: list[tuple[int, str]] = []  # line and message of the first ones
@@ -89,22 +66,14 @@ found more; leave one
         self.is_silent = False  # about a file without words
 
     def note(self, kind: str, line: int, count: int = 1) -> None:
-        """Record warnings of a kind, the first of them on a line of the file.
-
-        Raises
-        ------
-        CorpusError
-            If they are refused.
-        """
-        if self._mode == "strict":
-            raise CorpusError(_KINDS[kind].error, source=self._source, line=line)
+        """Record warnings of a kind, the first of them on a line of the file."""
         with self._lock:
             first, total = self._noted.get(kind, (line, 0))
             self._noted[kind] = min(first, line), total + count
 
     def pass_over(self, error: CorpusError) -> None:
         """Record a skipped sentence, or raise the error; errors of limits are always raised."""
-        if self._mode != "lenient" or isinstance(error, SentenceTooLongError):
+        if not self._lenient or isinstance(error, SentenceTooLongError):
             raise error
         with self._lock:
             self._count += 1
@@ -127,6 +96,6 @@ found more; leave one
             more = f"; the first {_SHOWN_SKIPS} are named above" if count > _SHOWN_SKIPS else ""
             _log.error("%s: %d %s skipped%s", self._source, count, many, more)
         for kind, (line, total) in sorted(noted.items(), key=lambda item: item[1]):
-            one, many, rest, _ = _KINDS[kind]
+            one, many, rest = _KINDS[kind]
             what = f"{total:,} {many}, the first here" if total > 1 else f"a {one}"
             _log.info("%s:%d: %s; %s", self._source, line, what, rest)

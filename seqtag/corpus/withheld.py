@@ -33,7 +33,7 @@ def check_words(stream: SentenceStream) -> None:
     """
     if not FORMATS[stream.format].is_table:
         return
-    head, warnings = stream.file.text_head(), FormatWarnings(stream.source, "lenient")
+    head, warnings = stream.file.text_head(), FormatWarnings(stream.source, lenient=True)
     lines = head[: head.rfind("\n") + 1] or head  # the last one may be cut
     found = [*filter(None, stream.reader(warnings, UNLIMITED).read([Block(lines, 1)]))]
     words = [word for sentence in found for word in sentence.words]

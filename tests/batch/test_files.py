@@ -154,7 +154,7 @@ def test_a_folder_of_another_recipe_is_refused_unless_forced(place, model, home,
     before = Path("out/0.conllu").read_bytes()
     for options, difference in [
         (["--to", "tagged"], "to=None (now 'tagged')"),
-        (["--lenient"], "mode='' (now 'lenient')"),
+        (["--lenient"], "lenient=False (now True)"),
         (["--suffix", ".conllu"], "suffix=None (now '.conllu')"),
         (["-m", home / "xpos.seqtag"], "model='"),
     ]:

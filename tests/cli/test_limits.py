@@ -1,4 +1,4 @@
-"""``--strict``, ``--lenient``, and little memory: all commands that read know what to refuse."""
+"""``--lenient``, and little memory: all commands that read know what to refuse."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -48,16 +48,6 @@ def test_every_command_passes_over_what_it_cannot_read_if_asked_to(call, command
         assert done.code == 0, done
         assert done.err.count(f"seqtag: skipped: {said}") == 1, done
         assert done.err.count("1 sentence that cannot be read was skipped\n") == 1, done
-
-
-def test_every_command_refuses_what_is_odd_if_asked_to(call, commands):
-    path, lines = commands
-    path.write_text("\n" + path.read_text())
-    for line in lines:
-        assert call(*line).code == 0
-        done = call(*line, "--strict")
-        assert (done.code, done.out) == (1, b""), done
-        assert done.err.startswith(f"seqtag: {path}:1: expected one blank line after a sentence")
 
 
 @pytest.mark.parametrize(

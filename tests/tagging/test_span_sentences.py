@@ -221,7 +221,7 @@ def test_what_is_refused(text, message):
 
 
 def test_malformed_objects_are_skipped_if_asked(caplog):
-    limits = seqtag.corpus.LIMITS._replace(mode="lenient")
+    limits = seqtag.corpus.LIMITS._replace(lenient=True)
     found = read({"text": "a", "spans": [[0, 1, 2]]}, {"text": "b", "spans": []}, limits=limits)
     assert [each.words for each in found] == [["b"]]
     assert "skipped" in caplog.text
