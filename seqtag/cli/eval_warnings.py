@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from seqtag.corpus.column_files import MANY_ROWS
 from seqtag.errors import SeqtagError, same_letters
-from seqtag.evaluation.aligned import METRICS, AlignedReport
+from seqtag.evaluation.aligned import AlignedReport
 from seqtag.labels.column import LabelColumn
 from seqtag.storage.output import is_read_once
 
@@ -38,7 +38,6 @@ def warnings_of(
     """
     if isinstance(report, AlignedReport):
         words = report.metrics["words"].gold
-        yield from _about_columns(report, models)
     else:
         words = report.tokens
         yield from _about_labels(report)
@@ -88,21 +87,6 @@ def _about_labels(report: Report) -> Iterator[str]:
 
 def _some_of(labels: set[str]) -> str:
     return ", ".join(sorted(labels)[:_SHOWN_LABELS]) + ", ..." * (len(labels) > _SHOWN_LABELS)
-
-
-def _about_columns(report: AlignedReport, models: Sequence[Model]) -> Iterator[str]:
-    """Yield a warning about columns without a single correct label."""
-    learned = {name for each in models for name in each.column.columns} or {*METRICS}
-    wrong = [
-        METRICS[name]
-        for name, counts in report.metrics.items()
-        if name in learned - {"alltags"} and report.aligned_accuracy(name) == 0 and counts.found
-    ]
-    if wrong:
-        yield (
-            f"no label is right in {', '.join(wrong)}; check that both sides are annotated with "
-            "the same tag set"
-        )
 
 
 def _is_trained_on(model: Model, gold: str, reading: InputOptions) -> bool:

@@ -91,14 +91,6 @@ def test_columns_in_which_none_is_a_value(folder, call):
     assert said(call, "eval", "gold.conllu", "gold.conllu", "--label", "feats") == []
 
 
-def test_no_right_label_in_a_column(folder, call):
-    (folder / "lower.conllu").write_text(conllu(SENTENCES[:3]).lower())
-    assert said(call, "eval", "lower.conllu", "other.conllu", "--raw") == [
-        "seqtag: note: no label is right in UPOS; check that both sides are annotated with the "
-        "same tag set"
-    ]
-
-
 def test_the_training_data(folder, call):
     expected = (
         "seqtag: note: train.conllu is what the model was trained on; the scores do not show how "
