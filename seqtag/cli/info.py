@@ -56,8 +56,8 @@ def command(
 
     Of a model: its components, labels, training and size. A file is shown as all commands read it:
     its format and columns with their most frequent values, its sentences, and what does not fit.
-    The options of the input change what is detected. Of the installation: the backend, versions,
-    models and foreign packages; the exit code is 1 if there is a problem.
+    The options of the input change what is detected. Of the installation: the backend, versions
+    and models; the exit code is 1 if there is a problem.
 
     \b
     Examples:

@@ -1,10 +1,10 @@
-"""``seqtag info`` without a model: backend, versions, models, foreign packages."""
+"""``seqtag info`` without a model: backend, versions, models."""
 
 from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import distributions, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from seqtag.cli.common import print_json, say_table
 from seqtag.errors import SeqtagError
 from seqtag.loading import load
 from seqtag.model import embedded
-from seqtag.version import DISTRIBUTION, __version__
+from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,6 @@ def show_installation(_: str, __: ReadOptions, *, as_json: bool) -> int:
         ("versions", ", ".join([*versions, *(f"{name} {version(name)}" for name in _LIBRARIES)])),
         ("platform", f"{platform.platform()}, {sys.executable}"),
         *(("model", text) for text in _models()),
-        ("foreign", _foreign()),
     ]
     is_sound = not any(text.startswith(_PROBLEM) for _, text in facts)
     if as_json:
@@ -62,20 +61,3 @@ def _models() -> Iterator[str]:
             yield f"{name} ({path.stat().st_size / 1e6:.1f} MB, readable)"
         except (SeqtagError, OSError) as error:
             yield f"{_PROBLEM}{error}; reinstall seqtag"
-
-
-def _foreign() -> str:
-    """Look for other distributions that install a package seqtag."""
-    found = {
-        each.metadata["Name"]: each.version
-        for each in distributions()
-        if each.metadata["Name"] != DISTRIBUTION
-        and "\nseqtag/__init__.py," in f"\n{each.read_text('RECORD')}"
-    }
-    if not found:
-        return "none"
-    return (
-        f"{_PROBLEM}{', '.join(f'{name} {found[name]}' for name in sorted(found))} provides the "
-        f"import name seqtag, too, and may replace files of {DISTRIBUTION}; run pip uninstall "
-        f"{' '.join(sorted(found))}, then repeat your pip install command with --force-reinstall"
-    )
