@@ -1,4 +1,4 @@
-"""Classes of commands and options: help in groups, colors, suggestions."""
+"""Classes of commands and options: help in groups, suggestions."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Notes(logging.Handler):
     def __call__(self, message: str) -> None:
         """Show a message."""
         if not self.quiet:
-            complain(message, None)
+            complain(message)
 
     @property
     def on_terminal(self) -> bool:
@@ -145,27 +145,16 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def _wants_color(stream: TextIO) -> bool:
-    """Return whether a stream gets colors: a terminal, unless NO_COLOR or FORCE_COLOR decide."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def complain(message: str, color: str | None = "red") -> None:
-    """Write a message to stderr, its beginning in a color; ignore write errors there.
+def complain(message: str) -> None:
+    """Write a message to stderr; ignore write errors there.
 
     The library names parameters as Python does; they are shown as options.
     """
     if sys.stderr is None:  # for which click before 8.1.4 raises
         return
     message = _PARAMETER.sub(r"use --\1 \2", message)
-    styled = _wants_color(sys.stderr)
-    begin = click.style("seqtag:", fg=color, bold=True) if styled and color else "seqtag:"
     try:
-        click.echo(f"{begin} {printable(message)}", err=True, color=styled)
+        click.echo(f"seqtag: {printable(message)}", err=True)
     except OSError:
         sys.stderr = None
 

@@ -10,7 +10,6 @@ import pytest
 
 from seqtag.cli import COMMAND_GROUPS, COMMANDS, cli
 from seqtag.cli.base import GROUPS, Option, option_groups
-from tests.command_line import run
 
 
 def commands(command: click.Command, *names: str) -> dict[str, click.Command]:
@@ -111,17 +110,3 @@ def test_each_command_is_in_one_group_of_the_help():
     for group, texts in COMMAND_GROUPS.items():
         block = shown.split(f"\n{group}:\n")[1].split("\n\n")[0]
         assert [line.split()[0] for line in block.splitlines()] == [*texts]
-
-
-@pytest.mark.parametrize(
-    ("variables", "bold"),
-    [
-        ({}, False),
-        ({"FORCE_COLOR": "1"}, True),
-        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
-    ],
-)
-def test_colors_are_for_terminals_or_on_request(variables, bold):
-    plain = {"FORCE_COLOR": None, "NO_COLOR": None}
-    failed = run("tag", "--no-such", env=plain | variables).err
-    assert failed.startswith("\x1b[31m\x1b[1mseqtag:\x1b[0m " if bold else "seqtag: ")
