@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +12,7 @@ from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval import load_annotator
-from seqtag.cli.options import json_option, raw_option, sampling_options
+from seqtag.cli.options import json_option, raw_option, scoring_options
 from seqtag.corpus.stream import Held
 from seqtag.evaluation.significance import AnyReport, compare
 from seqtag.evaluation.systems import is_scored_alone, score_system
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @option("--label", metavar="COLUMN", help="Column to compare.", shown="the models', or as in train")
 @raw_option
 @json_option
-@sampling_options
+@scoring_options
 def command(
     gold: str,
     a: str,
@@ -44,12 +44,11 @@ def command(
     as_json: bool,
     threads: int,
     notes: Notes,
-    **sampling: Any,
 ) -> int:
     """Compare two systems, A and B, on GOLD; each is a file that it labeled, or a model.
 
-    The output has differences with confidence intervals and p-values, by the paired bootstrap over
-    sentences.
+    The output has differences with confidence intervals and p-values, by the paired bootstrap of
+    1,000 samples of the sentences.
 
     \b
     Examples:
@@ -96,7 +95,7 @@ def command(
             )[0]
 
     reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]
-    found = compare(*reports, **sampling)
+    found = compare(*reports)
     if as_json:
         print_json({"gold": gold, "a": a, "b": b, **found.to_dict()})
     else:

@@ -449,18 +449,6 @@ general_options = combined(quiet_option, attributes_option)
 """``--quiet``, and ``--attributes`` of each command that uses a model."""
 scoring_options = combined(reading_options, threads_option, general_options)
 """Options of each command that scores models."""
-sampling_options = combined(
-    in_advanced(
-        "--resamples",
-        type=click.IntRange(1),
-        default=1000,
-        help="Number of bootstrap samples.",
-        metavar="N",
-    ),
-    seed_option,
-    scoring_options,
-)
-"""Options of each command that scores models and draws samples."""
 
 
 def one_label(_: click.Context, __: click.Parameter, labels: tuple[str, ...]) -> str | None:

@@ -10,7 +10,7 @@ import click
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import Command, in_output, option
 from seqtag.cli.common import Notes, check_target, load_model
-from seqtag.cli.options import force_option, sampling_options
+from seqtag.cli.options import force_option, scoring_options
 from seqtag.corpus.gold import column_in
 from seqtag.corpus.withheld import check_words
 from seqtag.errors import CorpusError, printable
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Number of errors to show with their sentences and explanations.",
 )
-@sampling_options
+@scoring_options
 def command(
     gold: str,
     model: str,
@@ -60,7 +60,6 @@ def command(
     reading: InputOptions,
     threads: int,
     notes: Notes,
-    **sampling: int,
 ) -> int:
     """Write an HTML page about a model on GOLD: scores, confusions, errors and explanations.
 
@@ -105,7 +104,6 @@ def command(
             column,
             errors=errors // len(pairs),
             threads=threads,
-            **sampling,
         )
         for taggers, column in pairs
     ]

@@ -89,8 +89,6 @@ def analyze(
     *,
     errors: int = ERRORS,
     threads: int = 1,
-    resamples: int = 1000,
-    seed: int = 1,
 ) -> Analysis:
     r"""Tag annotated sentences and collect the content of a report.
 
@@ -106,8 +104,6 @@ def analyze(
         Maximum number of mistakes to explain and show.
     threads
         Threads to tag on.
-    resamples, seed
-        Bootstrap samples and seed of the intervals.
 
     Examples
     --------
@@ -158,7 +154,7 @@ def analyze(
     margins = [margin for each in scored for margin in each.margins]
     return Analysis(
         report,
-        intervals(report, resamples=resamples, seed=seed),
+        intervals(report),
         kept,
         gold,
         predicted,

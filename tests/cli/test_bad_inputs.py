@@ -402,8 +402,8 @@ def test_fifo_where_data_are_looked_at_twice(bench, tmp_path):
         ("eval", "FILE", *model),
         ("eval", "FILE", *model, "--raw"),
         ("eval", "FILE", "train.conllu", "--raw"),
-        ("compare", "FILE", "text", "text", "--resamples", 5),
-        ("compare", "FILE", "upos.seqtag", "train.conllu", "--resamples", 5),
+        ("compare", "FILE", "text", "text"),
+        ("compare", "FILE", "upos.seqtag", "train.conllu"),
         ("train", "FILE", "-o", "new", "--force", "--label", "tokens,upos", "--epochs", 1),
     ):
         named = bench.call(*("train.conllu" if arg == "FILE" else arg for arg in args))

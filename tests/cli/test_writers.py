@@ -32,7 +32,7 @@ WRITERS = {
     "jsonl": ((*TAG, "--to", "jsonl", "-o"), "out.jsonl"),
     "tsv": ((*TAG, "--to", "tsv", "-o"), "out.tsv.gz"),
     "page": (
-        ("report", "-q", "-m", "upos.seqtag", "train.conllu", "--resamples", 1, "-o"),
+        ("report", "-q", "-m", "upos.seqtag", "train.conllu", "-o"),
         "out.html",
     ),
     "list": (("eval", "-q", "-m", "upos.seqtag", "train.conllu", "--list"), "out.tsv"),
