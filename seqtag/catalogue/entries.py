@@ -17,25 +17,6 @@ _HERE = Path(__file__).parents[1]  # with the tables where installed; next to th
 CATALOGUE = (_HERE if (_HERE / "corpora").is_dir() else _HERE.parent) / "corpora/catalogue.toml"
 
 
-class TrainingTime(NamedTuple):
-    """How long a training took.
-
-    Attributes
-    ----------
-    seconds
-        Processor time of ``seqtag train NAME -o MODEL``: all columns, with the dev part.
-    words, bytes
-        Of the training part that was learned.
-    version
-        That of seqtag.
-    """
-
-    seconds: float
-    words: int
-    bytes: int
-    version: str
-
-
 class RemoteFile(NamedTuple):
     """File of a corpus on a server.
 
@@ -93,8 +74,6 @@ class Entry:
         Columns to learn for it; empty for all.
     bytes, sha256
         One for each part; empty if the catalogue does not know them for this release.
-    trained
-        How long a training took; None if it was not measured.
     """
 
     name: str
@@ -110,7 +89,6 @@ class Entry:
     labels: tuple[str, ...] = ()
     bytes: tuple[int, ...] = ()
     sha256: tuple[str, ...] = ()
-    trained: TrainingTime | None = None
 
     @property
     def language(self) -> str:
@@ -169,8 +147,6 @@ def entries() -> dict[str, Entry]:
         table.setdefault("model", name.removeprefix(_PREFIX) if name.startswith(_PREFIX) else "")
         for key, value in table.items():
             table[key] = tuple(value) if isinstance(value, list) else value
-        if "trained" in table:
-            table["trained"] = TrainingTime(**table["trained"])
     return {name: Entry(name=name, **table) for name, table in tables.items()}
 
 
@@ -282,18 +258,6 @@ def _rows(name: str) -> list[list[str]]:
     """Return the rows of a table next to the catalogue, without its header."""
     lines = CATALOGUE.with_name(name).read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines[1:]]
-
-
-def training_seconds(entry: Entry) -> float:
-    """Estimate the seconds of ``seqtag train NAME`` for a treebank, from measured ones, by size.
-
-    >>> 3 < training_seconds(entries()["ud:fr_sequoia"]) < 15
-    True
-    """
-    size = entry.file("train").size or 0
-    measured = [each.trained for each in entries().values() if each.trained]
-    known = [entry.trained] if entry.trained else measured
-    return size * sum(each.seconds for each in known) / sum(each.bytes for each in known)
 
 
 _PREFIX = "ud:"

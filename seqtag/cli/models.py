@@ -53,9 +53,9 @@ def list_models(name: str | None, as_json: bool) -> int:
 
     NAME is a language, a model or a corpus; without it, those of all languages are listed.
 
-    The columns are the name of the model and of the corpus, its title, license, release, size and
-    estimated time where they are known, and state: embedded, trained or fetched (here), or
-    trainable; * marks the default of a language.
+    The columns are the name of the model and of the corpus, its title, license, release, size where
+    it is known, and state: embedded, trained or fetched (here), or trainable; * marks the default
+    of a language.
 
     \b
     Examples:
@@ -72,7 +72,7 @@ def list_models(name: str | None, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return 0
-    header = ["name", "default", "corpus", "title", "license", "release", "size", "time", "state"]
+    header = ["name", "default", "corpus", "title", "license", "release", "size", "state"]
     rows = [
         [
             each["model"] or "-",
@@ -82,7 +82,6 @@ def list_models(name: str | None, as_json: bool) -> int:
             each["licence"],
             each["release"],
             f"{sum(each['bytes']) / 1e6:.1f} MB" if each["bytes"] else "?",
-            f"{each['seconds']} s" if each["seconds"] else "?",
             each["state"],
         ]
         for each in found
@@ -103,7 +102,6 @@ def _facts(entry: Entry) -> dict[str, Any]:
         state = f"fetched: {' '.join(here)}" if here else "trainable"
     known = {
         "default": is_default,
-        "seconds": max(1, round(catalogue.training_seconds(entry))) if entry.bytes else None,
         "here": here,
         "state": state,
     }

@@ -144,11 +144,8 @@ def training_advice(language: str) -> str:
 
 
 def training_cost(entry: Entry) -> str:
-    """Return the size of the files of a treebank and an estimate of the time of training."""
-    from seqtag.catalogue.entries import training_seconds
-
+    """Return the size of the files of a treebank."""
     if not entry.sha256:
         return "its size is not known here"
-    seconds = max(1, round(training_seconds(entry)))
     size = sum(n for part, n in zip(entry.parts, entry.bytes, strict=True) if part != "test")
-    return f"downloads {size / 1e6:.1f} MB and takes about {seconds} s"
+    return f"downloads {size / 1e6:.1f} MB"

@@ -38,8 +38,7 @@ def written(name, parts, **changes):
         "sha256": [hashlib.sha256(blob).hexdigest() for blob in blobs],
     } | changes
     lines = [f'["{name}"]', *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
-    trained = 'trained = { seconds = 2.0, words = 9, bytes = 2000, version = "1" }'
-    return "\n".join([*lines, trained, ""])
+    return "\n".join([*lines, ""])
 
 
 @pytest.fixture

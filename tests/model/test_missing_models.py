@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import seqtag
-from seqtag.catalogue.entries import entries, parse, training_seconds, treebank_of
+from seqtag.catalogue.entries import entries, parse, treebank_of
 
 
 def message(name: str) -> str:
@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_language_names_the_command_that_trains_it(name):
     pattern = (
         r"train the model for French, Sequoia \(license: [^)]+\): seqtag models train (\S+) "
-        r"\(downloads 3\.8 MB and takes about \d+ s\), or set SEQTAG_TRAIN=1$"
+        r"\(downloads 3\.8 MB\), or set SEQTAG_TRAIN=1$"
     )
     found = re.search(pattern, message(name))
     assert treebank_of(found[1]) is parse("ud:fr_sequoia").entry
@@ -41,9 +41,7 @@ def test_each_treebank_has_a_language():
     for entry in treebanks:
         code = entry.name[3:].partition("_")[0]
         assert treebank_of(code) is treebank_of(entry.language) is entry
-        assert 0 < training_seconds(entry) < 120
     assert treebank_of("ancient-greek").name == "ud:grc_perseus"
-    assert treebank_of("english").trained.words == 204_577
     assert treebank_of("") is None
 
 
