@@ -14,13 +14,7 @@
   let [anchor, cursor] = [0, 0]; // the words that are selected are between them
   let isBusy = false; // a decision is on its way
   let times = []; // of decisions
-
-  function make(name, attributes, ...children) {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
-  }
+  const sent = new Map(); // spans of texts that were decided here
 
   async function ask(action, value) {
     const response = await fetch("api", {
@@ -63,7 +57,7 @@
       return [before, cut(start, end)];
     });
     const fits = ([start, end]) => firsts.has(start) && lasts.has(end);
-    spans = item.spans.filter(fits).map(([start, end, name]) => [firsts.get(start), lasts.get(end), name]);
+    spans = (sent.get(item.text) || item.spans).filter(fits).map(([start, end, name]) => [firsts.get(start), lasts.get(end), name]);
     doubtful = new Set(item.doubtful.map((start) => firsts.get(start)));
     anchor = cursor = stops()[0] || 0;
     $("source").textContent = item.held_out ? "drawn at random, to measure" : doubtful.size ? "chosen: the model is in doubt" : "";
@@ -150,12 +144,10 @@
 
   function decide(answer) {
     if (!item.text) return;
-    const words = answer === "ignore" ? [] : pieces; // without words there is nothing to learn
-    const names = new Map(spans.map(([first, , name]) => [first, name]));
     const placed = spans.map(([first, last, name]) => [item.places[first][0], item.places[last][1], name]);
-    const [tokens, labels] = [words.map(([, word]) => word), words.map((_, word) => names.get(word) || null)];
     times.push(Date.now());
-    send("decide", { text: item.text, answer, spans: placed, tokens, labels }, "");
+    sent.set(item.text, placed); // of a text that is left out, not all is in the file
+    send("decide", { text: item.text, answer, spans: placed }, "");
   }
 
   const undo = () => state.undoable && send("undo", {}, "taken back");
@@ -222,7 +214,8 @@
     $("undo").disabled = !state.undoable;
     const points = state.curve;
     $("curve").toggleAttribute("hidden", !points.length);
-    $("score").textContent = state.learns ? "The model learns in the background; a score needs some more texts, with different labels." : "The learner has ended; decisions are still written.";
+    $("score").textContent = "The model learns in the background; a score needs some more texts, with different labels.";
+    if (state.failure) $("score").textContent = `Learning failed, decisions are still written: ${state.failure}`;
     if (!points.length) return;
     const most = points[points.length - 1][0];
     const x = (n) => 30 + 360 * (n / most), y = (f1) => 120 - 110 * f1;
@@ -244,7 +237,7 @@
     );
     const measure = `${state.column ? "Accuracy" : "F1"} ${percent}`;
     $("curve").setAttribute("aria-label", `${measure} after ${most} texts`);
-    if (state.learns) $("score").textContent = `${measure} on texts drawn at random, which the model has not seen`;
+    if (!state.failure) $("score").textContent = `${measure} on texts drawn at random, which the model has not seen`;
   }
 
   async function start() {

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from contextlib import suppress
+from heapq import nsmallest
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from seqtag.annotate.learner import Round, Suggestion, learn
-from seqtag.serve.app import OWN_HOSTS, is_from_another_site, static
+from seqtag.annotate.decisions import ANSWERS
+from seqtag.annotate.learner import learned
+from seqtag.errors import CorpusError
+from seqtag.serve.app import OWN_HOSTS_ONLY, is_from_another_site, page_routes
 from seqtag.storage import strict_json
 from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.streams import TagOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from multiprocessing.pool import Pool
 
     from starlette.requests import Request
 
     from seqtag.annotate.decisions import Decisions
-    from seqtag.annotate.learner import Task
+    from seqtag.annotate.learner import Round, Task
 
 _HELD_OUT_EACH = 5  # one of so many texts is drawn at random: the score is that on these
-_ASSETS = {
-    "/": (("annotate/annotate.html",), "text/html"),
-    "/style.css": (("report/common.css", "annotate/annotate.css"), "text/css"),
-    "/script.js": (("annotate/annotate.js",), "text/javascript"),
-}
+_LEAST_NEW = 5  # decisions that begin another round, if they are a twentieth of all
+_DOUBTFUL = 5  # words of a text that a model is least certain of
 
 
 class Annotation:
@@ -45,6 +43,8 @@ class Annotation:
         What is known of each text, which its decision keeps as ``meta``.
     decisions
         The file of decisions; those on other texts stay in it.
+    learners
+        Another process, prepared to learn.
 
     Attributes
     ----------
@@ -54,81 +54,121 @@ class Annotation:
         The text that is shown, with what is found in it; empty if all are decided.
     """
 
-    def __init__(self, task: Task, origins: Mapping[str, Any], decisions: Decisions):
+    def __init__(
+        self, task: Task, origins: Mapping[str, Any], decisions: Decisions, learners: Pool
+    ):
         self._task, self._origins, self._decisions = task, origins, decisions
+        self._learners, self._begun, self._failure = learners, -_LEAST_NEW, ""
+        self._decided = {each["text"] for each in decisions.lines}
+        self._first = self._model = task.model or Pipeline(task.cutter.models)
+        self._chosen, self._curve = list[str](), list[tuple[int, float]]()
         self.session = 0
-        self._decided = {each["text"] for each in decisions.lines} & {*origins}
-        self._done = list[dict[str, Any]]()  # items that can be taken back
-        self._round = Round()
-        self._words = Pipeline(task.cutter.models)  # finds them
         self.item = self._next()
-        self._curve = list[tuple[int, float]]()
-        context = multiprocessing.get_context("spawn")  # no socket is shared
-        self._link, other = context.Pipe()
-        arguments = (task, decisions.file.name, other)
-        self._learner = context.Process(target=learn, args=arguments, daemon=True)
-        self._learner.start()
-        other.close()  # so that each end sees when the other is gone
 
     def state(self) -> dict[str, Any]:
-        """Tell the learner how much is decided; return what the page shows."""
-        with suppress(EOFError, OSError):  # the learner has ended
-            while self._link.poll():
-                self._round = self._link.recv()
-                self._curve += [self._round.point] if self._round.point else []
-            self._link.send(len(self._decisions.lines))
+        """Return what the page shows; learn if enough is new."""
+        count = len(self._decisions.lines)
+        if abs(count - self._begun) >= max(_LEAST_NEW, count // 20):
+            self._begun = count
+            given = self._task, [*self._decisions.lines]
+            self._learners.apply_async(learned, given, {}, self._use, self._fail)
         return {
             "session": self.session,
             "labels": self._task.labels,
             "column": self._task.column,
             "texts": len(self._origins),
-            "decided": len(self._decided),
-            "undoable": len(self._done),
+            "decided": len(self._origins.keys() & self._decided),
+            "undoable": bool(self._decisions.lines),
             "curve": self._curve,
-            "learns": self._learner.is_alive(),
+            "failure": self._failure,
             "item": self.item,
         }
 
+    def _use(self, found: Round) -> None:
+        """Use what was learned for the next texts."""
+        learner = found.model
+        self._model = Pipeline([*self._task.cutter.models, learner]) if learner else self._first
+        self._chosen = [*found.chosen]
+        self._curve += [found.point] if found.point else []
+
+    def _fail(self, error: BaseException) -> None:
+        self._failure = str(error) or type(error).__name__
+
     def _next(self) -> dict[str, Any]:
         """Return the next text to show; nothing if all are decided."""
-        held_out = len(self._decided) % _HELD_OUT_EACH == _HELD_OUT_EACH - 1
-        queue = self._round.drawn if held_out else self._round.chosen
-        for found in chain(queue, map(Suggestion, self._task.texts)):
-            if found.text not in self._decided:
-                [document] = self._words.pipe([found.text])
-                places = {(start, end) for each in document for _, start, end in each.placed}
-                return found._asdict() | {"places": sorted(places), "held_out": held_out}
-        return {}
+        is_held_out = len(self._decided) % _HELD_OUT_EACH == _HELD_OUT_EACH - 1
+        waiting = chain([] if is_held_out else self._chosen, self._task.texts)
+        text = next((each for each in waiting if each not in self._decided), None)
+        return {} if text is None else self._shown(text, is_held_out, self._origins[text])
+
+    def _shown(self, text: str, held_out: Any, meta: Any) -> dict[str, Any]:
+        """Return a text to show, with the places of its words and what is found in it."""
+        [document] = self._model.pipe([text], options=TagOptions(margin=True))
+        places = [(start, end) for each in document for _, start, end in each.placed]
+        item = {"text": text, "held_out": held_out, "meta": meta, "places": sorted({*places})}
+        if not self._model.taggers:
+            return item | {"spans": [], "doubtful": []}
+        spans = [(each.start, each.end, each.label) for each in document.ents]
+        if self._task.column:
+            labels = [label for each in document for label in each.column(self._task.column)]
+            spans = [(*place, label) for place, label in zip(places, labels, strict=True)]
+        margins = [float(margin) for each in document for margin in each.column("margin")]
+        doubtful = nsmallest(_DOUBTFUL, zip(margins, places, strict=True))
+        return item | {
+            "spans": [each for each in spans if each[2] in self._task.labels],
+            "doubtful": [start for _, (start, _) in doubtful],
+        }
 
     def decide(self, value: Mapping[str, Any]) -> None:
         """Write what the page says of the text that it shows.
 
         Raises
         ------
-        KeyError, CorpusError, ValueError
+        LookupError, TypeError, ValueError
             If it is about another text, or no decision.
         OSError
             If it cannot be written.
         """
         item, column = self.item, self._task.column
-        if value["text"] != item["text"]:
-            raise ValueError
-        found = {"text": value["text"], "answer": value["answer"], "held_out": item["held_out"]}
+        text, answer, spans = value["text"], value["answer"], [*self._checked(value["spans"])]
+        if text != item["text"] or answer not in ANSWERS:
+            msg = f"expected {' or '.join(ANSWERS)}, and the text that is shown"
+            raise CorpusError(msg)
+        row = {name: item[name] for name in ("text", "held_out", "meta")} | {"answer": answer}
         if column:
-            found |= {"tokens": value["tokens"], column: value["labels"]}
+            words = item["places"] if answer == "accept" else []  # others have no labels to learn
+            labels = {(start, end): label for start, end, label in spans}
+            row |= {"tokens": [text[start:end] for start, end in words]}
+            row |= {column: [labels.get(place) for place in words]}
         else:
-            found |= {"spans": value["spans"]}
-        self._decisions.append(found | {"meta": self._origins[value["text"]]})
-        self._decided.add(value["text"])
-        self._done.append(item | {"spans": value["spans"]})
+            row |= {"spans": spans}
+        self._decisions.append(row)
+        self._decided.add(text)
         self.item = self._next()
 
+    def _checked(self, spans: Any) -> Iterator[tuple[int, int, str]]:
+        """Yield spans if they are of words, in order and apart, with known labels."""
+        places, labels, done = self.item["places"], self._task.labels, 0
+        starts, ends = {start for start, _ in places}, {end for _, end in places}
+        for start, end, label in spans:
+            is_of_words = start in starts and end in ends and done <= start < end
+            if self._task.column:
+                is_of_words &= (start, end) in places
+            if not is_of_words or label not in labels:
+                expected = f"expected spans of words, in order and apart, of {', '.join(labels)}"
+                msg = f"{expected}, found {[start, end, label]!r:.60}"
+                raise CorpusError(msg)
+            yield int(start), int(end), label
+            done = end
+
     def undo(self) -> None:
-        """Take the last decision since the start back, and show its text as it was decided."""
-        if self._done:
-            self._decisions.undo()
-            self.item = self._done.pop()
-            self._decided.discard(self.item["text"])
+        """Take the last decision of the file back, and show its text as it was decided."""
+        row, column = self._decisions.undo(), self._task.column
+        self._decided.discard(row["text"])
+        self.item = self._shown(row["text"], row.get("held_out"), row.get("meta"))
+        labels = zip(self.item["places"], row[column] if column else (), strict=False)
+        spans = [(*place, label) for place, label in labels if label]
+        self.item["spans"] = spans if column else row["spans"]
 
 
 def application(annotation: Annotation) -> Starlette:
@@ -150,13 +190,13 @@ def application(annotation: Annotation) -> Starlette:
                 annotation.decide(value)
             elif action == "undo":
                 annotation.undo()
-        except (KeyError, TypeError, ValueError):
-            return JSONResponse({"error": "expected what this page sends"}, 400)
+        except (LookupError, TypeError, ValueError) as error:
+            message = getattr(error, "message", "expected what this page sends")
+            return JSONResponse({"error": message}, 400)
         except OSError as error:
             message = f"Not saved: {error.strerror}. Make room, and accept again."
             return JSONResponse({"error": message}, 507)
         return JSONResponse(annotation.state())
 
-    own = Middleware(TrustedHostMiddleware, allowed_hosts=OWN_HOSTS, www_redirect=False)
-    routes = [Route(path, static(*asset), methods=["GET"]) for path, asset in _ASSETS.items()]
-    return Starlette(routes=[*routes, Route("/api", answer, methods=["POST"])], middleware=[own])
+    routes = [*page_routes("annotate"), Route("/api", answer, methods=["POST"])]
+    return Starlette(routes=routes, middleware=[OWN_HOSTS_ONLY])

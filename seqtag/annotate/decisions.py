@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from itertools import accumulate
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from seqtag.errors import CorpusError
@@ -12,6 +12,9 @@ from seqtag.storage import locks, strict_json
 
 if TYPE_CHECKING:
     from io import FileIO
+
+ANSWERS = ("accept", "ignore")
+"""What can be decided about a text."""
 
 
 class Decisions:
@@ -41,56 +44,54 @@ class Decisions:
     """
 
     def __init__(self, file: FileIO, field: str):
-        self.file, self._field = file, field
+        self.file, self._field, self.cut = file, field, b""
         if not locks.acquire(file.fileno()):
             msg = "another process annotates with this file; end it, or name another with -o"
             raise CorpusError(msg, source=str(file.name))
         file.seek(0)
-        data = file.read()
-        rest = data[data.rfind(b"\n") + 1 :]
-        self.cut = rest if rest.startswith(b'{"') and _parsed(rest) is None else b""
-        lines = data.removesuffix(self.cut).splitlines(keepends=True)
+        *lines, rest = file.read().split(b"\n")
+        if rest.startswith(b'{"') and _parsed(rest) is None:
+            self.cut = rest
+        elif rest:
+            lines.append(rest)
         self.lines = [self._checked(_parsed(line), at) for at, line in enumerate(lines, 1)]
-        if lines and not lines[-1].endswith(b"\n"):
+        if self.cut:
+            file.truncate(file.tell() - len(rest))
+        elif rest:
             file.write(b"\n")
-            lines[-1] += b"\n"
-        self._ends = [*accumulate(map(len, lines), initial=0)]
-        file.truncate(self._ends[-1])
 
     def _checked(self, value: Any, number: int) -> dict[str, Any]:
         """Return a value, which is a decision."""
         fields = value if isinstance(value, dict) else {}
         kinds = [type(fields.get(name)) for name in ("text", self._field)]
-        if kinds != [str, list] or fields.get("answer") not in ("accept", "ignore"):
+        if kinds != [str, list] or fields.get("answer") not in ANSWERS:
             msg = f"expected a decision with text, {self._field} and answer; name another file: -o"
             raise CorpusError(msg, source=str(self.file.name), line=number)
         return fields
 
     def append(self, decision: dict[str, Any]) -> None:
         """Write a decision to the disk; if that fails the file is as before."""
-        self._checked(decision, len(self.lines) + 1)
-        line = rest = json.dumps(decision, ensure_ascii=False).encode() + b"\n"
+        end = self.file.seek(0, os.SEEK_END)
+        rest = json.dumps(decision, ensure_ascii=False).encode() + b"\n"
         try:
             while rest:
                 rest = rest[self.file.write(rest) :]
             os.fsync(self.file.fileno())
         except OSError:
-            self.file.truncate(self._ends[-1])
+            self.file.truncate(end)
             raise
         self.lines.append(decision)
-        self._ends.append(self._ends[-1] + len(line))
 
     def undo(self) -> dict[str, Any]:
         """Take the last decision back, and return it."""
-        self.file.truncate(self._ends[-2])
+        self.file.seek(0)
+        self.file.truncate(self.file.read()[:-1].rfind(b"\n") + 1)
         os.fsync(self.file.fileno())
-        self._ends.pop()
         return self.lines.pop()
 
 
 def _parsed(line: bytes) -> Any:
     """Return the value of a line of JSON; None if it is not complete."""
-    try:
+    with suppress(ValueError):
         return strict_json.loads(line)
-    except ValueError:
-        return None
+    return None

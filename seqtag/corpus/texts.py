@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _BLANKS = re.compile(r"[\s\ufeff]*")
 _COMMA = re.compile(r"\s*(?:,\s*)?")
 _ARRAY = re.compile(r"[\s\ufeff]*\[\s*(?=[\[{\]])")
+_OBJECT = re.compile(r"[\s\ufeff]*(\[\s*)?\{")
 _CUT_CHARACTERS = 16  # before the end of a piece, where an error may be due to the cut
 
 
@@ -130,6 +131,15 @@ def read_texts(stream: ByteStream, column: str | None = None) -> Iterator[TextRe
             stream.warnings.pass_over(CorpusError(msg, source=found.place))
         else:
             yield found
+
+
+def texts_of_lines(stream: ByteStream) -> Iterator[TextRecord]:
+    """Yield the texts of a file: its lines, unless it is JSON, which is read as by `read_texts`."""
+    if _OBJECT.match(stream.text_head()):
+        yield from read_texts(stream)
+        return
+    for line, number in lines_of(stream):
+        yield TextRecord(line.lstrip(BOM).strip(), {}, number, f"{stream.name}:{number}")
 
 
 def _objects(stream: ByteStream, column: str | None) -> Iterator[TextRecord]:

@@ -67,11 +67,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 _JSON = "application/json"
-_ASSETS = {
-    "/": (("serve/serve.html",), "text/html"),
-    "/style.css": (("report/common.css", "serve/serve.css"), "text/css"),
-    "/script.js": (("report/explanation.js", "serve/serve.js"), "text/javascript"),
-}
 _PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -86,7 +81,8 @@ _PACKED_BYTES = 1 << 16  # larger answers are packed with gzip if the client acc
 _GONE = 499  # status of a client that has gone before its answer, as in logs of nginx
 _ADVICE = re.compile(r"[;:] [^;:]*--[a-z].*", re.DOTALL)  # about an option of a command
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
-OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+_OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+OWN_HOSTS_ONLY = Middleware(TrustedHostMiddleware, allowed_hosts=_OWN_HOSTS, www_redirect=False)
 MAX_HEAD_BYTES = 1 << 16  # of the address and headers of a request
 
 
@@ -140,9 +136,6 @@ def application(
             raise SeqtagError(msg)
     limits = limits or ServerLimits()
     service = Service(models, limits, metrics or Metrics(), Work(limits, _tagged))
-    assets = [
-        Route(path, static(names, kind), methods=["GET"]) for path, (names, kind) in _ASSETS.items()
-    ]
     endpoints = {
         "/api/tag": (tag, ["POST"]),
         "/api/explain": (explain_word, ["POST"]),
@@ -164,13 +157,12 @@ def application(
         )
         middleware.insert(0, cors)
     if loopback:
-        own = Middleware(TrustedHostMiddleware, allowed_hosts=OWN_HOSTS, www_redirect=False)
-        middleware.insert(0, own)
+        middleware.insert(0, OWN_HOSTS_ONLY)
     kinds = HTTPException, SeqtagError, MemoryError, ClientDisconnect
     front = Front(service, complain, allow_origins, loopback=loopback)
     ends = [Route("/health", front.health), Route("/metrics", front.metrics)]
     front.app = Starlette(
-        routes=[*routes, *assets, *ends],
+        routes=[*routes, *page_routes("serve"), *ends],
         middleware=middleware,
         exception_handlers=dict.fromkeys(kinds, partial(refuse, service)),
     )
@@ -179,8 +171,17 @@ def application(
     return front
 
 
-def static(names: Sequence[str], kind: str) -> Callable[[Request], Awaitable[Response]]:
-    """Return the endpoint of files of the package, which answers with policies of the page."""
+def page_routes(name: str) -> list[Route]:
+    """Return the endpoints of a page: files of the package, with policies of the page."""
+    files = {
+        "/": ([f"{name}/{name}.html"], "text/html"),
+        "/style.css": (["report/common.css", f"{name}/{name}.css"], "text/css"),
+        "/script.js": (["report/explanation.js", f"{name}/{name}.js"], "text/javascript"),
+    }
+    return [Route(path, _static(*each), methods=["GET"]) for path, each in files.items()]
+
+
+def _static(names: Sequence[str], kind: str) -> Callable[[Request], Awaitable[Response]]:
     text = "\n".join(map(asset, names)).replace('"{version}"', f'"{__version__}"')
 
     async def page(_: Request) -> Response:

@@ -23,6 +23,7 @@ from seqtag.loading import load
 from seqtag.serve.app import MAX_HEAD_BYTES, application
 from seqtag.serve.metrics import Metrics
 from seqtag.serve.models import ServedModels
+from seqtag.serve.work import ServerLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from seqtag.serve.app import Front
-    from seqtag.serve.work import ServerLimits
 
 _BACKLOG = 128  # connections that wait to be accepted
 _HEALTH_SECONDS = 30  # a worker on a busy machine is late; one that ended is missed at once
@@ -43,11 +43,11 @@ _SWITCH_SECONDS = 0.0005  # that a thread works before another that waits for it
 class Settings(NamedTuple):
     """What a process serves, and how; each worker is sent it."""
 
-    models: Sequence[tuple[str, str]]  # name, or none, and file
-    limits: ServerLimits
-    loopback: bool
-    origins: Sequence[str]
-    complain: Callable[[str], None]
+    models: Sequence[tuple[str, str]] = ()  # name, or none, and file
+    limits: ServerLimits = ServerLimits()
+    loopback: bool = True
+    origins: Sequence[str] = ()
+    complain: Callable[[str], None] = print
     folder: Path | None = None  # of metrics
 
     def app(self) -> Front:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import SentenceStream
     from seqtag.corpus.texts import TextRecord
+    from seqtag.tagging.document import Document
     from seqtag.tagging.pipeline import Chain, Loaded
     from seqtag.tagging.runtime import ModelRuntime
     from seqtag.tagging.streams import FilledSentence
@@ -113,14 +114,16 @@ def uncertainty(model: Loaded, items: Iterable[Any], threads: int = 1) -> NDArra
     if isinstance(items, str):
         msg = f"expected texts or sentences, found one text, {items!r:.40}; give a list of it"
         raise TypeError(msg)
-    with_words = ([*filter(len, _sentences(model, item))] for item in items)
+    items, others = tee(items)
+    documents = Cutter(model).pipe((each for each in others if isinstance(each, str)), threads)
+    with_words = ([*filter(len, _sentences(item, documents))] for item in items)
     return np.fromiter(worths(model.taggers, with_words, threads), float)
 
 
-def _sentences(model: Loaded, item: Any) -> Iterable[Sentence]:
-    """Return the sentences of a text, or a sentence from a file or of words."""
+def _sentences(item: Any, documents: Iterator[Document]) -> Iterable[Sentence]:
+    """Return the sentences of a text, the next document, or a sentence from a file or of words."""
     if isinstance(item, str):
-        return sentences_in(str(model.tag_text(item)))
+        return sentences_in(str(next(documents)))
     if isinstance(item, Sentence):
         return [item]
     [words] = columns_of(item, ())

@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
@@ -142,58 +143,140 @@ def decided(texts, held_out=()):
         yield json.dumps({"text": text, "spans": spans, **how}).encode() + b"\n"
 
 
-def test_what_is_learned_labels_what_is_shown():
-    texts = sentences(80)
-    lines = [*decided(texts, range(0, 40, 5))][:40]
-    found = learned(task(texts), lines)
-    assert found.point == (40, 1)
-    assert sorted(each.text for each in found.chosen) == sorted([*texts][40:])
-    assert all(each.spans == texts[each.text] for each in (*found.chosen, *found.drawn))
-    assert all(len(each.doubtful) == 5 for each in found.drawn)
-    assert learned(task(texts), lines[:0]).chosen == ()
+def rows(lines):
+    return [json.loads(line) for line in lines]
 
 
-def test_words_get_labels():
-    texts = {"The dog barks.": ["DET", "NOUN", "VERB", None], "The cat sat.": [*"abcd"]}
-    text = "The dog barks."
-    row = {"text": text, "tokens": ["The", "dog", "barks", "."], "answer": "accept"}
-    lines = [json.dumps(row | {"upos": texts[text]}).encode() + b"\n"] * 5
-    found = learned(task(texts, column="upos", labels=["DET", "NOUN", "VERB"]), lines)
-    [(spans, doubtful)] = [each[1:3] for each in found.chosen]
-    assert spans[0] == (0, 3, "DET") and {*doubtful} == {0, 4, 8, 11}
+def test_what_is_learned_chooses():
+    texts = sentences(80) | {"Quern, a Falk of Tavo left Rask?": []}
+    found = learned(task(texts), rows([*decided(texts, range(0, 40, 5))][:40]))
+    assert found.point == (40, 1) and found.model.column.name == "ner"
+    assert sorted(found.chosen) == sorted([*texts][40:])
+    assert found.chosen[0] == [*texts][-1]  # as uncertain as no other
+    assert learned(task(texts), []) == (None, None, ())
 
 
-def test_a_model_labels_until_there_is_a_better_one():
-    texts = sentences(30) | {"Tavo went to Norvale.": [(0, 4, "LOC"), (13, 20, "PER")]}
-    model = seqtag.train(seqtag.from_spans(texts, texts.values()), min_count=1)
-    first = task(texts, model=model.only("ner"))
-    assert learned(first, []).drawn[-1].spans == texts["Tavo went to Norvale."]
-    wrong = {text: [(0, 2, "PER")] for text in texts}
-    found = learned(first, [*decided(wrong, range(0, 20, 5))][:20])
-    assert found.point == (20, 1) and found.drawn[0].spans == [(0, 2, "PER")]
+def at_once(function, args, _, callback, __):
+    """What a pool would do later, in another process."""
+    callback(function(*args))
 
 
-def annotate(tmp_path, texts, count):
-    """Decide so many texts as they are meant."""
-    with opened(tmp_path / "done.jsonl") as decisions:
-        annotation = Annotation(task(texts), {text: {"id": text[:9]} for text in texts}, decisions)
-        for _ in range(count):
-            item = annotation.item
-            spans = [[*span] for span in texts[item["text"]]]
-            annotation.decide({"text": item["text"], "answer": "accept", "spans": spans})
-        assert annotation.state()["decided"] == len(decisions.lines)
+def never(*_):
+    """A pool that has no time yet."""
 
 
-def test_decisions_are_continued_and_held_out(tmp_path):
-    texts = sentences(30)
-    annotate(tmp_path, texts, 10)
-    annotate(tmp_path, texts, 10)
-    lines = [json.loads(line) for line in (tmp_path / "done.jsonl").read_text().splitlines()]
-    assert len({line["text"] for line in lines}) == 20
-    assert [line["held_out"] for line in lines] == ([False] * 4 + [True]) * 4
-    for line in lines:
+@contextmanager
+def annotating(path, texts, learn=at_once, **changes):
+    given = task(texts, **changes)
+    origins = {text: {"id": text[:9]} for text in texts}
+    with opened(path, given.column or "spans") as decisions:
+        yield Annotation(given, origins, decisions, SimpleNamespace(apply_async=learn))
+
+
+def accept(annotation, spans, answer="accept"):
+    text = annotation.item["text"]
+    annotation.decide({"text": text, "answer": answer, "spans": spans})
+    return annotation.state()
+
+
+def test_words_get_labels(tmp_path):
+    path, texts = tmp_path / "done.jsonl", [f"The dog barks{mark}" for mark in ".!?;,…"]
+    words = {"column": "upos", "labels": ["DET", "NOUN", "VERB"]}
+    spans = [(0, 3, "DET"), (4, 7, "NOUN"), (8, 13, "VERB")]
+    with annotating(path, texts, never, **words) as annotation:
+        with pytest.raises(SeqtagError, match="expected spans of words"):
+            accept(annotation, [(0, 7, "NOUN")])  # two words
+        accept(annotation, spans)
+        accept(annotation, spans, "ignore")
+        accept(annotation, spans[:2])
+        annotation.undo()
+        assert annotation.item["spans"] == spans[:2]
+        accept(annotation, spans)
+    with annotating(path, texts, **words) as annotation:
+        assert annotation.state()["curve"] == []
+        assert accept(annotation, spans)["item"]["spans"][:3] == spans
+        assert len(annotation.item["doubtful"]) == 4
+    first, left_out, *_ = rows(path.read_text().splitlines())
+    assert first["upos"] == ["DET", "NOUN", "VERB", None] and left_out["upos"] == []
+    assert first["tokens"] == ["The", "dog", "barks", "."] and left_out["tokens"] == []
+
+
+def test_a_model_labels_until_there_is_a_better_one(tmp_path):
+    texts = {"Tavo went to Norvale.": [(0, 4, "LOC"), (13, 20, "PER")]} | sentences(30)
+    model = seqtag.train(seqtag.from_spans(texts, texts.values()), min_count=1).only("ner")
+    with annotating(tmp_path / "done.jsonl", texts, model=model) as annotation:
+        assert annotation.state()["curve"] == []
+        item = annotation.item
+        assert item["spans"] == texts["Tavo went to Norvale."] and len(item["doubtful"]) == 5
+        for _ in range(25):
+            state = accept(annotation, [annotation.item["places"][0] + ("PER",)])
+    assert state["curve"][-1] == (25, 1) and state["item"]["spans"] == [(0, 2, "PER")]
+
+
+def test_a_learner_that_fails_is_told_and_costs_no_decision(tmp_path):
+    def fail(_, __, ___, ____, failed):
+        failed(MemoryError())
+
+    with annotating(tmp_path / "done.jsonl", sentences(9), fail) as annotation:
+        assert accept(annotation, [])["failure"] == "MemoryError"
+        assert accept(annotation, [])["decided"] == 2
+
+
+def test_decisions_are_continued_held_out_and_taken_back(tmp_path):
+    texts, path = sentences(30), tmp_path / "done.jsonl"
+    path.write_text('{"text": "Of another file.", "spans": [[0, 2, "X"]], "answer": "accept"}\n')
+    for number in (10, 20):
+        with annotating(path, texts) as annotation:
+            for _ in range(10):
+                state = accept(annotation, texts[annotation.item["text"]])
+            assert state["decided"] == number
+    done = rows(path.read_text().splitlines())[1:]
+    assert len({line["text"] for line in done}) == 20
+    assert [line["held_out"] for line in done] == 2 * [
+        *3 * [False],
+        True,
+        *4 * [False],
+        True,
+        False,
+    ]
+    for line in done:
         assert line["meta"] == {"id": line["text"][:9]} and line["answer"] == "accept"
         assert [tuple(span) for span in line["spans"]] == texts[line["text"]]
+    with annotating(path, texts) as annotation:
+        for line in reversed(done):
+            annotation.undo()
+            assert (
+                annotation.item.items()
+                >= {name: line[name] for name in ("text", "spans", "meta")}.items()
+            )
+        annotation.undo()
+        assert annotation.item["spans"] == [[0, 2, "X"]] and path.read_text() == ""
+        with pytest.raises(LookupError):
+            annotation.undo()
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [(0, 99, "PER")],
+        [(-3, 2, "PER")],
+        [(3, 0, "PER")],
+        [(0, 0, "PER")],
+        [(1, 2, "PER")],
+        [(0, 2, "ORG")],
+        [(0, 2, ["PER"])],
+        [(0, 6, "PER"), (3, 6, "LOC")],
+        [(3, 6, "PER"), (0, 2, "PER")],
+        [("0", "2", "PER")],
+        [(0, 2)],
+        7,
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path, spans):
+    with annotating(tmp_path / "a.jsonl", ["On day 1."]) as annotation:
+        with pytest.raises((TypeError, ValueError)):
+            accept(annotation, spans)
+        assert (tmp_path / "a.jsonl").read_text() == "" and annotation.state()["decided"] == 0
 
 
 def ask(where, action, value, **headers):
@@ -224,6 +307,9 @@ def test_the_process(tmp_path):
         assert ask(where, "decide", decision | {"session": first["session"]})[0] == 409
         for wrong in ({"spans": 7}, {"text": "A bird."}, {"answer": "reject"}):
             assert ask(where, "decide", decision | wrong)[0] == 400
+        status, message = ask(where, "decide", decision | {"spans": [[0, 99, "PER"]]})
+        assert status == 400 and "expected spans of words" in message and "99" in message
+        assert ask(where, "undo", decision)[0] == 400
         assert ask(where, "", b"[1]")[0] == 400
         assert ask(where, "decide", decision, **{"content-type": "text/plain"})[0] == 403
         assert ask(where, "decide", decision, **{"sec-fetch-site": "cross-site"})[0] == 403
