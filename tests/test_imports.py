@@ -28,7 +28,7 @@ engine
 labels features.normal_forms
 settings
 features.attributes
-tables.table
+tables.names tables.table
 features
 corpus
 tables.tsv tables.learn tables.lexicon model.container

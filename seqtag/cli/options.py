@@ -265,9 +265,10 @@ tables_option = in_features(
     "tables",
     multiple=True,
     metavar="[NAME=]FILE[:lower]",
-    help="Word classes, as written by seqtag classes, or words with values (TSV), looked up as "
-    "written, or with :lower in lower case; :lower0 also takes each digit as 0. Presets use them "
-    "automatically, templates by class(NAME)[0] or lexicon(NAME)[0].",
+    help="Word classes, as written by seqtag classes; words with values (TSV), looked up as "
+    "written, or with :lower in lower case; :lower0 also takes each digit as 0; or a list of names "
+    "of several words (CSV name,type, or a name per line), looked up in lower case, or with :form "
+    "as written. Presets use them automatically, templates by class(NAME)[0] or lexicon(NAME)[0].",
 )
 """``--table``; `training_arguments` reads the files."""
 
@@ -308,7 +309,7 @@ def training_arguments(options: dict[str, Any], *, train: bool = False) -> None:
         options["unlabeled_mark"] = mark
     given = [_parts_of_table(value) for value in options["tables"]]
     options["tables"] = tables_of(
-        [read_table(file, name=name or None, words=words) for name, file, words in given]
+        [read_table(file, name=name or None, words=words or None) for name, file, words in given]
     )
 
 
@@ -326,7 +327,7 @@ def _parts_of_table(value: str) -> tuple[str, str, str]:
     short, _, words = file.rpartition(":")
     if words in WORDS and not Path(file).exists():
         return name, short, words
-    return name, file, "form"
+    return name, file, ""
 
 
 def _checked_unlabeled(_: click.Context, __: click.Parameter, value: str) -> str:

@@ -90,6 +90,7 @@ def get(name: str) -> Backend:
         keys.label_lists,
         keys.join_keys,
         keys.count_cells,
+        keys.PhraseMatcher,
     )
 
 
@@ -124,6 +125,7 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     label_lists,
     join_keys,
     count_cells,
+    PhraseMatcher,
     bundle_features,
     Scanner,
     WordScanner,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         Rows,
     )
     from seqtag.engine.frozen import Decoder
-    from seqtag.engine.keys import Values
+    from seqtag.engine.keys import PhraseMatcher, Values
     from seqtag.engine.reference import Weights
 
 
@@ -294,6 +294,7 @@ class Backend(NamedTuple):
     label_lists: Callable[[list[str], IntArray, IntArray], list[list[str]]]
     join_keys: Callable[[NDArray[np.uint32], NDArray[np.uint8]], HashArray]
     count_cells: Callable[[NDArray[np.uint8], int], NDArray[np.uint16]]
+    PhraseMatcher: type[PhraseMatcher]
     bundle_features: (
         Callable[
             [KeyPlan, IntArray, HashArray, IntArray, int],

@@ -16,7 +16,7 @@ sentence have a value each, the same for every attribute.
 
 from __future__ import annotations
 
-from itertools import chain, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import BoolArray
 
 _MASK = (1 << 64) - 1
+LONGEST_PHRASE = 32  # tokens
+PLACES = "BIES"  # of tokens in phrases: begin, inside, end, single
 _DRAWN_FEATURES = 2**20  # features drawn for at a time: 8 MB
 _MIX = 0xFF51AFD7ED558CCD
 LEFT, RIGHT = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # values beyond the two ends of a sentence
@@ -296,6 +298,66 @@ def are_kept(
         share = shares[rows] if len(shares) > 1 else shares
         kept[begin : begin + _DRAWN_FEATURES] = random.random_sample(len(rows)) >= share
     return kept
+
+
+def chained(before: int, token: int) -> int:
+    """Return the hash of some tokens and one more; that of a single token is its own."""
+    return _mix((_mix(before) + token) & _MASK) | 1
+
+
+class PhraseMatcher:
+    """Finds the phrases of a list in sentences: the longest, leftmost first.
+
+    Parameters
+    ----------
+    chains
+        Hashes of all phrases, and of the tokens that they begin with, see `chained`: (n,) uint64,
+        ascending.
+    numbers
+        Number of each phrase, -1 for beginnings: (n,) int32.
+    """
+
+    def __init__(self, chains: HashArray, numbers: NDArray[np.int32]):
+        self._numbers = dict(zip(chains.tolist(), numbers.tolist(), strict=True))
+
+    def match(
+        self, types: NDArray[np.int32], hashes: HashArray, sentence_ptr: IntArray, absent: int
+    ) -> NDArray[np.int32]:
+        """Return for each token 4 times the number of its phrase, plus its place in `PLACES`.
+
+        Parameters
+        ----------
+        types
+            Type ids of the tokens, (N,) int32.
+        hashes
+            Hash of each type.
+        sentence_ptr
+            Where sentences begin, and where the last ends.
+        absent
+            The result for tokens in no phrase.
+
+        Examples
+        --------
+        >>> chains = np.array([3, chained(3, 5)], np.uint64)
+        >>> matcher, hashes = PhraseMatcher(chains, np.array([-1, 7])), np.array([3, 5], np.uint64)
+        >>> matcher.match(np.array([0, 1, 0]), hashes, np.array([0, 3]), -1).tolist()
+        [28, 30, -1]
+        """
+        tokens, out = hashes[types].tolist(), np.full(len(types), absent, np.int32)
+        for begin, end in pairwise(sentence_ptr.tolist()):
+            at = begin
+            while at < end:
+                chains = accumulate(tokens[at : min(end, at + LONGEST_PHRASE)], chained)
+                numbers = map(
+                    self._numbers.__getitem__, takewhile(self._numbers.__contains__, chains)
+                )
+                found = [(length, n) for length, n in enumerate(numbers, 1) if n >= 0]
+                length, number = found[-1] if found else (1, -1)
+                if number >= 0:
+                    places = "S" if length == 1 else f"B{'I' * (length - 2)}E"
+                    out[at : at + length] = [4 * number + PLACES.index(each) for each in places]
+                at += length
+        return out
 
 
 def label_lists(names: Sequence[str], ids: IntArray, ptr: IntArray) -> list[list[str]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from seqtag.engine import _kernel
+from seqtag.engine import _kernel, keys
 
 
 def _with_wide_vectors() -> Any:
@@ -28,6 +28,9 @@ def _with_wide_vectors() -> Any:
 _wide = _with_wide_vectors()
 if _wide:
     _kernel.use_engines(_wide.engines)
+
+
+PhraseMatcher = getattr(_kernel, "PhraseMatcher", keys.PhraseMatcher)  # an older build lacks it
 
 
 def vectors() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache, partial
+from itertools import starmap
 from mmap import ACCESS_COPY, mmap
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import numbered_pairs
+from seqtag.engine.arrays import numbered_pairs, pointers
 from seqtag.features.attributes import BoundAttribute
 from seqtag.features.native import hash_attributes
 from seqtag.features.normal_forms import normal_forms
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from seqtag.engine.arrays import IntArray
+    from seqtag.engine.keys import PhraseMatcher
     from seqtag.features.templates import CompiledTemplates
     from seqtag.tables.table import Attribute
 
@@ -79,6 +82,15 @@ class Column(NamedTuple):
         return list(map(self.types.__getitem__, self.ids[tokens].tolist()))
 
 
+class _Phrases(NamedTuple):
+    """How to find the values of an attribute in a table of phrases."""
+
+    column: int  # whose words are looked up
+    forms: int  # row of the hashes of their lookup forms
+    matcher: PhraseMatcher
+    absent: int  # type of the words in no phrase
+
+
 def _sparse_zeros(rows: int, columns: int) -> NDArray[np.uint64]:
     """Return zeros whose memory the system gives, a small page at a time, when it is written."""
     if sys.platform != "linux" or not rows:
@@ -111,9 +123,27 @@ class Encoder:
         self._types = {column: backend.Values() for column in compiled.columns}
         self._functions = {column: compiled.functions_of(column) for column in compiled.columns}
         self._counts = dict.fromkeys(compiled.columns, 0)
-        self._table = np.zeros((len(compiled.attributes), 1024), np.uint64)
+        rows = len(compiled.attributes) + len(compiled.phrase_rows)
+        self._table = np.zeros((rows, 1024), np.uint64)
         self._count = 0
         self.nbytes = 0  # of the hashes, and of the words, which are kept here or by the caller
+        self._phrases = [*starmap(self._phrases_of, enumerate(compiled.phrase_rows))]
+
+    def _phrases_of(self, place: int, number: int) -> _Phrases:
+        """Return how to find the values of an attribute in a table of phrases.
+
+        The values are types of a column of their own. The lookup forms of the words are a further
+        row of the hashes, after those of attributes.
+        """
+        use, lookup = self._compiled.attributes[number], self._compiled.functions[number]
+        table, row = self._compiled.tables[str(use.args[0])], len(self._compiled.attributes) + place
+        hashes, own = table.value_hashes, f"{use.column} in {table.name}"
+        self._functions[use.column][row] = table.by
+        self._functions[own], self._counts[own] = {number: lookup}, 0
+        self._make_room(own, len(hashes))
+        self._table[number, : len(hashes)] = hashes
+        column = self._compiled.columns.index(use.column)
+        return _Phrases(column, row, table.matcher(), len(hashes) - 1)
 
     def __len__(self) -> int:
         """Return the number of types of the largest column."""
@@ -122,10 +152,10 @@ class Encoder:
     @property
     def hashes(self) -> np.ndarray:
         """Hashes of attribute values, 0 if absent: (attributes, types) uint64."""
-        return self._table
+        return self._table[: len(self._compiled.attributes)]
 
     def encode(self, columns: Sequence[list[Sequence[str]]], tokens: int) -> np.ndarray:
-        """Return type ids: (columns, tokens) int32.
+        """Return type ids: (columns, tokens) int32, with those of `with_phrases`.
 
         Parameters
         ----------
@@ -137,8 +167,26 @@ class Encoder:
         pairs = zip(self._types, columns, strict=True)
         numbers = [self.number(column, rows, tokens) for column, rows in pairs]
         if len(numbers) == 1:
-            return numbers[0][None]
-        return np.stack(numbers) if numbers else np.empty((0, tokens), np.int32)
+            types = numbers[0][None]
+        else:
+            types = np.stack(numbers) if numbers else np.empty((0, tokens), np.int32)
+        return self.with_phrases(types, pointers(map(len, columns[0]))) if self._phrases else types
+
+    def with_phrases(self, types: NDArray[np.int32], sentence_ptr: IntArray) -> NDArray[np.int32]:
+        """Return type ids with a row for each attribute in a table of phrases.
+
+        Parameters
+        ----------
+        types
+            (columns, tokens) int32.
+        sentence_ptr
+            Where sentences begin, and where the last ends: (sentences + 1,) int64.
+        """
+        rows = [
+            own.matcher.match(types[own.column], self._table[own.forms], sentence_ptr, own.absent)
+            for own in self._phrases
+        ]
+        return np.concatenate([types, rows]) if rows else types
 
     def number(self, column: str, rows: list[Sequence[str]], count: int) -> np.ndarray:
         """Return the type ids of values of a column, rows concatenated: (count,) int32."""

@@ -84,6 +84,7 @@ def index_corpus(
         encoder.extend(name, 0, column.types)
     types = np.array([column.ids for column in columns], np.int32)
     types = types.reshape(len(columns), int(sentence_ptr[-1]))
+    types = encoder.with_phrases(types, sentence_ptr)
 
     def index(plan: KeyPlan, keep: NDArray[np.uint64] | None) -> _Rows:
         least = min_count if keep is None else 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.engine.keys import key_plan
@@ -550,7 +551,8 @@ class CompiledTemplates:
         """
         number = {name: i for i, view in enumerate(views) for name in view}
         number = number or {name: i for i, name in enumerate(self.columns)}
-        columns = [number[use.column] for use in self.attributes]
+        rows = self.phrase_rows
+        columns = [rows.get(n, number[use.column]) for n, use in enumerate(self.attributes)]
         first = len(self.templates)
         return (
             key_plan(self.templates, columns, bits=KEY_BITS),
@@ -589,10 +591,25 @@ class CompiledTemplates:
             templates.append(((self.attributes.index(form), 0), *terms))
         return key_plan(templates, columns, bits=KEY_BITS)
 
+    @cached_property
+    def phrase_rows(self) -> dict[int, int]:
+        """Rows of type ids after those of columns: the values of words in phrases.
+
+        By the number of the attribute, which looks the words of its column up in a table of
+        phrases.
+        """
+        tables = [getattr(each, "table", None) for each in self.functions]
+        numbers = [n for n, table in enumerate(tables) if getattr(table, "kind", "") == "phrase"]
+        return {number: row for row, number in enumerate(numbers, len(self.columns))}
+
     def functions_of(self, column: str) -> dict[int, Attribute]:
-        """Return the functions of the attributes of a column, by the attribute's number."""
+        """Return the functions of the attributes of a column, by the attribute's number.
+
+        Those in tables of phrases depend on neighbors, too, and are left out.
+        """
         pairs = enumerate(zip(self.attributes, self.functions, strict=True))
-        return {number: function for number, (use, function) in pairs if use.column == column}
+        of_column = {n: each for n, (use, each) in pairs if use.column == column}
+        return {n: each for n, each in of_column.items() if n not in self.phrase_rows}
 
     def apply(self, attribute_index: int, value: str) -> str | None:
         """Return the value of an attribute (by number) for a column value; None is no feature.

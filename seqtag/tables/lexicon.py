@@ -8,16 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from seqtag.engine.arrays import pointers
+from seqtag.engine.keys import PLACES
 from seqtag.errors import CorpusError, TemplateError, located
 from seqtag.features.language import parse, preset_names
 from seqtag.features.normal_forms import normal_forms
 from seqtag.features.templates import NAME
+from seqtag.tables.names import note_names
 from seqtag.tables.table import KINDS, WORDS, WordTable, has_space
 from seqtag.tables.tsv import read_word_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
+
+    from numpy.typing import NDArray
 
     from seqtag.features.encoder import Column
     from seqtag.features.templates import Template, TemplateSet
@@ -31,23 +38,27 @@ def read_table(
     path: str | PathLike[str],
     *,
     name: str | None = None,
-    words: str = "form",
+    words: str | None = None,
     kind: str | None = None,
 ) -> WordTable:
-    r"""Read a word table: one of ``seqtag classes``, or any TSV.
+    r"""Read a word table: one of ``seqtag classes``, a TSV, or a list of names.
 
     Parameters
     ----------
     path
-        The file: on each line a word and its values, separated by tabs.
+        The file: on each line a word and its values, separated by tabs; or a name of one or
+        several words and its type, ``name,type``; or a name alone, whose type is the name of the
+        table.
     name
         Name in templates; by default the one of the header or of the file.
     words
         Lookup form if the header has none: ``form`` for unchanged words, ``lower`` for lower case,
-        ``lower0`` for lower case with every digit as 0.
+        ``lower0`` for lower case with every digit as 0. By default ``lower`` for phrases, and
+        ``form`` for others.
     kind
-        ``class`` or ``lexicon``, which have other templates in presets. By default ``class`` for
-        files of ``seqtag classes`` only.
+        ``class``, ``lexicon`` or ``phrase``. By default ``class`` for files of ``seqtag classes``,
+        ``phrase`` for files without tabs, whose names are found if all their words follow each
+        other, and ``lexicon`` for others.
 
     Raises
     ------
@@ -66,12 +77,16 @@ def read_table(
     >>> table = read_table(path, words="lower")
     >>> table, table.of_words(["NICE"])
     (<seqtag.WordTable cities: 2 words, 2 values>, ['city|word'])
+    >>> _ = path.write_text("name,type\nNew York,city\n")
+    >>> read_table(path)
+    <seqtag.WordTable cities: 1 names, 1 types>
     """
     header, rows = read_word_table(path)
     facts = dict(header)
     name = name or facts.pop("name", None) or name_of(path)
-    words = facts.pop("words", words)
-    kind = kind or ("class" if "classes" in facts else "lexicon")
+    of_file = facts.pop("kind", "class" if "classes" in facts else "lexicon")
+    kind = kind or of_file
+    words = facts.pop("words", words or ("lower" if kind == "phrase" else "form"))
     unknown = [found for found, known in ((words, WORDS), (kind, KINDS)) if found not in known]
     if unknown or not re.fullmatch(NAME, name):
         msg = (
@@ -81,6 +96,9 @@ def read_table(
         )
         raise CorpusError(msg, source=str(path))
     absent = facts.pop("absent", None)
+    if kind == "phrase":
+        rows = [(each, types or [name]) for each, types in rows]
+        note_names(rows, words, str(path))
     with located(str(path)):
         return WordTable.of(name, rows, words, absent, kind, facts)
 
@@ -153,7 +171,7 @@ def check_used(tables: Sequence[WordTable], templates: Sequence[TemplateSet]) ->
         where = f"the preset {presets.pop()} has none" if presets else "they ask for none"
         msg = (
             f"expected templates that use the table {table.name!r}, found none ({where}); "
-            f"add {table.kind}({table.name})[0], or leave the table out"
+            f"add {table.term}[0], or leave the table out"
         )
         raise TemplateError(msg, source=templates[0].source if templates else None)
 
@@ -168,21 +186,44 @@ def check_phrases(tables: Sequence[WordTable], columns: Iterable[Column]) -> Non
     """
     for table in tables:
         number, phrase = table.phrases
-        if number and not any(has_space(value) for types, _ in columns for value in types):
-            first, *_, last = phrase.split()
+        if (
+            table.kind != "phrase"
+            and number
+            and not any(has_space(value) for types, _ in columns for value in types)
+        ):
             msg = (
                 f"expected entries of one token in the table {table.name!r}, found {number:,} with "
                 f"white space, such as {phrase!r:.60}, which no token of the training data has; "
-                "write a line for each word of an entry, with a value for its place in it: "
-                f"{first!r:.30} is the begin and {last!r:.30} the end of one"
+                "to find names of several words, write them without tabs, as name,type or one per "
+                "line"
             )
             raise TemplateError(msg)
+
+
+def note_unused_names(
+    tables: Sequence[WordTable], form: Column, lengths: NDArray[np.int64]
+) -> None:
+    """Log how many names of tables of phrases occur in the training data."""
+    for table in tables:
+        if table.kind == "phrase":
+            matcher = table.matcher(np.arange(len(table)))
+            hashes = table.hashes_of(normal_forms(form.types))
+            matches = matcher.match(form.ids, hashes, pointers(lengths), -1)
+            found = len(np.unique(matches[matches >= 0] // len(PLACES)))
+            log = _log.info if found else _log.warning
+            log(
+                "table %s: %s of its %s names occur in the training data%s",
+                table.name,
+                f"{found:,}",
+                f"{int(table.origin['names']):,}",
+                "" if found else ", so that it has no effect; compare their spelling",
+            )
 
 
 def note_useless(tables: Sequence[WordTable], columns: Sequence[Column]) -> None:
     """Warn about tables that have no word of the training data, or many in lower case only."""
     forms = [normal_forms(column.types) for column in columns]
-    for table in tables:
+    for table in (each for each in tables if each.kind != "phrase"):
         found = _found(table, forms)
         is_written = table.words == "form"  # words are looked up as they are written
         in_lower = _found(replace(table, words="lower"), forms) if is_written else 0
@@ -297,6 +338,6 @@ def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> Template
             lines = _CANDIDATES
         if preset == "clitics":
             lines = _PARTS
-        new = parse(lines.format(f"{table.kind}({table.name})", table.name)).templates
+        new = parse(lines.format(table.term, table.name)).templates
         added += [replace(template, line=None) for template in new]
     return replace(found, templates=(*found.templates, *added))

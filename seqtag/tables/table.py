@@ -4,36 +4,46 @@ A table gives words a value: the class of each word of a large raw text, the tag
 another corpus, the gazetteers that list it. The attributes ``class(NAME)`` and ``lexicon(NAME)``
 are the value of a word in a table.
 
+A table of phrases has names of one or several words. The value of a word is its place in the
+longest of them and their type: ``B-city``, ``I-city``, ``E-city``, or ``S-city`` for a single word.
+
 A model contains the tables of its templates: for each word a hash of its lookup form and the number
-of its value, 10 bytes together. The words themselves are not kept.
+of its value, 10 bytes together; for each phrase, one for each of its words. The words themselves
+are not kept.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from seqtag.engine import backend
+from seqtag.engine.keys import LONGEST_PHRASE, PLACES, chained
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import MAX_LENGTH, BoundAttribute, resolve
-from seqtag.features.normal_forms import normal_forms
+from seqtag.features.normal_forms import normal_form, normal_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from seqtag.engine.keys import PhraseMatcher
+
 WORDS: Mapping[str, str] = {"lower0": "normal", "lower": "lower", "form": "form"}
 """Lookup forms, and the attributes that compute them: in lower case with every digit as 0, in lower
 case, or unchanged."""
 
-KINDS = ("class", "lexicon")
-"""Kinds of tables: classes of raw text, and all others. Presets have more templates for classes."""
+KINDS = ("class", "lexicon", "phrase")
+"""Kinds of tables: classes of raw text, words with values, names of one or several words. Presets
+have more templates for classes."""
 
 MOST_WORDS = 2**24
 """Most words of a table."""
@@ -43,6 +53,13 @@ MOST_VALUES = 2**16
 
 MOST_FACTS = 100
 """Most facts about the origin of a table."""
+
+_POSSESSIVE = re.compile(r"'s\b", re.IGNORECASE)
+_SIGNS = re.compile(r"([^\w\s.&'-])")
+_PIECES = re.compile(r"\w+|[^\w\s]")
+
+Row: TypeAlias = "tuple[str, Iterable[str]]"
+"""A word or name with its values."""
 
 TEXT_COLUMNS = ("ends", "begins", "covers")
 """Columns of characters that tell which words of a table are in a text: ``ends:NAME`` and so on,
@@ -70,7 +87,7 @@ class WordTable:
     numbers
         (words,) uint16: number of the value of each.
     values
-        Values, all different.
+        Values, all different; of phrases their types, and "" for words that begin one.
     absent
         Value of all other words; None if they have none.
     kind
@@ -114,6 +131,9 @@ class WordTable:
                 f"{len(self.origin)}, and {unprintable[0] if unprintable else self.name!r:.40}"
             )
             raise TemplateError(msg)
+        if self.kind == "phrase" and not self.origin.get("names", "").isdecimal():
+            msg = "expected a table of phrases with their number among its facts, found none"
+            raise TemplateError(msg)
         if len(self.hashes) > MOST_WORDS or len(self.values) > MOST_VALUES:
             msg = (
                 f"expected a table of at most {MOST_WORDS:,} words and {MOST_VALUES:,} different "
@@ -146,7 +166,7 @@ class WordTable:
     def of(
         cls,
         name: str,
-        rows: Iterable[tuple[str, Iterable[str]]],
+        rows: Iterable[Row],
         words: str = "form",
         absent: str | None = None,
         kind: str = "lexicon",
@@ -167,37 +187,65 @@ class WordTable:
         >>> table = WordTable.of("tags", [("Run", ["VERB"]), ("run", ["NOUN"])], words="lower")
         >>> len(table), table.values, table.of_words(["RUN", "walk"])
         (1, ('NOUN|VERB',), ['NOUN|VERB', None])
+        >>> table = WordTable.of("places", [("New York", ["city"])], kind="phrase")
+        >>> table, len(table), table.values
+        (<seqtag.WordTable places: 1 names, 1 types>, 2, ('', 'city'))
         """
         pairs = list(rows)
-        seen = _looked_up_by(words).many(normal_forms([word for word, _ in pairs]))
-        found: dict[str, set[str]] = {}
-        for form, (_, values) in zip(seen, pairs, strict=True):
-            found.setdefault(str(form), set()).update(values)
-        value_of = {form: "|".join(sorted(values)) for form, values in found.items()}
+        value_of = (_values_of_chains if kind == "phrase" else _values_of_forms)(pairs, words)
         distinct = sorted({*value_of.values()})
         number = {value: n for n, value in enumerate(distinct)}
-        hashes, first = np.unique(backend.hash_strings([*value_of]), return_index=True)
+        hashes, first = np.unique(np.fromiter(value_of, np.uint64), return_index=True)
         numbers = np.array([number[value] for value in value_of.values()], np.int64)[first]
         small = numbers.astype(np.uint16)  # of more values, the table is refused
         spaced = [word for word, _ in pairs if has_space(word)]
         facts, phrases = dict(origin or {}), (len(spaced), spaced[0] if spaced else "")
+        if kind == "phrase":
+            names = normal_forms([" ".join(word.split()) for word, _ in pairs])
+            facts["names"] = str(len({*_looked_up_by(words).many(names)}))
         return cls(name, words, hashes, small, tuple(distinct), absent, kind, facts, phrases)
 
     def __len__(self) -> int:
         return len(self.hashes)
 
     def __repr__(self) -> str:
-        return f"<seqtag.WordTable {self.name}: {len(self):,} words, {len(self.values):,} values>"
+        size = f"{len(self):,} words, {len(self.values):,} values"
+        if self.kind == "phrase":
+            size = f"{int(self.origin['names']):,} names, {len(self.types):,} types"
+        return f"<seqtag.WordTable {self.name}: {size}>"
+
+    @property
+    def term(self) -> str:
+        """Its name in templates, as ``lexicon(NAME)``."""
+        return f"{'class' if self.kind == 'class' else 'lexicon'}({self.name})"
+
+    @property
+    def types(self) -> list[str]:
+        """The single values that words or names have, sorted."""
+        return sorted({each for value in self.values for each in value.split("|") if each})
 
     @cached_property
     def by(self) -> BoundAttribute:
         """Attribute that computes the lookup form."""
         return _looked_up_by(self.words)
 
+    @property
+    def attribute_values(self) -> list[str]:
+        """The values that a word can have; of phrases, in each place in turn."""
+        if self.kind != "phrase":
+            return [*self.values]
+        return [f"{place}-{value}" for value in self.values for place in PLACES]
+
+    def matcher(self, numbers: NDArray[np.integer[Any]] | None = None) -> PhraseMatcher:
+        """Return a matcher of the phrases, with the number of the value of each, or others."""
+        found = self.numbers if numbers is None else numbers
+        begins = np.array([not value for value in self.values], bool)[self.numbers]
+        return backend.PhraseMatcher(self.hashes, np.where(begins, -1, found.astype(np.int32)))
+
     @cached_property
     def value_hashes(self) -> NDArray[np.uint64]:
-        """Hashes of the values and of `absent` (0 for None): (values + 1,) uint64."""
-        hashes = backend.hash_strings([*self.values, self.absent or ""])
+        """Hashes of the attribute values and of `absent` (0 for None): (values + 1,) uint64."""
+        hashes = backend.hash_strings([*self.attribute_values, self.absent or ""])
         if self.absent is None:
             hashes[-1] = 0
         return hashes
@@ -253,6 +301,48 @@ def has_space(word: str) -> bool:
     (True, False)
     """
     return len(word.split(None, 1)) > 1
+
+
+def spellings(name: str) -> list[list[str]]:
+    """Return the tokens that a name may be in a corpus, one list for each way to tokenize it.
+
+    Words are separated by white space alone; with signs and ``'s`` separated, as treebanks have
+    them, but not ``.``, ``&``, ``-`` and other apostrophes; and with all signs separated.
+
+    >>> spellings("St. John's")
+    [['St.', "John's"], ['St.', 'John', "'s"], ['St', '.', 'John', "'", 's']]
+    >>> spellings("New York")
+    [['New', 'York']]
+    """
+    name = normal_form(name)
+    apart = _SIGNS.sub(r" \1 ", _POSSESSIVE.sub(r" \g<0>", name))
+    found = name.split(), apart.split(), _PIECES.findall(name)
+    return [tokens for n, tokens in enumerate(found) if tokens not in found[:n]]
+
+
+def _values_of_forms(rows: Sequence[Row], words: str) -> dict[int, str]:
+    """Return the value of each word by the hash of its lookup form."""
+    seen = _looked_up_by(words).many(normal_forms([word for word, _ in rows]))
+    found: dict[str, set[str]] = {}
+    for form, (_, values) in zip(seen, rows, strict=True):
+        found.setdefault(str(form), set()).update(values)
+    hashes = backend.hash_strings([*found]).tolist()
+    return {n: "|".join(sorted(values)) for n, values in zip(hashes, found.values(), strict=True)}
+
+
+def _values_of_chains(rows: Sequence[Row], words: str) -> dict[int, str]:
+    """Return the value of each name, and of the words that it begins with, by chains of hashes."""
+    spelled = [(tokens, values) for name, values in rows for tokens in spellings(name)]
+    spelled = [pair for pair in spelled if len(pair[0]) <= LONGEST_PHRASE]
+    seen = _looked_up_by(words).many([token for tokens, _ in spelled for token in tokens])
+    hashes = iter(backend.hash_strings([*map(str, seen)]).tolist())
+    found: dict[int, set[str]] = {}
+    for tokens, values in spelled:
+        chain = 0
+        for chain in accumulate(islice(hashes, len(tokens)), chained):
+            found.setdefault(chain, set())
+        found[chain].update(values)
+    return {chain: "|".join(sorted(values)) for chain, values in found.items()}
 
 
 def text_columns(table: str) -> tuple[str, ...]:

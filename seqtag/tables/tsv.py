@@ -11,6 +11,8 @@ r"""Files of word tables: a word and its values per line, after a header with fa
 
 Lines of the header begin with ``#`` and have no tab; columns are separated by tabs. A line with a
 tab is always a row: ``#`` is a word, too.
+
+A file whose first row has no tab is a list of names, see `seqtag.tables.names`.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from seqtag.corpus.stream import LIMITS, ByteStream, after_last_line
 from seqtag.errors import CorpusError
 from seqtag.features.attributes import MAX_LENGTH
 from seqtag.storage.output import atomic
+from seqtag.tables.names import ABOVE_NAMES, ABOVE_TYPES, names_of
 from seqtag.tables.table import MOST_FACTS, MOST_WORDS
 
 if TYPE_CHECKING:
@@ -51,8 +54,6 @@ _BLANKS = re.compile(r" *\t *")
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*")
 _ROWS = 10_000  # written at a time
 _TELLING_ROWS = 10  # of fewer, each may have a value of its own
-_ABOVE_WORDS = "entity", "entry", "form", "name", "phrase", "term", "text", "token", "word"
-_ABOVE_VALUES = "category", "class", "entity", "kind", "label", "ner", "pos", "tag", "type", "upos"
 
 _log = logging.getLogger("seqtag")
 
@@ -131,7 +132,7 @@ class WordRows(NamedTuple):
 
 
 def read_word_table(path: str | os.PathLike[str]) -> WordRows:
-    r"""Read a table of words, with a header or as a plain list of words and values.
+    r"""Read a table of words, with a header or as a plain list of words and values, or of names.
 
     Parameters
     ----------
@@ -156,6 +157,7 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
     """
     header: dict[str, str] = {}
     rows: list[tuple[str, list[str]]] = []
+    names: list[tuple[int, str]] = []  # lines of a list of names
     first = 0  # line of the first row
     with closing(ByteStream(path, LIMITS._replace(line=LONGEST_LINE))) as stream:
         has_header = False
@@ -171,7 +173,10 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                         if later and "\t" not in text:
                             msg = f"expected {FIRST_LINE!r}, found {text!r:.60}; upgrade seqtag"
                             raise CorpusError(msg)
-                    if "\t" in text:
+                    if not (has_header or rows) and (names or "\t" not in text):
+                        if text.strip() and not text.startswith("#"):
+                            names.append((number, text))
+                    elif "\t" in text:
                         if not has_header:  # as people have written it
                             text = _BLANKS.sub("\t", text.strip(" "))
                         first = first or number
@@ -184,11 +189,13 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                             "lines such as Paris<tab>city"
                         )
                         raise CorpusError(msg)
-                    if len(rows) > MOST_WORDS:
+                    if len(rows) + len(names) > MOST_WORDS:
                         msg = f"expected at most {MOST_WORDS:,} words, found more; leave some out"
                         raise CorpusError(msg)
                 except CorpusError as error:
                     raise CorpusError(error.message, source=stream.name, line=number) from None
+    if names:
+        return WordRows({"kind": "phrase"}, names_of(names, stream.name))
     if rows and not has_header and _names_columns(*rows[0]):
         word, values = rows.pop(0)
         note = "%s:%d: %r names the columns and is no entry; if it is one, begin the file with %r"
@@ -212,7 +219,7 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
 
 def _names_columns(word: str, values: Sequence[str]) -> bool:
     """Return whether a row is the line above a table: ``name``, ``type``."""
-    return word.lstrip("# ").lower() in _ABOVE_WORDS and values[0].lower() in _ABOVE_VALUES
+    return word.lstrip("# ").lower() in ABOVE_NAMES and values[0].lower() in ABOVE_TYPES
 
 
 def _doubtful(rows: Sequence[tuple[str, list[str]]]) -> str:

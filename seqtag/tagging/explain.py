@@ -286,6 +286,9 @@ def feature_text(
             value: str | None = LEFT
         elif at >= sentence.types.shape[1]:
             value = RIGHT
+        elif row := compiled.phrase_rows.get(attribute):
+            table = compiled.tables[str(term.table)]
+            value = [*table.attribute_values, table.absent][sentence.types[row, at]]
         else:
             column = compiled.columns.index(compiled.attributes[attribute].column)
             value = compiled.apply(attribute, sentence.columns[column][at])

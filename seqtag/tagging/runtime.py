@@ -256,8 +256,10 @@ class ModelRuntime:
         names, workspace = self.model.compiled.columns, self.new_workspace()
         for name in names:
             workspace.encoder.extend(name, 0, columns[name].types)
+        ptr = pointers(lengths)
         types = np.array([columns[name].ids for name in names], np.int32)
-        return self.decode_types(types, pointers(lengths), workspace, forms=columns.get("form"))
+        types = workspace.encoder.with_phrases(types, ptr)
+        return self.decode_types(types, ptr, workspace, forms=columns.get("form"))
 
     def note_empty(self, name: str, place: str, words: int, source: str) -> None:
         """Warn, once, about a column that templates use and that is empty for so many words.

@@ -564,6 +564,7 @@ class TableTagger:
             forms = None
             if tagger.model.coding.needs_forms:
                 forms = self._column_of("form", scanned)
+            types = workspace.encoder.with_phrases(types, scanned.sentence_ptr)
             with self._turns[number]:
                 ids = tagger.decode_types(types, scanned.sentence_ptr, workspace, forms=forms)
             labels[number] = ids

@@ -15,6 +15,7 @@ from seqtag.model.model import check_models, fitting
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.rules import RuleSegmenter
 from seqtag.settings import SETTINGS
+from seqtag.tables.names import SHOWN_TYPES
 from seqtag.tagging.document import Document, encoded
 from seqtag.tagging.runtime import ModelRuntime, ScoredLabels
 from seqtag.tagging.streams import tag_text
@@ -477,10 +478,16 @@ def text_of_table(table: WordTable) -> str:
     >>> from seqtag.tables.table import WordTable
     >>> text_of_table(WordTable.of("names", [("Paris", ["city"])], origin={"source": "a list"}))
     'names (lexicon of 1 words by form, 1 values; source: a list)'
+    >>> text_of_table(WordTable.of("places", [("New York", ["city"])], "lower", kind="phrase"))
+    'places (phrase of 1 names by lower; types: city)'
     """
     absent = [] if table.absent is None else [f"others: {table.absent}"]
-    facts = [f"{key}: {value}" for key, value in table.origin.items()]
+    facts = [f"{key}: {value}" for key, value in table.origin.items() if key != "names"]
     what = f"{table.kind} of {len(table):,} words by {table.words}, {len(table.values):,} values"
+    if table.kind == "phrase":
+        types, more = table.types[:SHOWN_TYPES], len(table.types) - SHOWN_TYPES
+        what = f"phrase of {int(table.origin['names']):,} names by {table.words}"
+        facts.insert(0, f"types: {', '.join(types)}{f' and {more:,} more' * (more > 0)}")
     return f"{table.name} ({'; '.join([what, *absent, *facts])})"
 
 

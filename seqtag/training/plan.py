@@ -221,7 +221,7 @@ def _task(
         constrain=request.constrain,
         encoding_given=settings.get("encoding") is not None,
         name=str(templates),
-        attesting=tuple(tables) if column.is_lemma else (),
+        attesting=tuple(t for t in tables if t.kind != "phrase") if column.is_lemma else (),
     )
 
 

@@ -363,8 +363,9 @@ class DevJudge:
         columns = [examples.columns[name] for name in problem.compiled.columns]
         for name, column in zip(problem.compiled.columns, columns, strict=True):
             self._encoder.extend(name, 0, column.types)
-        self._types = np.array([column.ids for column in columns], np.int32)
         self._ptr, self._known = pointers(examples.lengths), examples.labeled()
+        types = np.array([column.ids for column in columns], np.int32)
+        self._types = self._encoder.with_phrases(types, self._ptr)
         self._gold = Column(examples.labels.types, examples.labels.ids[self._known])
         self._lengths = np.add.reduceat(self._known.astype(np.int64), self._ptr[:-1])
         complete = np.logical_and.reduceat(self._known, self._ptr[:-1]).tolist()

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 from seqtag.corpus import ReadOptions, SentenceStream
 from seqtag.corpus.column_files import MANY_ROWS
 from seqtag.errors import CorpusError, OptionError
-from seqtag.tables.lexicon import check_phrases, check_used, note_useless, tables_of
+from seqtag.tables.lexicon import (
+    check_phrases,
+    check_used,
+    note_unused_names,
+    note_useless,
+    tables_of,
+)
 from seqtag.tagging.pipeline import Cutter, Pipeline, of_models
 from seqtag.tagging.tagger import Tagger, load_models
 from seqtag.training.data import (
@@ -326,6 +332,8 @@ def _check_tables(tables: Sequence[WordTable], tasks: Sequence[Task], treebank: 
     columns = [*treebank.words.columns.values()]
     check_phrases(of_tokens, columns)
     note_useless(of_tokens, columns)
+    if form := treebank.words.columns.get("form"):
+        note_unused_names(of_tokens, form, treebank.words.lengths)
 
 
 def _gather_column(

@@ -121,13 +121,10 @@ def test_a_segmenter_with_tables(folder, call):
     [
         (("--table", "en.classes", "--templates", "mine.txt"), "add class(en)[0], or leave"),
         (
-            ("--table", "mine.txt"),
-            "mine.txt:1: expected a word, a tab and its value, found 'form",
-        ),
-        (
             ("--table", "places.tsv"),
             "expected entries of one token in the table 'places', found 2 with white space, such "
-            "as 'New York', which no token of the training data has",
+            "as 'New York', which no token of the training data has; to find names of several "
+            "words, write them without tabs, as name,type or one per line",
         ),
         (("--table", "1=names.tsv"), "expected a table with a name of letters, digits and"),
     ],
@@ -185,6 +182,40 @@ def test_templates_that_ask_for_a_table(folder, call):
     assert done.code == 1 and "mine.txt:2: expected the table 'en'" in done.err
     assert "give its file with --table en=FILE" in done.err
     assert call("train", *options, "--table", "en.classes").code == 0
+
+
+def test_a_list_of_names(folder, call):
+    (folder / "pets.csv").write_text("name,type\nthe cat,animal\nThe Cat,toy\nold dog,animal\n")
+    (folder / "t.txt").write_text("The B-X\ncat I-X\nruns O\n\nthe O\nrun O\n\n" * 3)
+    more = ("--epochs", 8, "--min-count", 1)
+    options = ("--columns", "form,ner", "--table", "pets.csv", *more)
+    done = call("train", "t.txt", *options, "-o", "m.seqtag")
+    assert done.code == 0
+    for note in (
+        "note: pets.csv: 2 names, matched as phrases in any case: animal 2, toy 1; 1 have several "
+        "types, such as 'the cat'\n",
+        "note: table pets: 1 of its 2 names occur in the training data\n",
+        "pets.csv:1: 'name,type' names the columns and is no entry\n",
+    ):
+        assert note in done.err
+    info = call("info", "m.seqtag", "--verbose").out
+    assert b"table        pets (phrase of 2 names by lower; types: animal, toy)\n" in info
+    assert b"  lexicon(pets)[-1] + lexicon(pets)[0]\n" in info
+    (folder / "u.txt").write_text("The\nCAT\nruns\n\nOld\n\n")
+    plain = call("tag", "-m", "m.seqtag", "u.txt", "--columns", "form").out
+    assert plain == b"The\tB-X\nCAT\tI-X\nruns\tO\n\nOld\tO\n\n"
+    sentences = [["The", "CAT", "runs"], [], ["Old"]]
+    assert seqtag.load("m.seqtag").tag_many(sentences) == [["B-X", "I-X", "O"], [], ["O"]]
+    for name, *how in (("cv", "--folds", 2, "--by", "sentence"), ("tune", "--try", "epochs=1,2")):
+        assert call(name, "t.txt", *how, *options, "-q").code == 0
+
+
+def test_a_list_of_names_without_a_name_of_the_data(folder, call):
+    (folder / "cities.txt").write_text("Norvale\nSt. Falk\n")
+    done = call("train", "train.conllu", "--table", "cities.txt", *SHORT, "-o", "m.seqtag")
+    assert done.code == 0
+    note = "table cities: 0 of its 2 names occur in the training data, so that it has no effect"
+    assert note in done.err
 
 
 # ----------------------------------------------------------------- attributes of one's own

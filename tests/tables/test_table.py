@@ -201,7 +201,10 @@ def table(**changes) -> WordTable:
         ({"values": ("a", "a")}, "expected different values in a table, found one twice"),
         ({"values": ("a", "b" * 1001)}, "at most 1,000 characters, found one of 1,001: 'bbb"),
         ({"absent": "b" * 1001}, "at most 1,000 characters, found one of 1,001: 'bbb"),
-        ({"words": "upper"}, "one of lower0, lower, form, and which is one of class, lexicon, fou"),
+        (
+            {"words": "upper"},
+            "one of lower0, lower, form, and which is one of class, lexicon, phrase, fou",
+        ),
         ({"kind": "list"}, "found 'form' and 'list'"),
         ({"name": ""}, "expected a table with a name and at most 100 printable facts, found 0"),
         ({"origin": {"a": "\x1b"}}, r"found 1, and '\\x1b'"),

@@ -5,6 +5,7 @@
 #include "bind_model.h"
 #include "dropout.h"
 #include "index.h"
+#include "phrases.h"
 
 namespace seqtag {
 namespace {
@@ -60,6 +61,30 @@ nb::tuple py_drop_features(In<int64_t> token_ptr, In<int32_t> features, In<doubl
   return nb::make_tuple(to_numpy(std::move(kept.token_ptr)), to_numpy(std::move(kept.features)));
 }
 
+// keys.py: PhraseMatcher
+PhraseMatcher phrase_matcher(const In<uint64_t>& chains, const In<int32_t>& numbers) {
+  const size_t count = chains.shape(0);
+  require(count < size_t(kMaxRows) && numbers.shape(0) == count, "one number for each of 2147483646 chains at most");
+  for (size_t i = 1; i < count; ++i) require(chains(i) > chains(i - 1), "chains must ascend");
+  const auto is_number = [](int32_t number) {
+    return number >= -1 && number < kMaxRows / PhraseMatcher::kPlaces;
+  };
+  require(std::all_of(numbers.data(), numbers.data() + count, is_number), "a number of a phrase is out of range");
+  return {copied(chains), copied(numbers)};
+}
+
+// Places of tokens in phrases: (tokens,). With Python's lock, so that no other thread changes the arrays.
+nb::object match_phrases(const PhraseMatcher& phrases, In<int32_t> types, In<uint64_t> hashes,
+                         In<int64_t> sentence_ptr, int32_t absent) {
+  const size_t tokens = types.shape(0);
+  require(within(types.data(), tokens, int64_t(hashes.shape(0))), "types holds an id out of range");
+  require(ascending(sentence_ptr, tokens), "sentence_ptr must ascend from 0 to the number of tokens");
+  std::vector<int32_t> places(tokens);
+  for (size_t s = 0; s + 1 < sentence_ptr.shape(0); ++s)
+    phrases.match(types.data(), hashes.data(), sentence_ptr(s), sentence_ptr(s + 1), absent, places.data());
+  return to_numpy(std::move(places));
+}
+
 }  // namespace
 
 void bind_features(nb::module_& m) {
@@ -67,6 +92,9 @@ void bind_features(nb::module_& m) {
   m.def("index_features", &index_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
   m.def("bundle_features", &bundle_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
   m.def("drop_features", &py_drop_features, "token_ptr"_a, "features"_a, "shares"_a, "random"_a);
+  nb::class_<PhraseMatcher>(m, "PhraseMatcher")
+      .def(nb::new_(&phrase_matcher), "chains"_a, "numbers"_a)
+      .def("match", &match_phrases, "types"_a, "hashes"_a, "sentence_ptr"_a, "absent"_a);
 }
 
 }  // namespace seqtag
