@@ -1,6 +1,7 @@
 /* The page to annotate on: shows a text with what the model finds, takes corrections, goes on. */
 {
   const POLL_MS = 2000;
+  const LONGEST_SAID = 80; // characters of a label's words
   const LONGEST_PAUSE_MS = 300000; // between two decisions that counts for the speed
   const $ = (id) => document.getElementById(id);
   const box = $("text");
@@ -45,6 +46,7 @@
     $("done").hidden = Boolean(item.text);
     box.hidden = !item.text;
     for (const id of ["accept", "remove", "ignore"]) $(id).disabled = !item.text;
+    $("source").textContent = !item.text ? "" : item.held_out ? "drawn at random, to measure" : item.doubtful.length ? "dotted: the model is in doubt" : "";
     if (!item.text) return;
     const characters = Array.from(item.text), [firsts, lasts] = [new Map(), new Map()];
     const cut = (start, end) => characters.slice(start, end).join("");
@@ -60,7 +62,6 @@
     spans = (sent.get(item.text) || item.spans).filter(fits).map(([start, end, name]) => [firsts.get(start), lasts.get(end), name]);
     doubtful = new Set(item.doubtful.map((start) => firsts.get(start)));
     anchor = cursor = stops()[0] || 0;
-    $("source").textContent = item.held_out ? "drawn at random, to measure" : doubtful.size ? "chosen: the model is in doubt" : "";
     box.replaceChildren(...pieces.flatMap(([before, word], number) => {
       const option = make("span", { role: "option", id: `w${number}`, "aria-selected": "false" }, word);
       option.classList.toggle("doubtful", doubtful.has(number));
@@ -116,7 +117,8 @@
     else spans.push([...whole, name]);
     spans.sort((a, b) => a[0] - b[0]);
     if (!state.column) anchor = cursor = whole[1];
-    say(`${wordsOf(...whole)}: ${name}`);
+    const words = wordsOf(...whole);
+    say(`${words.length > LONGEST_SAID ? `${words.slice(0, LONGEST_SAID)}…` : words}: ${name}`);
     if (state.column) move(last + 1);
     else draw();
   }
@@ -150,7 +152,7 @@
     send("decide", { text: item.text, answer, spans: placed }, "");
   }
 
-  const undo = () => state.undoable && send("undo", {}, "taken back");
+  const undo = () => state.undoable && send("undo", {}, "Taken back: this is the text before.");
 
   // ------------------------------------------------------------- keys and clicks
   const step = () => getComputedStyle(box).direction === "rtl" ? -1 : 1;

@@ -26,9 +26,9 @@ def folder(tmp_path):
 
 
 @contextmanager
-def annotating(new_page, folder, *options, **view):
+def annotating(new_page, folder, *options, labels="PER,LOC", **view):
     """The process, and a function that opens a window; they are closed before the process ends."""
-    arguments = folder / "texts.txt", "--label-set", "PER,LOC", *options
+    arguments = folder / "texts.txt", "--label-set", labels, *options
     with server(*arguments, command="annotate") as (process, where):
         pages = []
 
@@ -103,7 +103,7 @@ def test_twenty_texts_by_keyboard_a_kill_and_a_model(new_page, folder):
             correct(page)
             accept(page)
         press(page, "u")  # the last one again
-        page.locator("#status", has_text="taken back").wait_for()
+        page.locator("#status", has_text="Taken back").wait_for()
         assert page.inner_text("#progress").startswith("19 of 60 texts decided")
         accept(page)
         page.locator("#score", has_text="F1").wait_for()
@@ -137,11 +137,59 @@ def test_hostile_and_other_texts(new_page, folder):
             press(page, "Home", "ArrowLeft" if direction == "rtl" else "ArrowRight", "2")
             assert page.locator("#w1 .tag").inner_text() == "LOC"
             accept(page)
-        assert page.locator("#done").is_visible()
-        press(page, "Tab")
+        assert page.locator("#done").is_visible() and page.inner_text("#source") == ""
+        assert page.locator("#accept").is_disabled()
+        press(page, "u")
+        page.locator("#text").wait_for()
+        accept(page)
     for each in decisions(folder):
         [span] = each["spans"]
         assert 0 < span[0] < span[1] <= len(each["text"])
+
+
+NAMELESS = """() => [...document.querySelectorAll("button, a, input, [tabindex], [role=option], svg")]
+  .filter((each) => each.checkVisibility())
+  .filter((each) => !(each.getAttribute("aria-label") || each.textContent).trim())
+  .map((each) => each.outerHTML.slice(0, 120))"""
+
+
+def nameless(page):
+    """Controls and pictures without a name for screen readers."""
+    return page.evaluate(NAMELESS)
+
+
+def test_tab_goes_through_the_text_and_then_all_buttons(new_page, folder):
+    with annotating(new_page, folder, "-m", "en") as (_, opened):
+        page = opened()
+        stops = page.locator("#text .doubtful, #text .tag").count()
+        assert stops > 1  # the model labels the first text too
+        seen = []
+        while "" not in seen and len(seen) < 40:
+            press(page, "Tab")
+            seen.append(
+                page.evaluate(
+                    "(({ id, textContent }) => id || textContent)(document.activeElement)"
+                )
+            )
+            if seen[-1] == "LOC 2":
+                break
+    assert set(seen[: seen.index("accept")]) == {"text"}
+    assert seen[seen.index("accept") :] == ["accept", "remove", "ignore", "PER 1", "LOC 2"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(new_page, folder, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    )
+    with annotating(new_page, folder, color_scheme=scheme) as (_, opened):
+        page = opened()
+        for _ in range(6):
+            press(page, "1", "ArrowRight", "2")
+            accept(page)
+        page.locator("#curve").wait_for()
+        found = axe.Axe().run(page).response["violations"]
+    assert [(each["id"], each["impact"], each["nodes"][0]["html"]) for each in found] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -151,5 +199,5 @@ def test_screens(new_page, folder, scheme, width):
         page = opened()
         page.set_viewport_size({"width": width, "height": 700})
         press(page, "1", "ArrowRight", "2")
-        assert faint_text(page) == {}
+        assert faint_text(page) == {} and nameless(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
