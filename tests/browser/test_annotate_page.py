@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import pytest
 
 from tests.annotate.test_annotate import sentences
 from tests.browser.contrast import faint_text
+from tests.conftest import ROOT
 from tests.serve.served import server
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -120,6 +122,32 @@ def test_twenty_texts_by_keyboard_a_kill_and_a_model(new_page, folder):
     text = "On day 7 we met Mira in Tarn.\n"
     found = subprocess.run(tag, input=text, capture_output=True, text=True, check=True).stdout
     assert "Mira/B-PER" in found and "Tarn/B-LOC" in found
+
+
+def test_ten_texts_as_the_tutorial_says(new_page, folder):
+    page_of_docs = (ROOT / "docs" / "own-tagger.md").read_text("utf-8")
+    [labels] = re.findall(r"^seqtag annotate logs.txt --label-set (\S+)$", page_of_docs, re.M)
+    made, _, decided = re.findall(r"^\$ (.*)$", page_of_docs, re.M)[:3]
+    make = f"{made}; {decided}; mv logs.txt texts.txt; mv logs.txt.annotated.jsonl tutorial.jsonl"
+    subprocess.run(["sh", "-c", make], check=True, cwd=folder)
+    with annotating(new_page, folder, labels=labels) as (_, opened):
+        page = opened()
+        for _ in range(10):
+            words = page.locator("[role=option]").evaluate_all(
+                "all => all.map(each => each.firstChild.data)"
+            )
+            press(page, "Home", *["ArrowRight"] * words.index("Lunet"), "Shift+ArrowRight", "1")
+            press(page, *["ArrowRight"] * 2, "2")
+            accept(page)
+    shown = [json.loads(line) for line in (folder / "tutorial.jsonl").read_text().splitlines()]
+    labels_of = [label for *_, label in shown[0]["spans"]]
+    done = decisions(folder)
+    assert [each["held_out"] for each in done] == [each["held_out"] for each in shown]
+    for each in done:
+        assert {*each} == {*shown[0], "meta"}
+        found = [each["text"][start:end] for start, end, _ in each["spans"]]
+        assert re.fullmatch(rf"On day \d+ the boat {found[0]} left {found[1]}\.", each["text"])
+        assert [label for *_, label in each["spans"]] == labels_of
 
 
 def test_hostile_and_other_texts(new_page, folder):

@@ -28,7 +28,7 @@ PAGES = {
     "docs/index.md": ("nltk",),
     "docs/tutorial.md": ("nltk",),
     "docs/conllu.md": (),
-    "docs/own-tagger.md": (),
+    "docs/own-tagger.md": ("spacy",),
     "docs/how-to/annotate.md": (),
     "docs/how-to/before-you-tag.md": (),
     "docs/how-to/classifiers.md": (),
