@@ -12,7 +12,7 @@ import click
 
 from seqtag.cli.base import Command, in_output, option
 from seqtag.cli.common import Notes, complain, refuse
-from seqtag.cli.options import complete_files, general_options, port_option
+from seqtag.cli.options import complete_files, general_options, port_option, text_column_option
 from seqtag.cli.signals import Interruption
 from seqtag.errors import install_hint
 
@@ -22,6 +22,7 @@ from seqtag.errors import install_hint
 @option("--label-set", required=True, metavar="LABELS", help="Labels joined with commas: PER,LOC.")
 @option("--words", metavar="COLUMN", help="Label words, in a column so called, such as upos.")
 @option("-m", "--model", metavar="MODEL", help="Model that cuts texts, and labels them at first.")
+@text_column_option
 @port_option
 @in_output("-o", "--output", metavar="FILE", shown="TEXTS.annotated.jsonl", help="Decisions file.")
 @general_options
@@ -53,7 +54,8 @@ def command(context: click.Context, /, texts: str, notes: Notes, **given: Any) -
     labels = [*dict.fromkeys(filter(None, map(str.strip, given["label_set"].split(","))))]
     if not {*labels} & {*map(kind_of, model.taggers[-1].labels if model else labels)}:
         refuse(f"expected labels, one of which the model gives, found {given['label_set']!r}")
-    origins, path = read_texts(texts), given["output"] or f"{texts}.annotated.jsonl"
+    origins = read_texts(texts, given["text_column"])
+    path = given["output"] or f"{texts}.annotated.jsonl"
     file = context.with_resource(Path(path).open("a+b", buffering=0))  # noqa: SIM115
     decisions = Decisions(file, words or "spans")
     if decisions.cut:
@@ -71,14 +73,14 @@ def command(context: click.Context, /, texts: str, notes: Notes, **given: Any) -
     return 0
 
 
-def read_texts(path: str) -> dict[str, Any]:
-    """Return the texts of a file, each with its line and the other fields of its object."""
+def read_texts(path: str, column: str | None) -> dict[str, Any]:
+    """Return the texts of a file, each with its line and its other fields."""
     from seqtag.corpus.stream import ByteStream
     from seqtag.corpus.texts import texts_of_lines
 
     found = dict[str, Any]()
     with closing(ByteStream(path)) as stream:
-        for text, fields, line, _ in texts_of_lines(stream):
+        for text, fields, line, _ in texts_of_lines(stream, column):
             if text.strip():
                 others = {name: value for name, value in fields.items() if value != text}
                 found.setdefault(text, {"line": line} | others)

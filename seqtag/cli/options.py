@@ -439,6 +439,12 @@ seeds_option = in_advanced(
     help="Train with so many seeds, from --seed, and give mean and deviation of their scores.",
     metavar="K",
 )
+text_column_option = in_input(
+    "--text-column",
+    metavar="NAME|NUMBER",
+    help="Column of the texts in a table with names in its first row, or its number in lines of "
+    "fields between tabs; or field of objects of JSON. The other fields are kept.",
+)
 port_option = option(
     "--port",
     type=click.IntRange(0, 65535),

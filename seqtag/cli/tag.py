@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import Command, in_input, in_output
+from seqtag.cli.base import Command, in_output
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, refuse, usage
-from seqtag.cli.options import complete_files, general_options, suffix_option, tagging_options
+from seqtag.cli.options import (
+    complete_files,
+    general_options,
+    suffix_option,
+    tagging_options,
+    text_column_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,12 +39,7 @@ if TYPE_CHECKING:
     metavar="FILE|DIR/",
 )
 @suffix_option
-@in_input(
-    "--text-column",
-    metavar="NAME|NUMBER",
-    help="Column of the texts in a table with names in its first row, or its number in lines of "
-    "fields between tabs; or field of objects of JSON. The other fields are kept.",
-)
+@text_column_option
 @tagging_options
 @general_options
 def command(

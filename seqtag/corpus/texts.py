@@ -133,10 +133,10 @@ def read_texts(stream: ByteStream, column: str | None = None) -> Iterator[TextRe
             yield found
 
 
-def texts_of_lines(stream: ByteStream) -> Iterator[TextRecord]:
-    """Yield the texts of a file: its lines, unless it is JSON, which is read as by `read_texts`."""
-    if _OBJECT.match(stream.text_head()):
-        yield from read_texts(stream)
+def texts_of_lines(stream: ByteStream, column: str | None = None) -> Iterator[TextRecord]:
+    """Yield the lines of a file as texts; those of JSON, or of a column, as `read_texts` does."""
+    if column or _OBJECT.match(stream.text_head()):
+        yield from read_texts(stream, column)
         return
     for line, number in lines_of(stream):
         yield TextRecord(line.lstrip(BOM).strip(), {}, number, f"{stream.name}:{number}")

@@ -25,6 +25,7 @@ pytest.importorskip("starlette", reason="starlette is not installed")
 from seqtag.annotate.app import Annotation
 from seqtag.annotate.decisions import Decisions
 from seqtag.annotate.learner import Task, learned
+from seqtag.cli.annotate import read_texts
 
 pytestmark = posix
 
@@ -322,6 +323,23 @@ def test_the_process(tmp_path):
             _, last = ask(where, "decide", decision | {"text": last["item"]["text"]})
         assert last["item"] == {} and len(done.read_text().splitlines()) == 2
         assert json.loads(done.read_text().splitlines()[0])["meta"] in ({"line": 1}, {"line": 2})
+
+
+def test_texts_of_lines_json_and_tables(tmp_path):
+    files = {
+        "a.txt": "\ufeffWhy?\n\n Because.\r\nWhy?\n",
+        "b.jsonl": '{"text": "Why?", "id": 7}\n\n{"text": "Because."}\n',
+        "c.csv": "id,body\n7,Why?\n8,Because.\n",
+    }
+    found = []
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        found.append(read_texts(str(tmp_path / name), "body" if name == "c.csv" else None))
+    assert found == [
+        {"Why?": {"line": 1}, "Because.": {"line": 3}},
+        {"Why?": {"line": 1, "id": 7}, "Because.": {"line": 3}},
+        {"Why?": {"line": 2, "id": "7"}, "Because.": {"line": 3, "id": "8"}},
+    ]
 
 
 @pytest.mark.parametrize(
