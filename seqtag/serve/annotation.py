@@ -26,7 +26,6 @@ EXPLAIN_FIELDS = ("model", "words", "word", "part", "rival", "nbest")
 _MAX_WORDS = 2000  # of a sentence that is explained
 _MAX_NBEST = 50
 _MAX_ROWS = 15
-_BATCH_TEXTS = 64  # between two checks of the deadline
 
 
 def refuse_field(name: str, expected: str, found: str = "another value") -> NoReturn:
@@ -61,7 +60,7 @@ def documents(pipeline: Pipeline, texts: Iterable[str], deadline: Deadline) -> I
 
     for short, group in groupby(texts, is_short):
         if short:
-            yield from deadline.watch(pipeline.pipe(group, batch_size=_BATCH_TEXTS))
+            yield from deadline.watch(pipeline.pipe(group))
             continue
         for text in group:
             stream = pipeline.segmented(read(TextBytes(text.encode()), "text"))

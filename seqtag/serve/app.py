@@ -348,15 +348,12 @@ def _tagged(kind: Kind, texts: list[str], deadline: Deadline) -> list[bytes]:
     """Return the sentences of each text as JSON; they are encoded one by one to save memory."""
     answers = []
     for document in documents(kind.pipeline, texts, deadline):
-        sentences = document.to_dicts(kind.offsets)
+        sentences = document.json_sentences(kind.offsets)
         if kind.scores:
-            sentences = with_scores(kind.pipeline, document, kind.offsets, deadline)
-        answer = bytearray(kind.start + b'"sentences":[')
-        for each in deadline.watch(sentences):
-            answer += orjson.dumps(each)
-            answer += b","
-        answer[-1:] = b"]}" if answer[-1:] == b"," else b"[]}"
-        answers.append(bytes(answer))
+            scored = with_scores(kind.pipeline, document, kind.offsets, deadline)
+            sentences = (orjson.dumps(each).decode() for each in scored)
+        found = b",".join(each.encode() for each in deadline.watch(sentences))
+        answers.append(kind.start + b'"sentences":[' + found + b"]}")
     return answers
 
 

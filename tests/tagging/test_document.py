@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import pickle
 
 import pytest
@@ -146,3 +147,12 @@ def test_dicts_have_the_spans_of_the_document():
     assert all("spans" not in each for each in plain("Oslo").to_dicts())
     with pytest.raises(SeqtagError, match="expected offsets in one of codepoint, utf16, byte"):
         next(document.to_dicts("word"))
+
+
+def test_json_holds_any_character():
+    names = seqtag.train(NAMED, NAMES, label="ner", min_count=1)
+    document = names('"a\\b" \x01c\x7f in New\tYork \U0001f600')
+    [sentence] = map(json.loads, document.json_sentences())
+    tokens = sentence["tokens"]
+    assert [each["words"][0]["form"] for each in tokens] == [w.text for w in document.words]
+    assert [document.text[t["start"] : t["end"]] for t in tokens] == [t["text"] for t in tokens]
