@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from seqtag.cli.base import Command, in_output
 from seqtag.cli.common import load_model, print_json, refuse, say, say_table
@@ -19,7 +18,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from seqtag.cli.common import Notes
     from seqtag.cli.options import InputOptions
@@ -42,15 +41,13 @@ if TYPE_CHECKING:
 @reading_options
 @json_option
 @general_options
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     name: str,
+    verbose: bool,
+    templates: str | None,
     reading: InputOptions,
     as_json: bool,
     notes: Notes,
-    **options: Any,
 ) -> int:
     """Show a model, a file, feature templates, or without any of these the installation.
 
@@ -66,36 +63,25 @@ def command(
       seqtag info english.seqtag --json
       seqtag info --templates pos > mine.txt
     """
+    is_file = bool(name) and is_corpus(name)
+    if templates is not None and (name or as_json or verbose):
+        refuse("expected --templates alone, found other arguments; leave one out")
+    if verbose and (is_file or not name):
+        refuse("expected --verbose for a model, found none; leave it out")
+    if templates is not None:
+        return _show_templates(templates)
     if not name:
-        what = "the installation" if options["templates"] is None else "templates"
-    elif is_corpus(name):
-        what = "a file"
-    else:
-        what = "a model"
-    for each in context.command.params:
-        [wanted] = [kind for kind in KINDS if each.name in KINDS[kind].options] or [what]
-        is_given = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
-        if is_given and wanted != what:
-            refuse(f"expected {each.opts[0]} for {wanted}, found {what}; leave it out")
-    notes.quiet |= what == "a file"  # what they would say of it is shown
-    kind = KINDS[what]
-    chosen = {option: options[option] for option in kind.options}
-    return kind.show(name, reading, as_json=as_json, **chosen)
+        return show_installation(as_json=as_json)
+    if is_file:
+        notes.quiet = True  # what they would say of it is shown
+        return show_file(name, reading, as_json=as_json)
+    return _show_model(name, verbose=verbose, as_json=as_json)
 
 
-class Kind(NamedTuple):
-    """A kind of thing to show: what shows it and returns the exit code, and its own options."""
-
-    show: Callable[..., int]
-    options: tuple[str, ...] = ()
-
-
-def _show_templates(_: str, __: InputOptions, *, templates: str, as_json: bool) -> int:
+def _show_templates(templates: str) -> int:
     """List the presets, or print one or a file as it is parsed."""
     from seqtag.features.language import load, preset_names, preset_text
 
-    if as_json:
-        refuse("expected --templates or --json, found both; leave one out")
     if templates:
         say(preset_text(templates) or str(load(templates)))
         return 0
@@ -106,7 +92,7 @@ def _show_templates(_: str, __: InputOptions, *, templates: str, as_json: bool) 
 
 
 # ----------------------------------------------------------------- facts
-def _show_model(name: str, _: InputOptions, *, verbose: bool, as_json: bool) -> int:
+def _show_model(name: str, *, verbose: bool, as_json: bool) -> int:
     """Print the facts about the components of a model; of a pipeline a line each, if not all."""
     from seqtag.model.embedded import LICENSE, MODELS, find_model
     from seqtag.tagging.tagger import Tagger
@@ -173,12 +159,3 @@ def _facts(tagger: Tagger) -> dict[str, object]:
     """Return the facts about a tagger for JSON."""
     known = {"labels": list(tagger.labels), "known_words": len(tagger.known_words)}
     return {**known, **tagger.sizes, **tagger.info}
-
-
-KINDS = {
-    "the installation": Kind(show_installation),
-    "templates": Kind(_show_templates, ("templates",)),
-    "a file": Kind(show_file),
-    "a model": Kind(_show_model, ("verbose",)),
-}
-"""What can be shown."""

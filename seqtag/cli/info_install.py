@@ -17,13 +17,11 @@ from seqtag.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from seqtag.corpus import ReadOptions
-
 _LIBRARIES = ("numpy", "click", "conllu", "jinja2", "nltk", "requests", "tqdm")
 _PROBLEM = "problem: "  # the beginning of what something has to be done about
 
 
-def show_installation(_: str, __: ReadOptions, *, as_json: bool) -> int:
+def show_installation(*, as_json: bool) -> int:
     """Print what is installed; return 1 if there is a problem."""
     versions = [f"Python {platform.python_version()}"]
     facts = [

@@ -103,7 +103,11 @@ USAGE = [
     ("compare a - -", 'expected "-" (standard input) once, found it again'),
     # explain, info, report
     ("explain -m upos.seqtag 'the dog' --input a", "a text or --input, found both, 'the dog' and"),
-    ("info train.txt --templates pos", "expected --templates for templates, found a file; leave i"),
+    (
+        "info train.txt --templates pos",
+        "expected --templates alone, found other arguments; leave one",
+    ),
+    ("info train.txt --verbose", "expected --verbose for a model, found none; leave it out"),
     ("report a -o x", "Missing option '-m' / '--model'"),
 ]
 """Command lines, and what the message says."""
