@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TextIO
 
-    from seqtag.corpus import Sentence, SentenceStream
+    from seqtag.corpus import SentenceStream
     from seqtag.tagging.pipeline import Loaded
 
     Mover = Callable[..., object]
@@ -74,13 +74,6 @@ class Notes(logging.Handler):
     def on_terminal(self) -> bool:
         """Whether messages are shown, on a terminal."""
         return not self.quiet and _is_terminal(sys.stderr)
-
-    def progress(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield the sentences, with a progress bar of words if stderr is a terminal."""
-        with self.bar(" words", None) as bar:
-            for sentence in sentences:
-                yield sentence
-                bar(len(sentence))
 
     def reading(
         self,

@@ -43,7 +43,7 @@ def command(
     reading: InputOptions,
     as_json: bool,
     threads: int,
-    notes: Notes,
+    notes: Notes,  # noqa: ARG001  (of --quiet, which has its effect)
 ) -> int:
     """Compare two systems, A and B, on GOLD; each is a file that it labeled, or a model.
 
@@ -91,7 +91,6 @@ def command(
                 component=component,
                 threads=threads,
                 samples=True,
-                progress=notes.progress,
             )[0]
 
     reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]

@@ -123,7 +123,6 @@ def command(
         raw=raw and bool(model),
         component=label if listed else None,
         threads=threads,
-        progress=notes.progress,
     )
     models = system.models if model else ()
     for text in warnings_of(report, paths[0], reading, models):

@@ -87,7 +87,7 @@ def command(
         columns = [
             column_in(LabelColumn(label or each[-1].label), stream.columns) for each in chains
         ]
-        sentences = [each for each in notes.progress(stream) if len(each)]
+        sentences = [each for each in stream if len(each)]
     if not sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold)

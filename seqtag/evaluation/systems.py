@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
 from itertools import zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
@@ -25,13 +24,10 @@ from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_stream, tag_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.tagger import Tagger
-
-Progress: TypeAlias = Callable[[Iterable[Sentence]], Iterable[Sentence]]
-"""Passes sentences on, and may show how many there were."""
 
 
 def score_system(
@@ -45,7 +41,6 @@ def score_system(
     component: str | None = None,
     threads: int = 1,
     samples: bool = False,
-    progress: Progress = iter,
 ) -> tuple[Report | AlignedReport, Scored | None]:
     """Score a tagged file or a model on annotated sentences.
 
@@ -70,8 +65,6 @@ def score_system(
         Threads to tag on.
     samples
         Whether to keep the counts of each sentence, for intervals and comparisons.
-    progress
-        Is passed the sentences as they are scored.
 
     Returns
     -------
@@ -97,7 +90,7 @@ def score_system(
     if isinstance(system, SentenceStream) and not aligned:
         scored = score_file(gold, system, label, samples=samples)
     elif isinstance(system, SentenceStream):
-        predicted = progress(require_conllu(system))
+        predicted = require_conllu(system)
         found = score_aligned(require_conllu(gold), predicted, headline=headline, samples=samples)
     elif isinstance(system, Pipeline) and (
         raw or (component is None and not is_scored_alone(system, label, gold.columns))
@@ -113,8 +106,10 @@ def score_system(
             predicted = system.sentences(raw_text_of(sentences), paragraphs="blank")
         else:
             predicted = _with_columns_of(system, sentences, gold.columns, threads)
-        origin, shown = origin_of(system.info), progress(predicted)
-        found = score_aligned(sentences, shown, headline=headline, origin=origin, samples=samples)
+        origin = origin_of(system.info)
+        found = score_aligned(
+            sentences, predicted, headline=headline, origin=origin, samples=samples
+        )
     else:
         *feeders, tagger = taggers_of(system, component or label, name)
         column = LabelColumn(label or tagger.label)
@@ -129,7 +124,7 @@ def score_system(
                 f"{advice}"
             )
             raise gold.layout.explained(CorpusError(msg, source=gold.source))
-        filled = tag_stream(feeders, progress(gold), threads)
+        filled = tag_stream(feeders, gold, threads)
         pairs = ((each, each.sentence) for each in filled)
         scored = score_pairs(tagger, pairs, column, threads=threads, samples=samples)
     report = scored.report if scored else found
