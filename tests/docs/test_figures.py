@@ -76,16 +76,6 @@ def test_limits_of_the_security_page_are_those_of_the_code():
             assert re.search(rf"(?<![\d,]){re.escape(shown)}(?![\d])", row), (phrase, shown)
 
 
-def test_counts_of_the_reliability_page_are_those_of_the_tests():
-    from tests.fuzzing.targets import TARGETS
-
-    page = " ".join((ROOT / "docs" / "reliability.md").read_text("utf-8").split())
-    assert len(TARGETS) == 13
-    assert "There are thirteen fuzz targets" in page
-    listed = page.split("There are thirteen fuzz targets: ")[1].split(". ")[0]
-    assert {*re.findall(r"`([a-z-]+)`", listed)} == {*TARGETS}
-
-
 # ------------------------------------------------------------------------------------ how-to
 STORED = {
     name: json.loads((ROOT / "docs" / "benchmarks" / f"{name}.json").read_text("utf-8"))
