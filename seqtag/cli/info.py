@@ -66,6 +66,8 @@ def command(
     is_file = bool(name) and is_corpus(name)
     if templates is not None and (name or as_json or verbose):
         refuse("expected --templates alone, found other arguments; leave one out")
+    if as_json and is_file:
+        refuse("expected --json for a model, found a file; use seqtag.sniff in Python")
     if verbose and (is_file or not name):
         refuse("expected --verbose for a model, found none; leave it out")
     if templates is not None:
@@ -74,7 +76,7 @@ def command(
         return show_installation(as_json=as_json)
     if is_file:
         notes.quiet = True  # what they would say of it is shown
-        return show_file(name, reading, as_json=as_json)
+        return show_file(name, reading)
     return _show_model(name, verbose=verbose, as_json=as_json)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.common import print_json, say_table
+from seqtag.cli.common import say_table
 from seqtag.corpus.column_files import counted
 from seqtag.labels.column import NO_LABELS
 from seqtag.labels.schemes import detect_scheme
@@ -56,12 +56,9 @@ def _facts(name: str, reading: ReadOptions) -> _Facts:
         return _Facts(stream.layout, [len(each) for each in sentences], values, schemes)
 
 
-def show_file(name: str, reading: ReadOptions, *, as_json: bool) -> int:
+def show_file(name: str, reading: ReadOptions) -> int:
     """Print what a file is."""
     facts = _facts(name, reading)
-    if as_json:
-        print_json(_record(name, facts))
-        return 0
     lines = [("file", name), ("layout", facts.layout.describe())]
     if facts.lengths:
         least, most = min(facts.lengths), max(facts.lengths)
@@ -79,22 +76,3 @@ def show_file(name: str, reading: ReadOptions, *, as_json: bool) -> int:
         lines.append((f"line {each.line}", f"{each.text}{times}"))
     say_table(lines)
     return 0
-
-
-def _record(name: str, facts: _Facts) -> dict[str, Any]:
-    """Return the facts as JSON has them."""
-    return {
-        "file": name,
-        "layout": facts.layout.to_json(),
-        "sentences": len(facts.lengths),
-        "words": facts.words,
-        "longest_sentence": max(facts.lengths, default=0),
-        "columns": {
-            column: {
-                "values": len(counts),
-                "examples": [value for value, _ in counts.most_common(_SHOWN_VALUES)],
-                "scheme": facts.schemes.get(column),
-            }
-            for column, counts in facts.values.items()
-        },
-    }

@@ -257,10 +257,3 @@ class Layout:
             for name, spelling in self.spellings
         ]
         return "; ".join(parts)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON has it."""
-        record = asdict(self)
-        record["spellings"] = {name: asdict(spelling) for name, spelling in self.spellings}
-        record["labels"] = sorted(self.labels)
-        return record
