@@ -11,6 +11,7 @@ import pytest
 from benchmarks import howto
 from seqtag import settings
 from seqtag.cli import cli
+from seqtag.evaluation.significance import RESAMPLES
 from seqtag.features.language import load, preset_names
 from seqtag.segmentation import reading
 from tests.conftest import ROOT
@@ -95,6 +96,7 @@ def test_tables_of_the_how_to_pages_are_the_stored_results(page, table):
 
 
 def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
+    assert f"{RESAMPLES:,} times, the same ones for both" in how_to("evaluate")
     found, options = STORED["howto"], STORED["options"]["found"]
     upos, names = options["EWT UPOS"], options["WNUT-17 names, F1"]
     assert f"about {found['margins']:.1f} times as long" in how_to("confidence")
@@ -145,7 +147,6 @@ def test_limits_of_automatic_settings_are_those_of_their_page():
 @pytest.mark.parametrize(
     ("page", "command", "option", "phrase"),
     [
-        ("evaluate", "compare", "--resamples", "{:,} times, the same ones for both"),
         ("serve", "serve", "--port", "http://127.0.0.1:{}/"),
     ],
 )
