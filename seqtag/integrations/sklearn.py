@@ -100,6 +100,8 @@ class SequencePerceptron(BaseEstimator):
         B-PER with words alone.
     columns
         Names of the columns of tuples, used by templates; by default form and pos.
+    tables
+        Word tables and lists of names for words and tuples, as in `seqtag.train`.
     order
         Number of previous labels that a label depends on. By default 1 for feature dicts, and that
         of the templates for others; templates of a higher order are left out.
@@ -147,6 +149,7 @@ class SequencePerceptron(BaseEstimator):
 
     templates: str | PathLike[str] | TemplateSet | None = None
     columns: Sequence[str] | None = None
+    tables: Sequence[Any] = ()
     order: int | None = None
     epochs: int | None = None
     update: str | None = None
@@ -213,10 +216,10 @@ class SequencePerceptron(BaseEstimator):
     def _fit_dicts(
         self, sentences: list[Any], gold: list[list[str]], dev: Any, options: dict[str, Any]
     ) -> None:
-        if self.templates is not None:
+        if self.templates is not None or self.tables:
             msg = (
-                "expected templates=None for feature dicts, which are features already, found "
-                f"{self.templates!r:.60}; leave it out, or give words"
+                "expected templates=None for feature dicts, which are features already, and no "
+                f"tables, found {self.templates or self.tables!r:.60}; leave it out, or give words"
             )
             raise SeqtagError(msg)
         self._tagger = feature_dicts.train(sentences, gold, dev, order=self.order, **options)
@@ -239,6 +242,7 @@ class SequencePerceptron(BaseEstimator):
             dev=dev and (_by_column(dev[0], columns, "<X_dev>"), dev[1]),
             label=LABEL,
             templates=templates,
+            tables=self.tables,
             **options,
         )
         self._columns = columns

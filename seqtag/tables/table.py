@@ -333,7 +333,7 @@ def _values_of_forms(rows: Sequence[Row], words: str) -> dict[int, str]:
 def _values_of_chains(rows: Sequence[Row], words: str) -> dict[int, str]:
     """Return the value of each name, and of the words that it begins with, by chains of hashes."""
     spelled = [(tokens, values) for name, values in rows for tokens in spellings(name)]
-    spelled = [pair for pair in spelled if len(pair[0]) <= LONGEST_PHRASE]
+    spelled = [pair for pair in spelled if 0 < len(pair[0]) <= LONGEST_PHRASE]
     seen = _looked_up_by(words).many([token for tokens, _ in spelled for token in tokens])
     hashes = iter(backend.hash_strings([*map(str, seen)]).tolist())
     found: dict[int, set[str]] = {}

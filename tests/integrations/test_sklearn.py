@@ -394,6 +394,7 @@ def test_sentences_that_fit_refuses(X, y, message):
     ("how", "message"),
     [
         ({"templates": "pos"}, "expected templates=None for feature"),
+        ({"tables": ["places.csv"]}, "expected templates=None for feature .* no tables, found"),
         ({"tag_dictionary": 2}, "expected tag_dictionary=0 for feature"),
         ({"recall_bias": 0.5}, "expected recall_bias=0 for feature"),
         ({"epochs": 0}, "the setting epochs expects an integer"),
@@ -474,3 +475,12 @@ def test_marginals_are_calibrated(kind, how):
 def test_verbose_shows_the_epochs(capsys):
     SequencePerceptron(epochs=3, verbose=True).fit(DATA["dicts"], Y, DATA["dicts"], Y)
     assert re.search(r"3 epochs .* wrong tokens, dev \d\.", capsys.readouterr().err)
+
+
+def test_a_list_of_names_as_a_table(tmp_path):
+    (tmp_path / "places.txt").write_text("New York\nSan Diego\nRome\n")
+    X = [["in", "New", "York"], ["in", "Old", "Books"], ["in", "Rome"]] * 3
+    y = [["O", "B-LOC", "I-LOC"], ["O", "O", "O"], ["O", "B-LOC"]] * 3
+    model = SequencePerceptron(epochs=5, min_count=1, tables=[tmp_path / "places.txt"])
+    found = clone(model).fit(X, y).predict([["in", "San", "Diego"]])
+    assert found.tolist() == [["O", "B-LOC", "I-LOC"]]

@@ -189,3 +189,9 @@ def test_a_table_of_phrases_without_their_number():
     table = WordTable.of("t", [("a b", ["x"])], kind="phrase")
     with pytest.raises(TemplateError, match="with their number among its facts"):
         WordTable("t", "form", table.hashes, table.numbers, table.values, kind="phrase")
+
+
+def test_names_without_words_are_left_out():
+    rows = [("\u00ad ", ["x"]), ("a " * 33, ["x"]), ("a", ["y"])]
+    table = WordTable.of("t", rows, kind="phrase")
+    assert (len(table), table.types) == (1, ["y"])
