@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -105,6 +106,7 @@ def keys(wanted: Collection[Any], given: Collection[Any], stops: Iterable[int]) 
 
 def annotate_names(corpora: Path, seed: int, most: int = 300) -> None:
     """Annotate texts by the rules of the page, and print what that costs and gives."""
+    logging.getLogger("seqtag").setLevel(logging.CRITICAL)
     folder = corpora / "uner-english-ewt"
     gold, dev = (texts_with_names(folder / f"{part}.iob2") for part in ("train", "dev"))
     texts = Random(seed).sample([*gold], len(gold))
@@ -157,7 +159,7 @@ def main() -> None:
         texts.write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows))
         lines = (json.dumps(row) + "\n" for row in rows[: options.decided])
         Path(f"{texts}.annotated.jsonl").write_text("".join(lines))
-        command = [sys.executable, "-m", "seqtag", "annotate", texts, "--label-set", "PER"]
+        command = [sys.executable, "-m", "seqtag", "annotate", str(texts), "--label-set", "PER"]
         with subprocess.Popen(
             [*command, "--port", "0"], stderr=subprocess.PIPE, text=True
         ) as process:
