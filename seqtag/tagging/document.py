@@ -129,10 +129,12 @@ class DocumentSentence:
     def __init__(self, conllu: str, offset: int):
         self._conllu, self._offset = conllu, offset
         self._misc: list[str] = []  # of each word
+        self._tokens: list[tuple[str, int, int]] = []  # text, position and number of words
+        self._pieces: list[str] = []  # of each token, with the white space before and after it
         words: list[Word] = []
         left = 0  # words of the current token that are still to come
         start = end = offset
-        for line in conllu.split("\n"):  # as `_tokens_of`, but twice as fast
+        for line in conllu.split("\n"):
             if not line or line[0] == "#":
                 continue
             number, form, lemma, upos, xpos, feats, _, _, _, misc = line.split("\t")
@@ -141,9 +143,10 @@ class DocumentSentence:
                 start = offset + len(before)
                 end = start + len(token)
                 offset = end + len(after)
-                left = 1
+                left = _words_of(number) if "-" in number else 1
+                self._tokens.append((token, start, left))
+                self._pieces += before, token, after
                 if "-" in number:
-                    left = _words_of(number)
                     continue
             words.append(_new(Word, (form, lemma, upos, xpos, feats, start, end)))
             self._misc.append(misc)
@@ -157,8 +160,8 @@ class DocumentSentence:
         """Its tokens; made when they are first used."""
         words = iter(self.words)
         return tuple(
-            DocumentToken(each.text, each.start, each.end, tuple(islice(words, len(each.rows))))
-            for each in _tokens_of(self._conllu, self._offset)
+            DocumentToken(text, start, start + len(text), tuple(islice(words, count)))
+            for text, start, count in self._tokens
         )
 
     @property
@@ -167,16 +170,16 @@ class DocumentSentence:
 
         Words of a multiword token that is not written like them are where it is.
         """
-        for token in _tokens_of(self._conllu, self._offset):
-            places = _places_in(token.text, token.start, [row[1] for row in token.rows])
-            yield from ((row[1], *place) for row, place in zip(token.rows, places, strict=True))
+        words = iter(self.words)
+        for text, start, count in self._tokens:
+            forms = [word.text for word in islice(words, count)]
+            places = zip(forms, _places_in(text, start, forms), strict=True)
+            yield from ((form, *place) for form, place in places)
 
     @cached_property
     def text(self) -> str:
         """As it is written."""
-        tokens = _tokens_of(self._conllu, self._offset)
-        pieces = [piece for each in tokens for piece in (each.before, each.text, each.after)]
-        return "".join(pieces[1:-1])
+        return "".join(self._pieces[1:-1])
 
     @cached_property
     def _sentence(self) -> Sentence:
@@ -238,39 +241,6 @@ def _words_of(number: str) -> int:
     """Return the number of words of a multiword token, given its ID."""
     first, _, last = number.partition("-")
     return int(last) - int(first) + 1
-
-
-class _Token(NamedTuple):
-    """A token of CoNLL-U: its text, the white space around it, its place, the rows of its words."""
-
-    text: str
-    before: str
-    after: str
-    start: int
-    end: int
-    rows: list[list[str]]
-
-
-def _tokens_of(conllu: str, offset: int) -> list[_Token]:
-    """Return the tokens of a sentence of CoNLL-U that begins at some place of a text."""
-    tokens: list[_Token] = []
-    left = 0  # words of the current token that are still to come
-    for line in conllu.split("\n"):
-        if not line or line[0] == "#":
-            continue
-        row = line.split("\t")
-        if not left:
-            after, before, text = spaces_of(row[1], row[9])
-            start = offset + len(before)
-            end = start + len(text)
-            offset, left = end + len(after), 1
-            tokens.append(_new(_Token, (text, before, after, start, end, [])))
-            if "-" in row[0]:
-                left = _words_of(row[0])
-                continue
-        tokens[-1].rows.append(row)
-        left -= 1
-    return tokens
 
 
 def _places_in(text: str, start: int, forms: Sequence[str]) -> Iterable[Span]:
