@@ -274,6 +274,8 @@ def spans(labels: Sequence[str], scheme: str | None = None) -> list[Span]:
     found: list[Span] = []
     start, open_type = -1, ""  # start < 0: no chunk is open
     for position, label in enumerate(labels):
+        if label == OUTSIDE and start < 0:
+            continue
         prefix, chunk_type = parse(label)
         if prefixes is not None and prefix not in prefixes:
             raise _foreign(label, str(scheme), f" at position {position + 1} of the sentence")

@@ -520,8 +520,8 @@ class Document:
         """
         units = _units_of(self.text, offsets)
         lines = _rendered_lines(tuple(self._columns), tuple(self._schemes))
-        no_spans = {name: list[Any]() for name in self._schemes}
-        outside = {(OUTSIDE,) * len(no_spans)}
+        no_spans = _as_json({name: [] for name in self._schemes})
+        outside = {(OUTSIDE,) * len(self._schemes)}
         offset = 0
         for block in _blocks(self._conllu):
             tokens: list[str] = []
@@ -553,14 +553,15 @@ class Document:
                 spans = no_spans
                 if {*chunks} != outside:
                     columns = zip(self._schemes.items(), zip(*chunks, strict=True), strict=True)
-                    spans = {
+                    found = {
                         name: [
                             _span_dict(span, units)
                             for span in spans_in(self.text, places, places, labels, scheme, name)
                         ]
                         for (name, scheme), labels in columns
                     }
-                sentence += f',"spans":{_as_json(spans)}'
+                    spans = _as_json(found)
+                sentence += f',"spans":{spans}'
             yield sentence + "}"
 
 
