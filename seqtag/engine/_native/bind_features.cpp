@@ -70,7 +70,7 @@ PhraseMatcher phrase_matcher(const In<uint64_t>& chains, const In<int32_t>& numb
     return number >= -1 && number < kMaxRows / PhraseMatcher::kPlaces;
   };
   require(std::all_of(numbers.data(), numbers.data() + count, is_number), "a number of a phrase is out of range");
-  return {copied(chains), copied(numbers)};
+  return {chains.data(), numbers.data(), count};
 }
 
 // Places of tokens in phrases: (tokens,). With Python's lock, so that no other thread changes the arrays.

@@ -1,11 +1,11 @@
 // Phrases of a list in sentences. keys.py: PhraseMatcher.
 #pragma once
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "keys.h"
+#include "secret.h"
 
 namespace seqtag {
 
@@ -14,20 +14,24 @@ inline uint64_t chained(uint64_t before, uint64_t token) { return mix(mix(before
 
 class PhraseMatcher {
  public:
-  static constexpr int64_t kLongest = 32;  // tokens of a phrase; table.py: LONGEST_PHRASE
+  static constexpr int64_t kLongest = 32;  // tokens of a phrase; keys.py: LONGEST_PHRASE
   enum Place : int32_t { kBegin, kInside, kEnd, kSingle, kPlaces };
 
-  // chains: of all phrases and of how they begin, ascending; numbers: of the phrases, -1 for beginnings.
-  PhraseMatcher(std::vector<uint64_t>&& chains, std::vector<int32_t>&& numbers)
-      : chains_(std::move(chains)), numbers_(std::move(numbers)) {
-    int bits = 1;
-    while (size_t(1) << bits < chains_.size()) ++bits;
-    shift_ = 64 - bits;
-    for (size_t prefix = 0, at = 0; prefix < size_t(1) << bits; ++prefix) {
-      while (at < chains_.size() && chains_[at] >> shift_ < prefix) ++at;
-      first_.push_back(uint32_t(at));
+  // chains: of all phrases and of how they begin; numbers: of the phrases, -1 for beginnings.
+  PhraseMatcher(const uint64_t* chains, const int32_t* numbers, size_t count) {
+    int bits = 3;
+    while (size_t(1) << bits < 2 * count) ++bits;
+    slots_.resize(size_t(1) << bits);
+    shift_ = 64 - bits - 2;
+    marks_.resize(size_t(1) << bits);
+    for (size_t n = 0; n < count; ++n) {
+      const int marks = numbers[n] < 0 ? kBegins : kBegins | kWhole;
+      marks_[byte_of(chains[n])] |= uint8_t(marks << bit_of(chains[n]));
+      if (numbers[n] < 0) continue;
+      size_t i = home(chains[n]);
+      while (slots_[i].number >= 0) i = (i + 1) & (slots_.size() - 1);
+      slots_[i] = {chains[n], numbers[n]};
     }
-    first_.push_back(uint32_t(chains_.size()));
   }
 
   // The longest phrases of the sentence [begin, end), leftmost first: for each token kPlaces times the
@@ -39,10 +43,10 @@ class PhraseMatcher {
       int32_t number = -1;
       uint64_t chain = hashes[types[n]];
       for (int64_t m = n;;) {
-        const int64_t at = find(chain);
-        if (at < 0) break;
-        if (numbers_[size_t(at)] >= 0) {
-          number = numbers_[size_t(at)];
+        const int marks = marks_[byte_of(chain)] >> bit_of(chain);
+        if (!(marks & kBegins)) break;
+        if (const int32_t found = marks & kWhole ? number_of(chain) : -1; found >= 0) {
+          number = found;
           after = m + 1;
         }
         if (++m == end || m == n + kLongest) break;
@@ -61,16 +65,25 @@ class PhraseMatcher {
   }
 
  private:
-  std::vector<uint64_t> chains_;
-  std::vector<int32_t> numbers_;
-  std::vector<uint32_t> first_;  // by the highest bits of a chain
+  struct Slot {
+    uint64_t chain = 0;
+    int32_t number = -1;  // empty
+  };
+  static constexpr int kBegins = 1, kWhole = 2;
+  std::vector<Slot> slots_;  // of phrases
+  // Two bits for each of eight times as many places as there are chains, by their highest bits: most chains that
+  // are not there are found by these. Others do no harm, as a phrase has a chain of its own.
+  std::vector<uint8_t> marks_;
   int shift_ = 0;
+  Secret secret_ = process_secret();
 
-  int64_t find(uint64_t chain) const {
-    const uint64_t prefix = chain >> shift_;
-    const auto last = chains_.begin() + first_[prefix + 1];
-    const auto at = std::lower_bound(chains_.begin() + first_[prefix], last, chain);
-    return at != last && *at == chain ? at - chains_.begin() : -1;
+  size_t byte_of(uint64_t chain) const { return size_t(chain >> shift_) / 4; }
+  int bit_of(uint64_t chain) const { return int(chain >> shift_ & 3) * 2; }
+  size_t home(uint64_t chain) const { return size_t(secret_.mixed(chain)) & (slots_.size() - 1); }
+  int32_t number_of(uint64_t chain) const {
+    size_t i = home(chain);
+    while (slots_[i].number >= 0 && slots_[i].chain != chain) i = (i + 1) & (slots_.size() - 1);
+    return slots_[i].number;
   }
 };
 
