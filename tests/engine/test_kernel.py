@@ -461,7 +461,11 @@ def test_long_sentences_and_far_offsets_decode_alike(far):
         (5, 3, 1),
         (5, 0, 0),
         (300, 0, 0),
+        (8, 0, 1),
         (20, 0, 1),
+        (24, 0, 0),
+        (25, 0, 1),
+        (50, 60, 0),
     ):
         random = np.random.RandomState(K + far)
         same_labels(

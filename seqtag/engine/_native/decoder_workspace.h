@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "islands.h"
 #include "keys.h"
 #include "large.h"
 #include "quantized_rows.h"
@@ -79,6 +80,7 @@ template <class Sum> struct DecoderWorkspace {
   std::vector<uint16_t> allowed, of_word;  // labels that a token may have
   std::vector<float> parts, emission;      // scores of one token's parts; of labels (T, chain stride)
   Viterbi<float> decoder;
+  Islands::Workspace islands;
   SecondOrderViterbi<float> second;
   TokenWorkspace<Sum> tokens;  // of a TokenDecoder
 

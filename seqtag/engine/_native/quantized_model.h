@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "decoder_workspace.h"
+#include "engines.h"
+#include "islands.h"
 #include "keys.h"
 #include "label_components.h"
 #include "limits.h"
@@ -56,7 +58,9 @@ template <class Sum> class QuantizedModel {
                  int order)
       : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edge_rows)),
         chain_(std::move(chain)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
-        by_tags_(std::move(by_tags)), tokens_(plan_, by_tags_.plan, chain_.labels), order_(order),
+        by_tags_(std::move(by_tags)),
+        islands_(order == 1 && edge_plan.templates == 0 ? Islands(chain_, most()) : Islands()),
+        tokens_(plan_, by_tags_.plan, chain_.labels), order_(order),
         few_((parts_.any() ? parts_.count : chain_.labels) <= kFew),
         width_(few_ ? kFew : padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
     local_ = ArrangedTemplates(plan_, few_, width_ > kWide, scattered_).columns();
@@ -68,6 +72,12 @@ template <class Sum> class QuantizedModel {
     }
   }
 
+  // How many labels, or parts of labels, the sums have that rows are added to, as QuantizedRows takes it.
+  static int labels_added_to(const TaggerArrays& m) {
+    const int count = m.parts.any() ? m.parts.count : m.labels;
+    const bool has_room = (count + 7) / 8 * 8 <= padded<Sum>(count);
+    return count <= kFew || !has_room || m.tags_plan.templates > 0 ? 0 : count;
+  }
   using Workspace = DecoderWorkspace<Sum>;
   Workspace workspace() const {
     constexpr size_t kBudget = size_t(32) << 20;  // bytes, of each column
@@ -169,6 +179,7 @@ template <class Sum> class QuantizedModel {
   LabelComponents parts_;
   TagDictionary known_;
   LabelsByTags by_tags_;
+  Islands islands_;
   TokenDecoder<Sum> tokens_;
   int order_;
   bool few_;
@@ -177,10 +188,12 @@ template <class Sum> class QuantizedModel {
   ScatteredTemplates scattered_;
   int32_t local_reach_ = 0;  // how far local templates look
 
+  double most() const { return double(int64_t(plan_.templates) * parts_.most() * kMaxWeight); }  // of an emission
+
   void run(Workspace& space, size_t T, const Edges<float>* edges, int32_t* out_labels) const {
     if (order_ == 2)
       space.second.run(space.emission.data(), T, chain_, trigram_, edges, nullptr, out_labels);
-    else
+    else if (!islands_.run(space.emission.data(), T, chain_, space.decoder, space.islands, out_labels))
       space.decoder.run(space.emission.data(), T, chain_, order_ > 0, edges, nullptr, out_labels);
   }
 

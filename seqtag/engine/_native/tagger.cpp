@@ -13,8 +13,9 @@ namespace {
 template <class Sum> class QuantizedTagger final : public Tagger {
  public:
   QuantizedTagger(const TaggerArrays& m, ChainWeights<float> chain, TrigramWeights<float> trigram)
-      : model_(m.plan, m.edge_plan, QuantizedRows(m.emission), QuantizedRows(m.edge), std::move(chain),
-               std::move(trigram), m.parts, TagDictionary{m.known_attribute, QuantizedRows(m.known)},
+      : model_(m.plan, m.edge_plan, QuantizedRows(m.emission, QuantizedModel<Sum>::labels_added_to(m)),
+               QuantizedRows(m.edge), std::move(chain), std::move(trigram), m.parts,
+               TagDictionary{m.known_attribute, QuantizedRows(m.known)},
                LabelsByTags{m.tags_plan, QuantizedRows(m.by_tags)}, m.order) {}
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Space>(model_.workspace()); }

@@ -92,15 +92,21 @@ template <class Real> struct Viterbi {
             against ? argmax(K, against[t], [&](int j) { return emission[t * S + j]; }) : highest(emission + t * S, K);
       return;
     }
-    v.resize(T * S);
-    best_in.resize(S);
-    survivors.resize(K);
-    only.resize(T);
+    make_room(T, chain);
     if (edges) scratch.resize(size_t(K) * S);
     // If every path is forbidden, all scores are one huge number that swallows the rest: ties to
     // the plain search, which pruning by the rest would break otherwise.
-    if (edges || !search(emission, T, chain, edges, true, against, out_labels))
-      search(emission, T, chain, edges, false, against, out_labels);
+    const Real *start = chain.start.data(), *stop = chain.stop.data();
+    if (edges || !search(emission, T, chain, start, stop, edges, true, against, out_labels))
+      search(emission, T, chain, start, stop, edges, false, against, out_labels);
+  }
+
+  // The same for some tokens of a sentence that has an allowed path: start and stop have the weights (stride) of
+  // transitions from the label before them and to the label after them.
+  void run_between(const Real* emission, size_t T, const ChainWeights<Real>& chain, const Real* start, const Real* stop,
+                   int32_t* out_labels) {
+    make_room(T, chain);
+    search(emission, T, chain, start, stop, nullptr, true, nullptr, out_labels);
   }
 
   // Lowest label of the highest score; `against` only if it is the one and only.
@@ -131,12 +137,19 @@ template <class Real> struct Viterbi {
     return first_of(score, most, K, K / lanes<Real> * lanes<Real>);
   }
 
+  void make_room(size_t T, const ChainWeights<Real>& chain) {
+    v.resize(T * chain.stride);
+    best_in.resize(chain.stride);
+    survivors.resize(chain.labels);
+    only.resize(T);
+  }
+
   // Whether an allowed path was found.
-  bool search(const Real* emission, size_t T, const ChainWeights<Real>& chain, const Edges<Real>* edges, bool prune,
-              const int32_t* against, int32_t* out_labels) {
+  bool search(const Real* emission, size_t T, const ChainWeights<Real>& chain, const Real* start, const Real* stop,
+              const Edges<Real>* edges, bool prune, const int32_t* against, int32_t* out_labels) {
     const int K = chain.labels, S = chain.stride;
     bool allowed = true;
-    for (int j = 0; j < S; ++j) v[j] = chain.start[j] + emission[j];
+    for (int j = 0; j < S; ++j) v[j] = start[j] + emission[j];
     Real high = largest(&v[0], S);
     subtract(&v[0], high, S);
     for (size_t t = 1; t < T; ++t) {
@@ -162,8 +175,8 @@ template <class Real> struct Viterbi {
     }
 
     const Real* last = &v[(T - 1) * S];
-    int y = argmax(K, against ? against[T - 1] : -1, [&](int j) { return last[j] + chain.stop[j]; });
-    allowed &= high > kForbidden / 2 && last[y] + chain.stop[y] > kForbidden / 2;
+    int y = argmax(K, against ? against[T - 1] : -1, [&](int j) { return last[j] + stop[j]; });
+    allowed &= high > kForbidden / 2 && last[y] + stop[y] > kForbidden / 2;
     out_labels[T - 1] = y;
     for (size_t t = T - 1; t > 0; --t) {  // no back-pointers: where several may lead here, search again
       const Real* before = &v[(t - 1) * S];
