@@ -84,8 +84,7 @@ def read_table(
     header, rows = read_word_table(path)
     facts = dict(header)
     name = name or facts.pop("name", None) or name_of(path)
-    of_file = facts.pop("kind", "class" if "classes" in facts else "lexicon")
-    kind = kind or of_file
+    kind = kind or facts.pop("kind", "class" if "classes" in facts else "lexicon")
     words = facts.pop("words", words or ("lower" if kind == "phrase" else "form"))
     unknown = [found for found, known in ((words, WORDS), (kind, KINDS)) if found not in known]
     if unknown or not re.fullmatch(NAME, name):
@@ -260,6 +259,8 @@ _AROUND = """
 """
 """Measured on EWT: for the tags of another corpus as well as for classes; the pairs bring .1."""
 
+_OF_NAMES = "{0}[-1]\n{0}[0]\n{0}[+1]"  # the place in a name tells of neighbors; pairs take time
+
 _CLASSES_OF_CHUNKS = """
 {0}[0] + pos[0]
 {0}[-1] + pos[0]
@@ -331,7 +332,7 @@ def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> Template
     for table in tables:
         if table.name in templates.table_names:
             continue
-        lines = _AROUND
+        lines = _OF_NAMES if table.kind == "phrase" else _AROUND
         if preset == "chunk" and table.kind == "class":
             lines += _CLASSES_OF_CHUNKS
         if preset == "segment":
