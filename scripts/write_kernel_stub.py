@@ -25,8 +25,9 @@ RECORDS = {
     "State": "tuple[CellStates, CellStates, CellStates, object, int]",
     "Allowed": "tuple[I64, I32]",
     "Bigrams": "tuple[I64, I32, I32]",
-    "Instances": "tuple[I64, I64, I32, object, I64 | None, I32 | None, I64 | None, I32 | None, "
-    "I32 | None, I64 | None, I32 | None]",
+    "LocalRows": "tuple[I32, I64, I64, I32]",
+    "Instances": "tuple[I64, I64, I32, object, I64 | None, I32 | None, LocalRows | None, "
+    "NDArray[numpy.uint8] | None, I32 | None, I64 | None, I32 | None]",
 }
 """Records of `seqtag.engine.arrays`, as tuples of arrays."""
 

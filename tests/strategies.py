@@ -48,7 +48,7 @@ kernel_alone = pytest.mark.parametrize("backend", [_NATIVE_PARAMETER])
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
     names = (
-        *("Weights", "Decoder", "index_features", "bundle_features", "drop_features"),
+        *("Weights", "Decoder", "index_features", "index_by_place", "drop_features"),
         *("hash_strings", "Scanner", "WordScanner"),
         *("BigramCounter", "ExchangeClustering", "entropies"),
     )

@@ -20,6 +20,7 @@ CellStates = tuple[I64, I32, object, object, object]
 State = tuple[CellStates, CellStates, CellStates, object, int]
 Allowed = tuple[I64, I32]
 Bigrams = tuple[I64, I32, I32]
+LocalRows = tuple[I32, I64, I64, I32]
 Instances = tuple[
     I64,
     I64,
@@ -27,8 +28,8 @@ Instances = tuple[
     object,
     I64 | None,
     I32 | None,
-    I64 | None,
-    I32 | None,
+    LocalRows | None,
+    NDArray[numpy.uint8] | None,
     I32 | None,
     I64 | None,
     I32 | None,
@@ -71,7 +72,7 @@ class Weights:
 def index_features(
     plan: KeyPlan, types: I32, hashes: U64, sentence_ptr: I64, min_count: int
 ) -> tuple[object, ...]: ...
-def bundle_features(
+def index_by_place(
     plan: KeyPlan, types: I32, hashes: U64, sentence_ptr: I64, min_count: int
 ) -> tuple[object, ...]: ...
 

@@ -57,6 +57,21 @@ EXACT_FLOAT = 2**24
 
 
 # --------------------------------------------------------------------------- data and weights
+class LocalRows(NamedTuple):
+    """Rows of local templates, which look at one position of one column.
+
+    They follow from the type there, and are looked up when a sentence is visited. A run is a number
+    of templates in a row that look at the same position, or one template of another kind.
+    """
+
+    types: IntArray  # (columns, N) int32
+    sentence_ptr: IntArray  # (sentences + 1,) int64: sentences as templates see them
+    # (runs, 4) int64: column, offset, templates, and where its places begin in `rows`. Place 0 is
+    # before the sentence, 1 after it, 2 + i is type i. Column -1: a row is stored for each token.
+    runs: IntArray
+    rows: IntArray  # int32: of each place the number of rows, these, and unused ones
+
+
 class Instances(NamedTuple):
     """Corpus as arrays: sentences of tokens of features (three nested, ragged levels).
 
@@ -66,8 +81,7 @@ class Instances(NamedTuple):
     that ends at n.  If all tokens have the same features, these are stored once: `features` is that
     of one token, and `values` that of all. Without values the rows of a token are distinct.
 
-    Rows that occur together in many tokens may be bundled, to save memory: a feature ``-1 - b``
-    means the rows ``bundles[bundle_ptr[b]:bundle_ptr[b+1]]``; see `written_out`.
+    With local rows, which save memory, `token_ptr` and `features` are empty; see `written_out`.
 
     Token n may have the labels ``set_labels[set_ptr[c]:set_ptr[c+1]]``, with ``c = set_of[n]``, or
     any label if c is -1.
@@ -79,32 +93,49 @@ class Instances(NamedTuple):
     values: FloatArray | None = None  # (nnz,) float32 or float64
     edge_ptr: IntArray | None = None  # (N + 1,) int64
     edges: IntArray | None = None  # (edge nnz,) int32
-    bundle_ptr: IntArray | None = None  # (B + 1,) int64
-    bundles: IntArray | None = None  # (rows in bundles,) int32
+    local: LocalRows | None = None
+    # The rows stored with local rows, token by token: 3 or 4 bytes each, the lowest first, with all
+    # bits 1 if the token lacks the feature; and one more byte.
+    numbers: ByteArray | None = None
     set_of: IntArray | None = None  # (N,) int32: the number of a set of labels, or -1
     set_ptr: IntArray | None = None  # (sets + 1,) int64
     set_labels: IntArray | None = None  # int32, ascending within a set, which is not empty
 
-    def written_out(self) -> Instances:
-        """Return the same corpus without bundles.
+    def written_out(self, tokens: int) -> tuple[IntArray, IntArray]:
+        """Return `token_ptr` and `features` of the first tokens, with local rows among them.
 
-        >>> x = Instances(*map(np.array, ([0, 2], [0, 2, 3], [4, -1, -1])))
-        >>> x._replace(bundle_ptr=np.array([0, 2]), bundles=np.array([7, 6])).written_out()[1:3]
-        (array([0, 3, 5]), array([4, 7, 6, 7, 6]))
+        >>> runs, rows = np.array([[-1, 0, 1, 0], [0, 1, 1, 0]]), np.array([0, 0, 1, 7, 1, 8])
+        >>> numbers = np.array([5, 0, 0, 255, 255, 255, 0], np.uint8)
+        >>> local = LocalRows(np.array([[1, 0]]), np.array([0, 2]), runs, rows)
+        >>> x = Instances(*map(np.array, ([0, 2], [], [])), local=local, numbers=numbers)
+        >>> x.written_out(2)
+        (array([0, 2, 3]), array([5, 8, 7]))
         """
-        if self.bundle_ptr is None or self.bundles is None:
-            return self
-        bundle = -1 - self.features
-        alone = bundle < 0
-        bundle[alone] = 0
-        sizes = np.append(np.diff(self.bundle_ptr), 1)
-        many = np.where(alone, 1, sizes[bundle])
-        place = ranges(self.bundle_ptr[bundle], many)
-        rows = np.repeat(self.features, many)
-        bundled = np.repeat(~alone, many)
-        rows[bundled] = self.bundles[place[bundled]]
-        plain = self._replace(token_ptr=pointers(many)[self.token_ptr], features=rows)
-        return plain._replace(bundle_ptr=None, bundles=None)
+        if self.local is None or self.numbers is None:
+            return self.token_ptr[: tokens + 1], self.features[: self.token_ptr[tokens]]
+        types, sentence_ptr, runs, rows = self.local
+        begin, end = (
+            np.repeat(p, np.diff(sentence_ptr)) for p in (sentence_ptr[:-1], sentence_ptr[1:])
+        )
+        here, count = np.arange(tokens), types.shape[1]
+        others = np.count_nonzero(runs[:, 0] < 0)
+        size = 4 if len(self.numbers) > 3 * count * others + 1 else 3
+        each = self.numbers[:-1].reshape(count, others, size)[:tokens]
+        stored = each.astype(np.int64) @ 256 ** np.arange(size)
+        stored[stored == 256**size - 1] = -1
+        columns = iter(stored.T)
+        found = []
+        for column, offset, templates, place in runs.tolist():
+            if column < 0:
+                found.append(next(columns)[:, None])
+                continue
+            at = here + offset
+            type_at = 2 + types[column, at.clip(0, count - 1)]
+            places = np.where(at < begin[:tokens], 0, np.where(at >= end[:tokens], 1, type_at))
+            cells = rows[place + places[:, None] * (templates + 1) + np.arange(templates + 1)]
+            found.append(np.where(np.arange(templates) < cells[:, :1], cells[:, 1:], -1))
+        table = np.hstack(found)
+        return pointers((table >= 0).sum(axis=1)), table[table >= 0]
 
     def tokens(self, s: int) -> range:
         """Return the token numbers of sentence s."""

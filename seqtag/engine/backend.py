@@ -126,7 +126,7 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     join_keys,
     count_cells,
     PhraseMatcher,
-    bundle_features,
+    index_by_place,
     Scanner,
     WordScanner,
     TokenNumbers,

@@ -295,13 +295,13 @@ class Backend(NamedTuple):
     join_keys: Callable[[NDArray[np.uint32], NDArray[np.uint8]], HashArray]
     count_cells: Callable[[NDArray[np.uint8], int], NDArray[np.uint16]]
     PhraseMatcher: type[PhraseMatcher]
-    bundle_features: (
+    index_by_place: (
         Callable[
             [KeyPlan, IntArray, HashArray, IntArray, int],
-            tuple[HashArray, IntArray, IntArray, IntArray, IntArray],
+            tuple[HashArray, IntArray, IntArray, ByteArray],
         ]
         | None
-    ) = None  # the reference needs no bundles
+    ) = None  # the reference stores all rows
     Scanner: Callable[..., Scanner] | None = None  # None: seqtag.corpus reads without it
     WordScanner: Callable[[], WordScanner] | None = None
     TokenNumbers: Callable[[], TokenNumbers] | None = None  # None: dicts are

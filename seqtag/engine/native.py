@@ -31,6 +31,7 @@ if _wide:
 
 
 PhraseMatcher = getattr(_kernel, "PhraseMatcher", keys.PhraseMatcher)  # an older build lacks it
+index_by_place = getattr(_kernel, "index_by_place", None)  # this, too
 
 
 def vectors() -> str:

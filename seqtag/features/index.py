@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import Instances, KeyPlan, LabelComponents, Layout, pointers
+from seqtag.engine.arrays import Instances, KeyPlan, LabelComponents, Layout, LocalRows, pointers
 from seqtag.features.encoder import Column, Encoder
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def index_corpus(
     parts: LabelComponents | None = None,
     pieces: NDArray[np.int64] | None = None,
     known: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
-    bundled: bool = False,
+    by_place: bool = False,
 ) -> IndexedCorpus:
     """Number the features of a corpus.
 
@@ -75,15 +75,16 @@ def index_corpus(
         ends of pieces, label chains do not.
     known
         Keys of features, and of edge features, that always get a row.
-    bundled
-        Whether many rows may be stored in bundles; not with `known`.
+    by_place
+        Whether local rows may be found by place if there are many; not with `known`.
     """
     sentence_ptr = pointers(lengths)
     encoder = Encoder(compiled, backend.hash_strings)
     for name, column in zip(compiled.columns, columns, strict=True):
         encoder.extend(name, 0, column.types)
-    types = np.array([column.ids for column in columns], np.int32)
-    types = types.reshape(len(columns), int(sentence_ptr[-1]))
+    ids = [np.asarray(column.ids, np.int32) for column in columns]
+    types = ids[0][None] if len(ids) == 1 else np.array(ids, np.int32)  # one is not copied
+    types = types.reshape(len(ids), int(sentence_ptr[-1]))
     types = encoder.with_phrases(types, sentence_ptr)
 
     def index(plan: KeyPlan, keep: NDArray[np.uint64] | None) -> _Rows:
@@ -95,11 +96,13 @@ def index_corpus(
     keep, keep_edges = known or (None, None)
     piece_ptr = sentence_ptr if pieces is None else pointers(pieces)
     many = types.shape[1] * len(compiled.templates) >= _COMPACT_FEATURES
-    if bundled and many and keep is None and backend.bundle_features is not None:
-        keys, token_ptr, features, bundle_ptr, bundles = backend.bundle_features(
+    if by_place and many and keep is None and backend.index_by_place is not None:
+        keys, runs, rows, numbers = backend.index_by_place(
             emission_plan, types, encoder.hashes, sentence_ptr, min_count
         )
-        instances = Instances(piece_ptr, token_ptr, features, None, None, None, bundle_ptr, bundles)
+        local = LocalRows(types, sentence_ptr, runs, rows)
+        none = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        instances = Instances(piece_ptr, *none, local=local, numbers=numbers)
     else:
         keys, token_ptr, features = index(emission_plan, keep)
         instances = Instances(piece_ptr, token_ptr, features)

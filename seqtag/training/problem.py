@@ -249,7 +249,7 @@ def numbered_features(
         label_components(labels) if settings.label_parts == "split" else None,
         examples.pieces,
         (init.weights.emission.keys, init.weights.edge.keys) if init else None,
-        bundled=not settings.dropout,
+        by_place=not settings.dropout,
     )
     return with_features_of(init, corpus) if init else corpus
 

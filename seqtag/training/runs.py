@@ -301,7 +301,7 @@ def hiding(x: Instances, dropout: float | str) -> Seen:
     Parameters
     ----------
     x
-        All instances, without bundles unless nothing is hidden. Features are counted in them.
+        All instances, without local rows unless nothing is hidden. Features are counted in them.
     dropout
         The setting: a share, or `RARE`.
     """

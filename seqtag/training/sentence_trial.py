@@ -63,7 +63,7 @@ def with_sentence_lengths(model: Model, problem: Problem, schedule: Schedule) ->
     KeyboardInterrupt
         If the trial is interrupted.
     """
-    x = problem.examples.corpus.instances.written_out()
+    x = problem.examples.corpus.instances
     rows = int(x.sentence_ptr[min(len(x.sentence_ptr) - 1, _pieces(x.sentence_ptr, _MOST_WORDS))])
     breaks = problem.examples.y[:rows] == [*problem.labels].index(SENTENCE)
     if rows < _FEWEST_WORDS or breaks.sum() < _FEWEST_SENTENCES or breaks.all():
@@ -109,8 +109,8 @@ def _cross_validated(
 ) -> NDArray[np.float64]:
     """Return the margin of a break at each of the first rows, by a model of the other folds."""
     examples, pieces = problem.examples, _pieces(x.sentence_ptr, rows)
-    lengths, counts = np.diff(x.sentence_ptr[: pieces + 1]), np.diff(x.token_ptr[: rows + 1])
-    features = x.features[: x.token_ptr[rows]]
+    token_ptr, features = x.written_out(rows)
+    lengths, counts = np.diff(x.sentence_ptr[: pieces + 1]), np.diff(token_ptr)
     fold = block_numbers(pieces, 2 * _FOLDS) % _FOLDS
     sentence = [*problem.labels].index(SENTENCE)
     schedule = replace(schedule, on_epoch=None, patience=None)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seqtag.engine.arrays import Instances, pointers
+from seqtag.engine.arrays import Instances, Layout, LocalRows, pointers
 from seqtag.engine.keys import LEFT, RIGHT, hash_string, key_plan, keys
 from seqtag.features import attributes
 from seqtag.features.encoder import Encoder
@@ -117,29 +117,58 @@ def test_features_are_numbered_by_first_appearance(backend, instance, min_count,
 
 @needs_native
 @given(encoded(), st.integers(1, 3), BITS)
-def test_bundles_stand_for_the_same_features(instance, min_count, bits):
+def test_local_rows_are_the_same_features(instance, min_count, bits):
     templates, columns, types, hashes, ptr = instance
-    arguments = key_plan(templates, columns, bits=bits), types, hashes, ptr, min_count
-    plain = REFERENCE.index_features(*arguments)
-    names, token_ptr, features, bundle_ptr, bundles = NATIVE.bundle_features(*arguments)
-    sizes = np.diff(bundle_ptr)
-    assert (sizes > 1).all()
-    assert features.min(initial=0) == -len(sizes)  # each of them is used
-    found = Instances(ptr, token_ptr, features, None, None, None, bundle_ptr, bundles).written_out()
-    assert [names.tolist(), *(a.tolist() for a in found[1:3])] == [a.tolist() for a in plain]
-    assert found.bundles is found.bundle_ptr is None
-    assert found.written_out() is found
+    plan = key_plan([((0, 0),), *templates], columns, bits=bits)
+    arguments = plan, types, hashes, ptr, min_count
+    keys, token_ptr, features = REFERENCE.index_features(*arguments)
+    names, *runs, numbers = NATIVE.index_by_place(*arguments)
+    assert names.tolist() == keys.tolist()
+    x = Instances(
+        ptr, token_ptr[:0], features[:0], local=LocalRows(types, ptr, *runs), numbers=numbers
+    )
+    plain = Instances(ptr, token_ptr, features)
+    for tokens in {0, types.shape[1] // 2, types.shape[1]}:
+        found, expected = x.written_out(tokens), plain.written_out(tokens)
+        assert [a.tolist() for a in found] == [a.tolist() for a in expected]
 
 
 @needs_native
-def test_bundles_are_of_templates_in_a_row_that_look_at_one_place():
+@given(encoded(), st.integers(1, 5), st.sampled_from([0, 1, 2]))
+def test_local_rows_are_learned_alike(instance, piece, order):
+    """Pieces of sentences, or of several, are updated at once; templates see beyond them."""
+    templates, columns, types, hashes, ptr = instance
+    tokens = types.shape[1]
+    arguments = key_plan([((0, 0),), *templates], columns), types, hashes, ptr, 1
+    keys, token_ptr, features = NATIVE.index_features(*arguments)
+    _, *runs, numbers = NATIVE.index_by_place(*arguments)
+    pieces = np.append(np.arange(0, tokens, piece), tokens)
+    y = (types[0] % 3).astype(np.int32)
+    learned = []
+    for x in (
+        Instances(pieces, token_ptr, features),
+        Instances(
+            pieces, token_ptr[:0], features[:0], local=LocalRows(types, ptr, *runs), numbers=numbers
+        ),
+    ):
+        weights = NATIVE.Weights(Layout(len(keys), 3, order), "float32", "adaptive")
+        for _ in range(2):
+            weights.train_epoch(x, y, np.arange(len(pieces) - 1), "adaptive", 0.5, 1.0)
+        cells = weights.cells(average=True)
+        learned.append([*(a.tolist() for a in cells), weights.decode(x).tolist()])
+    assert learned[0] == learned[1]
+
+
+@needs_native
+def test_templates_in_a_row_that_look_at_one_place_are_a_run():
     """Two templates of word 0, one of word -1, and two more of word 0 around a conjunction."""
     templates = [((0, 0),), ((1, 0),), ((0, -1),), ((1, 0), (0, 0)), ((0, 0), (0, 1)), ((0, 0),)]
     hashes = np.array([[3, 5], [7, 0]], np.uint64)  # the second word lacks the second attribute
     arguments = key_plan(templates, [0, 0]), np.array([[0, 0, 1]], np.int32), hashes
-    *_, features, bundle_ptr, bundles = NATIVE.bundle_features(*arguments, np.array([0, 3]), 1)
-    assert features.tolist() == [-1, 2, 3, 4, 5, -1, 6, 3, 7, 5, 8, 6, 9, 10]
-    assert (bundle_ptr.tolist(), bundles.tolist()) == ([0, 2], [0, 1])
+    _, runs, rows, numbers = NATIVE.index_by_place(*arguments, np.array([0, 3]), 1)
+    assert runs[:, :3].tolist() == [[0, 0, 2], [0, -1, 1], [0, 0, 1], [-1, 0, 1], [0, 0, 1]]
+    assert numbers.tolist() == [4, 0, 0, 7, 0, 0, 9, 0, 0, 0]
+    assert rows[runs[0, 3] :][:12].tolist() == [0, 0, 0, 0, 0, 0, 2, 0, 1, 1, 8, 0]
 
 
 @each_backend

@@ -67,7 +67,7 @@ def test_it_does_not_matter_how_many_are_drawn_at_a_time(dropout, monkeypatch):
 @needs_native
 @pytest.mark.parametrize("dropout", [0.4, RARE])
 def test_a_large_corpus_hides_the_same(monkeypatch, dropout):
-    """Without dropout, features of millions of tokens stand in bundles."""
+    """Without dropout, rows of millions of tokens are found by place."""
     small = learned(dropout)
     monkeypatch.setattr(index, "_COMPACT_FEATURES", 1)
     assert learned(dropout) == small != learned(0.0)

@@ -5,36 +5,42 @@
 #include "bind_model.h"
 #include "dropout.h"
 #include "index.h"
+#include "large.h"
 #include "phrases.h"
 
 namespace seqtag {
 namespace {
 
-FeatureIndex indexed(const PyKeyPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
-                     const In<int64_t>& sentence_ptr, int64_t min_count, bool bundled) {
+// What `work` makes of an indexer, without Python's lock.
+template <class Work>
+auto indexed(const PyKeyPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
+             const In<int64_t>& sentence_ptr, Work work) {
   const CheckedPlan checked(plan);
   const CheckedColumns x(types, hashes, sentence_ptr);
   x.check(checked);
   const Plan templates = checked.plan();
   nb::gil_scoped_release release;
-  return FeatureIndexer(templates, x.columns(), x.sentence_ptr(), x.sentences()).index(min_count, bundled);
+  return work(FeatureIndexer(templates, x.columns(), x.sentence_ptr(), x.sentences()));
 }
 
 // (keys of the rows, token_ptr, features)
 nb::tuple index_features(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr,
                          int64_t min_count) {
-  FeatureIndex found = indexed(plan, types, hashes, sentence_ptr, min_count, false);
+  const auto work = [&](FeatureIndexer indexer) { return indexer.index(min_count); };
+  FeatureIndex found = indexed(plan, types, hashes, sentence_ptr, work);
   return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
                         to_numpy(std::move(found.features)));
 }
 
-// The same with bundles: (keys of the rows, token_ptr, features, bundle_ptr, bundles)
-nb::tuple bundle_features(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr,
-                          int64_t min_count) {
-  FeatureIndex found = indexed(plan, types, hashes, sentence_ptr, min_count, true);
-  return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
-                        to_numpy(std::move(found.features)), to_numpy(std::move(found.bundle_ptr)),
-                        to_numpy(std::move(found.bundles)));
+// The same with local rows: (keys of the rows, runs, rows by place, stored numbers)
+nb::tuple index_by_place(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr,
+                         int64_t min_count) {
+  const auto work = [&](FeatureIndexer indexer) { return indexer.index_by_place(min_count); };
+  LocalFeatureIndex found = indexed(plan, types, hashes, sentence_ptr, work);
+  give_back_memory();
+  const size_t runs = found.runs.size() / 4;
+  return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.runs), {runs, 4}),
+                        to_numpy(std::move(found.rows)), to_numpy(std::move(found.numbers)));
 }
 
 // A corpus without some of its features, drawn at random: (token_ptr, features).
@@ -66,16 +72,14 @@ PhraseMatcher phrase_matcher(const In<uint64_t>& chains, const In<int32_t>& numb
   const size_t count = chains.shape(0);
   require(count < size_t(kMaxRows) && numbers.shape(0) == count, "one number for each of 2147483646 chains at most");
   for (size_t i = 1; i < count; ++i) require(chains(i) > chains(i - 1), "chains must ascend");
-  const auto is_number = [](int32_t number) {
-    return number >= -1 && number < kMaxRows / PhraseMatcher::kPlaces;
-  };
+  const auto is_number = [](int32_t number) { return number >= -1 && number < kMaxRows / PhraseMatcher::kPlaces; };
   require(std::all_of(numbers.data(), numbers.data() + count, is_number), "a number of a phrase is out of range");
   return {chains.data(), numbers.data(), count};
 }
 
 // Places of tokens in phrases: (tokens,). With Python's lock, so that no other thread changes the arrays.
-nb::object match_phrases(const PhraseMatcher& phrases, In<int32_t> types, In<uint64_t> hashes,
-                         In<int64_t> sentence_ptr, int32_t absent) {
+nb::object match_phrases(const PhraseMatcher& phrases, In<int32_t> types, In<uint64_t> hashes, In<int64_t> sentence_ptr,
+                         int32_t absent) {
   const size_t tokens = types.shape(0);
   require(within(types.data(), tokens, int64_t(hashes.shape(0))), "types holds an id out of range");
   require(ascending(sentence_ptr, tokens), "sentence_ptr must ascend from 0 to the number of tokens");
@@ -90,7 +94,7 @@ nb::object match_phrases(const PhraseMatcher& phrases, In<int32_t> types, In<uin
 void bind_features(nb::module_& m) {
   using namespace nb::literals;
   m.def("index_features", &index_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
-  m.def("bundle_features", &bundle_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
+  m.def("index_by_place", &index_by_place, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
   m.def("drop_features", &py_drop_features, "token_ptr"_a, "features"_a, "shares"_a, "random"_a);
   nb::class_<PhraseMatcher>(m, "PhraseMatcher")
       .def(nb::new_(&phrase_matcher), "chains"_a, "numbers"_a)

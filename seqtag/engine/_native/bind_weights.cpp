@@ -32,9 +32,10 @@ std::function<void()> asking(nb::object ask) {
   };
 }
 
-// Records of arrays.py: Instances, Cells, State, Layout.
+// Records of arrays.py: LocalRows, Instances, Cells, State, Layout.
+using PyLocalRows = std::tuple<In2<int32_t>, In<int64_t>, In2<int64_t>, In<int32_t>>;
 using PyInstances = std::tuple<In<int64_t>, In<int64_t>, In<int32_t>, nb::object, std::optional<In<int64_t>>,
-                               std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>,
+                               std::optional<In<int32_t>>, std::optional<PyLocalRows>, std::optional<In<uint8_t>>,
                                std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>>;
 using PyCells = std::tuple<In<int64_t>, In<int32_t>, nb::object, In<int64_t>, In<int32_t>, nb::object, In<int64_t>,
                            In<int32_t>, nb::object, nb::object>;
@@ -69,7 +70,7 @@ template <class Real> class TypedWeights {
                         const std::optional<In2<uint8_t>>& choices, nb::object ask) {
     const auto values = maybe_values(data);
     const auto x = instances(data, values);
-    require(y.shape(0) + 1 == std::get<1>(data).shape(0), "y must hold one label per token");
+    require(y.shape(0) == tokens_of(data), "y must hold one label per token");
     const bool has_table = !cost.is_none() && nb::hasattr(cost, "ndim") && nb::cast<int>(cost.attr("ndim")) > 0;
     require(!has_table || nb::cast<int>(cost.attr("ndim")) == 2, "cost must be a number or (K, K)");
     std::optional<In2<Real>> table;
@@ -122,7 +123,7 @@ template <class Real> class TypedWeights {
   nb::object decode(const PyInstances& data) {
     const auto values = maybe_values(data);
     const auto x = instances(data, values);
-    std::vector<int32_t> labels(std::get<1>(data).shape(0) - 1);
+    std::vector<int32_t> labels(tokens_of(data));
     {
       nb::gil_scoped_release release;
       weights_->decode(x, labels.data());
@@ -195,32 +196,73 @@ template <class Real> class TypedWeights {
     if (values.is_none()) return std::nullopt;
     return numbers<In<Real>>(values);
   }
+  static size_t tokens_of(const PyInstances& data) {
+    const auto& local = std::get<6>(data);
+    return local ? std::get<0>(*local).shape(1) : std::max<size_t>(1, std::get<1>(data).shape(0)) - 1;
+  }
+  LocalRows local_rows(const PyLocalRows& given, const In<uint8_t>& numbers) const {
+    const auto& [types, sentence_ptr, runs, rows] = given;
+    require(ascending(sentence_ptr, types.shape(1)), "the sentences of local rows must ascend to the number of tokens");
+    require(runs.shape(0) > 0 && runs.shape(1) == 4, "runs must be (runs, 4), one of them at least");
+    const auto* run = reinterpret_cast<const LocalRows::Run*>(runs.data());
+    LocalRows found{types.data(), types.shape(1), sentence_ptr.data(), sentence_ptr.shape(0), run, runs.shape(0)};
+    found.rows = rows.data();
+    const int64_t size = int64_t(rows.shape(0));
+    std::vector<int64_t> places(types.shape(0));  // of each column
+    for (size_t c = 0; found.tokens && c < places.size(); ++c) {
+      const int32_t* first = types.data() + c * found.tokens;
+      places[c] = 3 + int64_t(*std::max_element(first, first + found.tokens));
+      require(within(first, found.tokens, places[c]), "types holds an id out of range");
+    }
+    for (; run < found.runs + found.count; ++run) {
+      require(run->column >= -1 && run->column < int64_t(types.shape(0)), "a run looks at an unknown column");
+      require(run->width > 0 && run->width <= (run->column < 0 ? 1 : kMaxRows),
+              "a run must have templates, or just one");
+      found.stored += run->column < 0;
+      if (run->column < 0) continue;
+      require(run->offset >= -kMaxOffset && run->offset <= kMaxOffset, "an offset must be -1000 to 1000");
+      const int64_t count = places[size_t(run->column)];
+      require(run->first >= 0 && run->first <= size && count <= (size - run->first) / (run->width + 1),
+              "the rows of a run must be as many as its places");
+      for (int64_t place = 0; place < count; ++place) {
+        const int32_t* each = found.rows + run->first + place * (run->width + 1);
+        require(*each >= 0 && *each <= run->width && within(each + 1, size_t(*each), int64_t(shape_.rows)),
+                "rows holds a row out of range");
+      }
+    }
+    found.numbers = numbers.data();
+    const size_t each = found.tokens * found.stored;
+    found.bytes = numbers.shape(0) > 3 * each + 1 ? 4 : 3;
+    require(numbers.shape(0) == each * found.bytes + 1,
+            "numbers must hold one for each token and run without a column");
+    bool fine = true;
+    for (const uint8_t* at = found.numbers; at < found.of_token(int64_t(found.tokens)); at += found.bytes)
+      fine &= found.number(at) < shape_.rows || found.number(at) == found.absent();
+    require(fine, "numbers holds a row out of range");
+    return found;
+  }
   Instances<Real> instances(const PyInstances& data, const std::optional<In<Real>>& values) const {
-    const auto& [sentence_ptr, token_ptr, features, given, edge_ptr, edges, bundle_ptr, bundles, set_of, set_ptr,
+    const auto& [sentence_ptr, token_ptr, features, given, edge_ptr, edges, local, numbers, set_of, set_ptr,
                  set_labels] = data;
-    require(token_ptr.shape(0) > 0 && ascending(sentence_ptr, token_ptr.shape(0) - 1),
+    const size_t width = features.shape(0), tokens = tokens_of(data);
+    require((local || token_ptr.shape(0) > 0) && ascending(sentence_ptr, tokens),
             "sentence_ptr must ascend from 0 to the number of tokens");
-    const size_t width = features.shape(0), tokens = token_ptr.shape(0) - 1;
+    require(local.has_value() == numbers.has_value(), "local and numbers go together");
+    require(!local || (!values && width == 0), "local rows are all rows, without values");
     bool dense = tokens > 1 && values && width > 0 && values->shape(0) == tokens * width;
     for (size_t n = 0; dense && n < tokens; ++n) dense = token_ptr(n + 1) - token_ptr(n) == int64_t(width);
-    require(dense || ascending(token_ptr, width), "token_ptr must ascend from 0 to the number of features");
-    require(token_ptr(0) == 0, "token_ptr must ascend from 0 to the number of features");
-    require(bundle_ptr.has_value() == bundles.has_value(), "bundle_ptr and bundles go together");
-    if (bundle_ptr) {
-      require(!values, "bundles are of features without values");
-      require(ascending(*bundle_ptr, bundles->shape(0)), "bundle_ptr must ascend from 0 to the number of rows bundled");
-      require(within(bundles->data(), bundles->shape(0), int64_t(shape_.rows)), "bundles holds a row out of range");
-      const int64_t most = int64_t(bundle_ptr->shape(0)) - 1;
-      bool fine = true;
-      for (size_t k = 0; k < width; ++k) fine &= features(k) >= -most && features(k) < int64_t(shape_.rows);
-      require(fine, "features holds a row out of range");
+    LocalRows by_place;
+    if (local) {
+      by_place = local_rows(*local, *numbers);
     } else {
+      require(dense || ascending(token_ptr, width), "token_ptr must ascend from 0 to the number of features");
+      require(token_ptr(0) == 0, "token_ptr must ascend from 0 to the number of features");
       require(within(features.data(), width, int64_t(shape_.rows)), "features holds a row out of range");
     }
     require(dense || !values || values->shape(0) == features.shape(0), "values must be as long as features");
     require(edge_ptr.has_value() == edges.has_value(), "edge_ptr and edges go together");
     if (edge_ptr) {
-      require(edge_ptr->shape(0) == token_ptr.shape(0) && ascending(*edge_ptr, edges->shape(0)),
+      require(edge_ptr->shape(0) == tokens + 1 && ascending(*edge_ptr, edges->shape(0)),
               "edge_ptr must ascend from 0 to the number of edges");
       require(within(edges->data(), edges->shape(0), int64_t(shape_.edges)), "edges holds a row out of range");
     }
@@ -247,8 +289,7 @@ template <class Real> class TypedWeights {
             edges ? edges->data() : nullptr,
             sentence_ptr.shape(0) - 1,
             dense,
-            bundle_ptr ? bundle_ptr->data() : nullptr,
-            bundles ? bundles->data() : nullptr,
+            by_place,
             set_of ? set_of->data() : nullptr,
             set_ptr ? set_ptr->data() : nullptr,
             set_labels ? set_labels->data() : nullptr};

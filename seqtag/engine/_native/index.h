@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -57,11 +56,18 @@ class KeyNumbers {
 
 // Rows by order of first appearance, rare keys left out; and those of every token.
 struct FeatureIndex {
-  std::vector<uint64_t> keys;       // (rows,)
-  std::vector<int64_t> token_ptr;   // (tokens + 1,)
-  std::vector<int32_t> features;    // rows; -1 - b: those of bundle b
-  std::vector<int64_t> bundle_ptr;  // (bundles + 1,)
-  std::vector<int32_t> bundles;     // rows
+  std::vector<uint64_t> keys;      // (rows,)
+  std::vector<int64_t> token_ptr;  // (tokens + 1,)
+  std::vector<int32_t> features;   // rows
+};
+
+// The same, with the rows of local templates by place. arrays.py: LocalRows.
+struct LocalFeatureIndex {
+  std::vector<uint64_t> keys;
+  std::vector<int64_t> runs;  // (runs, 4)
+  std::vector<int32_t> rows;
+  std::vector<uint8_t> numbers;  // (tokens, other templates, bytes), and a byte more
+  size_t bytes = 3;
 };
 
 // Finds the features of a corpus in two passes: the first numbers keys, and keeps the numbers of templates
@@ -90,16 +96,14 @@ class FeatureIndexer {
     }
   }
 
-  // bundled: what several templates in a row find for a type is written once.
-  FeatureIndex index(int64_t min_count, bool bundled) {
+  FeatureIndex index(int64_t min_count) {
     FeatureIndex found;
-    size_t seen = number_keys(min_count, found.keys);
-    std::vector<int32_t> code_of(places_, kUnknown);
-    std::vector<int32_t> rows;
-    found.bundle_ptr.push_back(0);
-    found.features.reserve(seen);  // pages never touched take no memory
+    found.features.reserve(number_keys(min_count, found.keys));  // pages never touched take no memory
     found.token_ptr.reserve(x_.tokens + 1);
     found.token_ptr.push_back(0);
+    const auto add = [&](int32_t row) {
+      if (row >= 0) found.features.push_back(row);
+    };
     size_t block = 0, at = 0;
     for_each_token([&](int64_t n, int64_t begin, int64_t end) {
       for (const Run& run : runs_) {
@@ -108,28 +112,10 @@ class FeatureIndexer {
             std::vector<int32_t>().swap(blocks_[block++]);
             at = 0;
           }
-          const int32_t id = blocks_[block][at++];
-          if (id >= 0 && new_row_[size_t(id)] >= 0) found.features.push_back(new_row_[size_t(id)]);
-          continue;
-        }
-        const size_t place = place_of(x_, run.column, n + run.offset, begin, end);
-        int32_t& code = code_of[run.places + place];
-        if (code == kUnknown) {
-          const int32_t* row = rows_of(run, place);
-          rows.clear();
-          std::copy_if(row, row + run.last - run.first, std::back_inserter(rows), [](int32_t id) { return id >= 0; });
-          code = rows.empty() ? kNothing : rows.size() == 1 ? rows[0] : -1 - int32_t(found.bundle_ptr.size() - 1);
-          if (rows.size() > 1) {
-            found.bundles.insert(found.bundles.end(), rows.begin(), rows.end());
-            found.bundle_ptr.push_back(int64_t(found.bundles.size()));
-          }
-        }
-        if (code >= 0 || (bundled && code != kNothing)) {
-          found.features.push_back(code);
-        } else if (code != kNothing) {
-          const int64_t* bundle = &found.bundle_ptr[size_t(-1 - code)];
-          found.features.insert(found.features.end(), found.bundles.begin() + bundle[0],
-                                found.bundles.begin() + bundle[1]);
+          add(new_row(blocks_[block][at++]));
+        } else {
+          const int32_t* row = rows_of(run, place_of(x_, run.column, n + run.offset, begin, end));
+          std::for_each(row, row + run.last - run.first, add);
         }
       }
       found.token_ptr.push_back(int64_t(found.features.size()));
@@ -137,8 +123,37 @@ class FeatureIndexer {
     return found;
   }
 
+  LocalFeatureIndex index_by_place(int64_t min_count) {
+    LocalFeatureIndex found;
+    number_keys(min_count, found.keys);
+    found.bytes = found.keys.size() < kThreeBytes ? 3 : 4;
+    size_t stored = 0;
+    for (const auto& block : blocks_) stored += block.size();
+    found.numbers.reserve(stored * found.bytes + 1);
+    for (auto& block : blocks_) {
+      for (const int32_t id : block)
+        for (size_t b = 0; b < found.bytes; ++b) found.numbers.push_back(uint8_t(new_row(id) >> (8 * b)));
+      std::vector<int32_t>().swap(block);
+    }
+    found.numbers.push_back(0);
+    for (const Run& run : runs_) {
+      const size_t width = run.last - run.first;
+      found.runs.insert(found.runs.end(), {run.column, run.offset, int64_t(width), int64_t(found.rows.size())});
+      for (size_t place = 0; place < run.size; ++place) {
+        const int32_t* row = rows_of(run, place);
+        const size_t count = found.rows.size();
+        found.rows.push_back(0);
+        std::copy_if(row, row + width, std::back_inserter(found.rows), [](int32_t id) { return id >= 0; });
+        found.rows[count] = int32_t(found.rows.size() - count - 1);
+        found.rows.resize(count + 1 + width);
+      }
+    }
+    return found;
+  }
+
  private:
-  static constexpr int32_t kAbsent = -1, kUnknown = std::numeric_limits<int32_t>::min(), kNothing = kUnknown + 1;
+  static constexpr int32_t kAbsent = -1;
+  static constexpr size_t kThreeBytes = (size_t(1) << 24) - 1;  // rows that three bytes number, next to an absent one
   static constexpr size_t kBlock = size_t(1) << 24;  // so much that the memory of a block goes back when it is done
   struct Run {  // templates [first, last) that look at one position of one column; or one that does not
     size_t first, last;
@@ -157,6 +172,7 @@ class FeatureIndexer {
   std::vector<std::vector<int32_t>> blocks_;  // numbers of the keys of the others, token by token
   std::vector<int32_t> new_row_;              // by number: the row, or kAbsent
 
+  int32_t new_row(int32_t id) const { return id < 0 ? kAbsent : new_row_[size_t(id)]; }
   int32_t* rows_of(const Run& run, size_t place) { return &row_of_[run.rows + place * (run.last - run.first)]; }
   template <class Visit> void for_each_token(Visit visit) const {
     for (size_t s = 0; s < sentences_; ++s)

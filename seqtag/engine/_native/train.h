@@ -24,12 +24,12 @@ template <class Real> struct Entry {
 template <class Real> struct Difference {
   using Entry = seqtag::Entry<Real>;
   std::vector<Entry> emission, chain, edge, trigram;
-  explicit Difference(size_t rows) : newest(rows + 1, 0) {}
   void clear() {
     for (auto* cells : {&emission, &chain, &edge, &trigram}) cells->clear();
   }
   // Adds to an emission cell. Those of one row are chained, so that a cell is found again.
   void add(int32_t row, int32_t column, Real value) {
+    if (size_t(row) >= newest.size()) newest.resize(size_t(row) + size_t(row) / 2 + 1);
     int32_t& last = newest[size_t(row)];
     if (size_t(last) >= emission.size() || emission[size_t(last)].row != row) last = -1;  // from long ago
     for (int32_t i = last; i >= 0; i = emission[size_t(i)].before)
@@ -58,7 +58,7 @@ template <class Real> struct Difference {
   }
 
  private:
-  std::vector<int32_t> newest;  // entry of each place that came last
+  std::vector<int32_t> newest;  // entry of each place so far that came last
 };
 
 // Transition potentials of one position: the shared matrix plus the observed edge rows.
@@ -105,7 +105,7 @@ template <class Real, class Rows> struct Weights {
       : labels(label_count), order(markov_order), adaptive(with_g), parts(std::move(label_parts)),
         emission(rows, parts.any() ? parts.count : labels, adaptive),
         edge(edges, edges ? labels * labels : 0, adaptive), chain(labels, order),
-        chain_cells(size_t(labels) * (order ? labels + 2 : 2)), delta(rows) {
+        chain_cells(size_t(labels) * (order ? labels + 2 : 2)) {
     if (order == 2) {
       trigram = TrigramWeights<Real>(labels);
       trigram_cells.resize(size_t(labels + 1) * labels * labels);
@@ -114,8 +114,14 @@ template <class Real, class Rows> struct Weights {
 
   // Ask for the data of a sentence before it is needed: shuffled sentences are far apart.
   static SEQTAG_INLINE void prefetch(const Instances<Real>& x, int64_t sentence) {
-    const int64_t from = x.token_ptr[x.sentence_ptr[sentence]], most = 256;
-    const int64_t to = std::min(x.token_ptr[x.sentence_ptr[sentence + 1]], from + most);
+    const int64_t most = 256, first = x.sentence_ptr[sentence], last = x.sentence_ptr[sentence + 1];
+    if (x.local.runs) {
+      SEQTAG_PREFETCH(x.local.types + first);
+      const uint8_t* end = std::min(x.local.of_token(last), x.local.of_token(first) + most * sizeof(int32_t));
+      for (const uint8_t* at = x.local.of_token(first); at < end; at += 64) SEQTAG_PREFETCH(at);
+      return;
+    }
+    const int64_t from = x.token_ptr[first], to = std::min(x.token_ptr[last], from + most);
     if (!x.dense)
       for (int64_t k = from; k < to; k += 64 / int64_t(sizeof(int32_t))) SEQTAG_PREFETCH(x.features + k);
     if (!x.values) return;
@@ -127,14 +133,14 @@ template <class Real, class Rows> struct Weights {
     std::vector<Real> potentials, part_scores, others;
     std::vector<int32_t> places;
     std::vector<int> vectors, wanted;  // where vectors of a row begin: all, and those of a token's labels
-    WrittenOut<Real> sentence;         // if there are bundles
+    WrittenOut<Real> sentence;         // if there are local rows
     Viterbi<Real> decoder;
     SecondOrderViterbi<Real> second;
   };
 
-  // Emission potentials of a sentence, which is written out if there are bundles.
+  // Emission potentials of a sentence, which is written out if there are local rows.
   void score(const Instances<Real>& x, int64_t first, size_t T, Scratch& space) const {
-    if (!x.bundle_ptr) return emissions(x, first, T, space);
+    if (!x.local.runs) return emissions(x, first, T, space);
     space.sentence.write(x, first, T);
     emissions(space.sentence.instances(), 0, T, space);
   }
@@ -271,7 +277,7 @@ template <class Real, class Rows> struct Weights {
     void score(size_t, int64_t first, size_t T, Scratch& space) { weights.score(x, first, T, space); }
     void learn(size_t, int64_t first, size_t T, const int32_t* gold, const int32_t* y_hat, const Scratch& space,
                const Step<Real>& rate) {
-      if (x.bundle_ptr)
+      if (x.local.runs)
         weights.update(space.sentence.instances(), 0, T, gold, y_hat, space, rate);
       else
         weights.update(x, first, T, gold, y_hat, space, rate);
