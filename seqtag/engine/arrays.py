@@ -367,8 +367,14 @@ def numbered_pairs(
     >>> numbered_pairs(np.array([1, 0, 1]), np.array([2, 2, 2]), 3)
     (array([0, 1]), array([2, 2]), array([1, 0, 1]))
     """
-    pairs, _, number = distinct(left * np.int64(width) + right)
-    return *np.divmod(pairs, width), number
+    numbers = left * np.int64(width) + right
+    size = (int(left.max(initial=-1)) + 1) * width
+    if size > len(numbers):
+        pairs, _, number = distinct(numbers)
+        return *np.divmod(pairs, width), number
+    found = np.zeros(size, bool)
+    found[numbers] = True
+    return *np.divmod(np.flatnonzero(found), width), (np.cumsum(found) - 1)[numbers]
 
 
 def pointers(lengths: Iterable[int]) -> IntArray:

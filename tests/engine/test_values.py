@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.engine.arrays import pointers
+from seqtag.engine.arrays import numbered_pairs, pointers
 from tests.strategies import each_backend, kernel_alone, words
 
 
@@ -101,3 +101,13 @@ def test_ids_become_lists_of_names(backend, rows):
 def test_ids_and_rows_that_do_not_fit_are_refused(backend, ids, ptr, message):
     with pytest.raises(ValueError, match=message):
         backend.label_lists(["a", "b"], np.array(ids, np.int32), np.array(ptr, np.int64))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), max_size=60), st.integers(4, 9))
+def test_pairs_are_numbered_in_order(pairs, width):
+    """Few numbers are looked up in a table, many are sorted."""
+    left, right = np.array(pairs, np.int32).reshape(-1, 2).T
+    *found, number = numbered_pairs(left, right, width)
+    distinct = sorted({*pairs})
+    assert [*zip(*(each.tolist() for each in found), strict=True)] == distinct
+    assert number.tolist() == [distinct.index(pair) for pair in pairs]
