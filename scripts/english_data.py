@@ -32,6 +32,7 @@ _IN_TITLES, _IN_LOWER_CASE, _IN_CAPITALS = 600, 600, 200  # copies
 _SHORT = 1500  # sentences: UPOS of everyday sentences 95.75 -> 95.96, of EWT dev +.02
 _NAMES_IN_LOWER_CASE = 0.15  # of the sentences of EWT: F1 of its dev 71.2 -> 71.7 to 72.1
 _CORPORA_OF_NAMES = "gum", "wikigold", "broad-twitter"
+_NAMES_AGAIN = 3  # how often names see each everyday one: F1 of those held out 84.1 -> 87.4
 _KINDS = "PER", "LOC", "ORG"  # of names
 _AGAIN = 2  # how often taggers see each everyday sentence
 _LONGEST = 25  # words of a copy
@@ -178,4 +179,4 @@ class EnglishData:
 
     @cached_property
     def names(self) -> str:
-        return self.names_of_ewt("train") + self.everyday
+        return self.names_of_ewt("train") + _NAMES_AGAIN * self.everyday

@@ -11,7 +11,7 @@ from scripts.english_names import name_tables
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("Google bought YouTube.", {"Google": "ORG"}),
+        ("Google bought YouTube.", {"Google": "ORG", "YouTube": "ORG"}),
         ("Apple makes phones.", {"Apple": "ORG"}),
         ("She studied at Harvard.", {"Harvard": "ORG"}),
         ("The Bank of England raised rates.", {"Bank of England": "ORG"}),
