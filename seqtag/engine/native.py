@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from seqtag.engine import _kernel, keys
+from seqtag.engine import _kernel
 
 
 def _with_wide_vectors() -> Any:
@@ -28,10 +28,6 @@ def _with_wide_vectors() -> Any:
 _wide = _with_wide_vectors()
 if _wide:
     _kernel.use_engines(_wide.engines)
-
-
-PhraseMatcher = getattr(_kernel, "PhraseMatcher", keys.PhraseMatcher)  # an older build lacks it
-index_by_place = getattr(_kernel, "index_by_place", None)  # this, too
 
 
 def vectors() -> str:
