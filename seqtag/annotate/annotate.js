@@ -22,7 +22,7 @@
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ action, session, ...value }),
-    });
+    }).catch(() => { throw new Error("The command does not answer. Start it again, then reload this page."); });
     const answer = await response.json().catch(() => ({ error: `status ${response.status}` }));
     if (!response.ok) throw new Error(answer.error);
     state = answer;
@@ -193,6 +193,10 @@
     if (!word) return;
     isDragging = true;
     move(Number(word.id.slice(1)), event.shiftKey);
+  });
+  box.addEventListener("mousedown", (event) => { // words are selected, not text, which could be dragged
+    event.preventDefault();
+    box.focus();
   });
   box.addEventListener("pointerover", (event) => {
     const word = wordOf(event);

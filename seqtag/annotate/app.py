@@ -184,7 +184,10 @@ def application(annotation: Annotation) -> Starlette:
             if action == "open":
                 annotation.session += 1
             elif value["session"] != annotation.session:
-                message = "This work goes on in another window. Reload this one to take it back."
+                message = (
+                    "This page is not at work any more: another window goes on, or the command was "
+                    "started again. Reload to go on here."
+                )
                 return JSONResponse({"error": message}, 409)
             if action == "decide":
                 annotation.decide(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -84,5 +83,5 @@ def learned(task: Task, decisions: Sequence[Mapping[str, Any]]) -> Round:
 def prepare() -> None:
     """Prepare a process: the page comes first, shows what is learned, and ends it."""
     logging.getLogger("seqtag").setLevel(logging.CRITICAL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.setpgid(0, 0)  # signals to the group are for the page, whose pool hangs if this process dies
     os.nice(10)

@@ -46,11 +46,14 @@ def command(context: click.Context, /, texts: str, notes: Notes, **given: Any) -
         refuse(f"annotate needs starlette, uvicorn; {install_hint('serve')}")
     from seqtag.annotate.decisions import Decisions
     from seqtag.annotate.learner import Task, prepare
+    from seqtag.labels.column import column_meant
     from seqtag.labels.schemes import kind_of
     from seqtag.tagging.pipeline import Cutter, Pipeline
 
     words, name = given["words"], given["model"]
-    model = Pipeline.load(name).only(words or "ner") if name else None
+    given_model = Pipeline.load(name) if name else None
+    known = given_model and column_meant(words or "ner", given_model.columns)
+    model = given_model.only(known) if given_model and known else None  # else it cuts texts alone
     labels = [*dict.fromkeys(filter(None, map(str.strip, given["label_set"].split(","))))]
     if not {*labels} & {*map(kind_of, model.taggers[-1].labels if model else labels)}:
         refuse(f"expected labels, one of which the model gives, found {given['label_set']!r}")
@@ -61,7 +64,7 @@ def command(context: click.Context, /, texts: str, notes: Notes, **given: Any) -
     if decisions.cut:
         notes(f"note: {path}: cut off the last line, which had no end: {decisions.cut[:60]!r}")
     shuffled = Random(0).sample([*origins], len(origins))
-    task = Task(shuffled, labels, words, model, Cutter(model or "en"))
+    task = Task(shuffled, labels, words, model, Cutter(model or name or "en"))
     learner = context.with_resource(get_context("spawn").Pool(1, prepare))  # no socket is shared
     front = application(Annotation(task, origins, decisions, learner))
     listener = context.with_resource(listening("127.0.0.1", given["port"]))

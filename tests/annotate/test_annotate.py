@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -323,6 +326,35 @@ def test_the_process(tmp_path):
             _, last = ask(where, "decide", decision | {"text": last["item"]["text"]})
         assert last["item"] == {} and len(done.read_text().splitlines()) == 2
         assert json.loads(done.read_text().splitlines()[0])["meta"] in ({"line": 1}, {"line": 2})
+
+
+def test_a_model_without_the_column_cuts_texts_alone(tmp_path):
+    file = tmp_path / "texts.txt"
+    file.write_text("Norvale's dogs.\n")
+    options = file, "--words", "kind", "--label-set", "A,B", "-m", "en"
+    with server(*options, command="annotate") as (_, where):
+        _, state = ask(where, "open", {})
+    assert len(state["item"]["places"]) == 4 and state["item"]["spans"] == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+def test_a_signal_to_the_group_ends_the_command(tmp_path):
+    (tmp_path / "texts.txt").write_text("A dog in Tarn.\n")
+    command = [sys.executable, "-m", "seqtag", "annotate", "texts.txt", "--label-set", "PER,LOC"]
+    with subprocess.Popen(
+        [*command, "--port", "0"], cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE
+    ) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        deadline = time.monotonic() + 60
+        while not any(os.getpgid(int(each)) == int(each) for each in children.read_text().split()):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert b"stopped; 0 decisions" in said
 
 
 def test_texts_of_lines_json_and_tables(tmp_path):
