@@ -759,12 +759,18 @@ class Chain:
             If the input is none, or the options do not fit.
         """
         possible = TEXT_FORMATS if any(each.label_scheme for each in self.shown) else ("jsonl",)
-        unfit = options.keep or options.nbest > 1 or options.split_words
-        if unfit or {*formats} != {"spans"} or options.to not in (None, *possible):
+        msg = ""
+        if {*formats} != {"spans"}:
             msg = (
-                f"expected objects with texts and no option but --to {', '.join(possible)}, found "
-                f"the format {', '.join(formats)} for --to {options.to}; leave one out"
+                f"expected texts of JSON for --to {options.to}, found the format "
+                f'{", ".join(formats)}; write each text as an object, {{"text": "..."}}, or name '
+                "the column of a table with --text-column"
             )
+        elif options.to not in (None, *possible):
+            msg = f"expected --to {', '.join(possible)} for these texts, found --to {options.to}"
+        elif options.keep or options.nbest > 1 or options.split_words:
+            msg = "expected no --keep, --nbest or --split-words for texts of JSON; leave them out"
+        if msg:
             raise OptionError(msg)
         models = [each.model for each in self.taggers]
         if self.cutter is not None and options.tokenizer == "model":

@@ -37,7 +37,7 @@ def test_each_object_comes_back_with_its_spans(folder, call):
     assert [[span["text"] for span in row["spans"]] for row in found] == [
         ["Mira\u0301 Smith", "London"],
         [],
-        ["Paris"],
+        ["\u05d3\u05d5\u05d3", "Paris"],
         [],
     ]
     for row in found:
@@ -98,14 +98,17 @@ def test_other_columns_are_in_sentences(folder, call):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["in.jsonl", "--to", "conllu"], "expected objects with texts"),
-        (["in.jsonl", "--keep"], "expected objects with texts"),
-        (["in.jsonl", "--nbest", "2"], "expected objects with texts"),
+        (["in.jsonl", "--to", "conllu"], "expected --to jsonl"),
+        (["in.jsonl", "--keep"], "expected no --keep"),
+        (["in.jsonl", "--nbest", "2"], "expected no --keep, --nbest"),
         (["t.csv", "--text-column", "title"], "t.csv:1: expected columns with title once"),
         (["t.csv", "--text-column", "id"], "t.csv:2: expected 2 fields as in the first row"),
-        (["raw.txt", "--to", "doccano"], "found the format text for --to doccano"),
+        (
+            ["raw.txt", "--to", "doccano"],
+            "expected texts of JSON for --to doccano, found the format text",
+        ),
         (["bad.jsonl", "--format", "spans"], "bad.jsonl:2: expected an object with a text"),
-        (["in.jsonl", "--only", "upos", "--to", "doccano"], "no option but --to jsonl"),
+        (["in.jsonl", "--only", "upos", "--to", "doccano"], "expected --to jsonl for these texts"),
     ],
 )
 def test_what_is_refused(folder, call, options, message):
