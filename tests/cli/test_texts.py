@@ -13,7 +13,7 @@ from tests.command_line import call, home
 ROWS = [
     {"id": 7, "text": "Mira\u0301 Smith lives in\r\nLondon.", "n": [1.5, None], "label": "news"},
     {"id": 8, "text": ""},
-    {"text": "\N{ROCKET} \u05d3\u05d5\u05d3 saw Paris.", "spans": [], "b": "\u2028 \\ \ud83d"},
+    {"text": "\N{ROCKET} \u05d3\u05d5\u05d3, in Paris.", "spans": [], "b": "\u2028 \\ \ud83d"},
     {"id": 9, "text": " \n "},
 ]
 NER = ["tag", "-m", "en", "--only", "ner"]
@@ -37,7 +37,7 @@ def test_each_object_comes_back_with_its_spans(folder, call):
     assert [[span["text"] for span in row["spans"]] for row in found] == [
         ["Mira\u0301 Smith", "London"],
         [],
-        ["\u05d3\u05d5\u05d3", "Paris"],
+        ["Paris"],
         [],
     ]
     for row in found:
