@@ -28,6 +28,7 @@ SHOWN_TYPES = 5
 
 _SEPARATORS = ",;"
 _NEARLY_ALL = 0.95  # of the lines, which show what they are
+_MOST_CHARACTERS = 100_000  # of a line
 _TELLING_LINES = 10  # of fewer, each may have a type of its own
 
 _log = logging.getLogger("seqtag")
@@ -99,6 +100,9 @@ def names_of(lines: Sequence[tuple[int, str]], source: str) -> list[Name]:
 def _cells(text: str, separator: str, source: str, line: int) -> list[str]:
     """Return the cells of a line of CSV, with single spaces."""
     try:
+        if len(text) > _MOST_CHARACTERS:
+            msg = f"more than {_MOST_CHARACTERS:,} characters"
+            raise csv.Error(msg)
         [cells] = csv.reader([text], delimiter=separator, skipinitialspace=True)
     except csv.Error as error:
         msg = f"expected a name, found {text!r:.60} ({error}); correct this line"

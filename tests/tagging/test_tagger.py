@@ -245,7 +245,7 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     expected = [fresh.tag(sentence) for sentence in batch]
     [used] = fresh._workspaces._idle
     assert len(used.encoder) == 21
-    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 4 * used.nbytes - 1000)
+    monkeypatch.setattr(workspace, "TAGGERS_BYTES", 2 * used.nbytes)
     made, make = [], fresh.new_workspace
     monkeypatch.setattr(fresh, "new_workspace", lambda: made.append(make()) or made[-1])
     for sentence, labels in zip(batch, expected, strict=True):
