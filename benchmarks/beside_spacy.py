@@ -145,7 +145,7 @@ def section(results: dict[str, Any]) -> list[str]:
         style = ",.0f" if name == "words per second" else ".1f"
         rows.append([name, f"{ours[name]:{style}}", f"{theirs[name]:{style}}"])
     return [
-        "## `en` beside a pipeline of spaCy\n",
+        "## `en` and a pipeline of spaCy\n",
         filled(ABOUT.format(**results)),
         table(["", "seqtag `en`", "spaCy"], rows),
         "`python -m benchmarks.beside_spacy CORPORA` measures it again.\n",
