@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from seqtag.corpus import conllu
 from seqtag.corpus.layout import NO_ROWS, Layout, LayoutOptions, Learned, Misfit
 from seqtag.corpus.lines import (
+    BLANK,
     DOCSTART,
     JOINTS,
     NO_WORD,
@@ -199,12 +200,12 @@ def row_cells(line: str, separator: str, width: int = 0) -> list[str]:
 def _kind_of(line: str) -> str:
     """Return what a line is, or may be, besides a row: blank, a head, an end, or marked."""
     if line[:1] not in _SPECIAL:
-        return "" if line.strip() else "blank"
+        return "" if line.strip(BLANK) else "blank"
     if line.startswith(DOCSTART) or is_comment(line):
         return "head"
     if SENTENCE_LINE.match(line):
         return "end"
-    return "mark" if COMMENT_MARK.match(line) else "" if line.strip() else "blank"
+    return "mark" if COMMENT_MARK.match(line) else "" if line.strip(BLANK) else "blank"
 
 
 def _usual(widths: Sequence[int]) -> int:

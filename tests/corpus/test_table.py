@@ -75,6 +75,12 @@ def test_conllu_is_lossless(chunk, data):
         assert s.replace({"upos": s.column("upos"), "form": s.words}) == s.raw
 
 
+@pytest.mark.parametrize("form", ["\x1f", "\x85", "\u2028", "\xa0"])
+def test_words_may_be_white_space_other_than_blanks(form):
+    found = sentences("\t".join([form] * 3) + "\n", "columns", columns=("form", "2", "3"))
+    assert [s.words for s in found] == [[form]]
+
+
 @pytest.mark.parametrize("gap", ["\t", " "])
 @given(data=st.data())
 def test_columns_are_lossless(gap, data):
