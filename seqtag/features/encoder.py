@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import cache, partial
 from itertools import starmap
 from mmap import ACCESS_COPY, mmap
 from sys import getsizeof
@@ -13,7 +12,6 @@ import numpy as np
 
 from seqtag.engine import backend
 from seqtag.engine.arrays import numbered_pairs, pointers
-from seqtag.features.attributes import BoundAttribute
 from seqtag.features.native import hash_attributes
 from seqtag.features.normal_forms import normal_forms
 from seqtag.tables.table import Lookup
@@ -121,7 +119,7 @@ class Encoder:
         self._compiled = compiled
         self._hash_strings = hash_strings
         self._types = {column: backend.Values() for column in compiled.columns}
-        self._functions = {column: compiled.functions_of(column) for column in compiled.columns}
+        self._functions = {name: {**each} for name, each in compiled.functions_of.items()}
         self._counts = dict.fromkeys(compiled.columns, 0)
         rows = len(compiled.attributes) + len(compiled.phrase_rows)
         self._table = np.zeros((rows, 1024), np.uint64)
@@ -237,25 +235,24 @@ class Encoder:
         last = self._make_room(column, first + len(new))
         self.nbytes += sum(map(getsizeof, new))
         functions = self._functions[column]
-        missing = {n: each for n, each in functions.items() if each not in shared}
-        bound = {n: each for n, each in missing.items() if isinstance(each, BoundAttribute)}
-        in_kernel = hash_attributes(bound, new)
-        seen = cache(partial(normal_forms, new))  # not needed if the kernel has all attributes
-        # Lookups come last, as their lookup form may be an attribute, too.
-        for number, each in sorted(missing.items(), key=lambda item: isinstance(item[1], Lookup)):
-            if number in in_kernel:
-                hashes = in_kernel[number]
-            elif isinstance(each, Lookup):
-                by = each.by
-                if by not in shared:
-                    found = hash_attributes({0: by}, new)
-                    shared[by] = found[0] if found else self._hash_present(by.many(seen()))
-                hashes = each.hashes(shared[by])
-            else:
-                hashes = self._hash_present(each.many(seen()))
-            shared[each] = hashes
+        if missing := [each for each in functions.values() if each not in shared]:
+            self._hash(missing, new, shared)
         for number, each in functions.items():
             self._table[number, first:last] = shared[each]
+
+    def _hash(self, missing: list[Attribute], new: list[str], shared: SharedHashes) -> None:
+        """Add the hashes of attributes of new types to `shared`."""
+        # A lookup needs its lookup form, which may be an attribute, too.
+        forms = dict.fromkeys(each.by if isinstance(each, Lookup) else each for each in missing)
+        needed = {n: each for n, each in enumerate(forms) if each not in shared}
+        in_kernel = hash_attributes(needed, new)
+        seen = normal_forms(new) if len(in_kernel) < len(needed) else []
+        for n, each in needed.items():
+            found = in_kernel.get(n)
+            shared[each] = self._hash_present(each.many(seen)) if found is None else found
+        for attribute in missing:
+            if isinstance(attribute, Lookup):
+                shared[attribute] = attribute.hashes(shared[attribute.by])
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
         """Hash values, 0 for None; repeated values are hashed once."""

@@ -8,6 +8,7 @@ attribute is another function and is left to Python.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 from unicodedata import category, combining, normalize
@@ -81,6 +82,7 @@ def calls_of(attributes: Iterable[object]) -> list[AttributeCall] | None:
     return None if None in calls else [call for call in calls if call is not None]
 
 
+@lru_cache(maxsize=1024)
 def _call_of(attribute: BoundAttribute) -> AttributeCall | None:
     """Return what to ask the kernel for an attribute, or None if it is in Python."""
     name = _NAMES.get(attribute.function)

@@ -602,14 +602,17 @@ class CompiledTemplates:
         numbers = [n for n, table in enumerate(tables) if getattr(table, "kind", "") == "phrase"]
         return {number: row for row, number in enumerate(numbers, len(self.columns))}
 
-    def functions_of(self, column: str) -> dict[int, Attribute]:
-        """Return the functions of the attributes of a column, by the attribute's number.
+    @cached_property
+    def functions_of(self) -> dict[str, dict[int, Attribute]]:
+        """The functions of the attributes of each column, by the attribute's number.
 
         Those in tables of phrases depend on neighbors, too, and are left out.
         """
-        pairs = enumerate(zip(self.attributes, self.functions, strict=True))
-        of_column = {n: each for n, (use, each) in pairs if use.column == column}
-        return {n: each for n, each in of_column.items() if n not in self.phrase_rows}
+        found: dict[str, dict[int, Attribute]] = {column: {} for column in self.columns}
+        for number, (use, each) in enumerate(zip(self.attributes, self.functions, strict=True)):
+            if number not in self.phrase_rows:
+                found[use.column][number] = each
+        return found
 
     def apply(self, attribute_index: int, value: str) -> str | None:
         """Return the value of an attribute (by number) for a column value; None is no feature.

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from seqtag.features.encoder import SharedHashes
     from seqtag.model.model import Model
 
 COPY, END, EXACT, NOTHING = "=|^_"
@@ -56,6 +57,8 @@ MOST_TOKEN_CHARACTERS = 100
 """Tokens of more characters than this are one word."""
 
 _FARTHEST_PLACE = 12  # up to which distances from either end are counted
+_PLACES = [*map(str, range(_FARTHEST_PLACE + 1))]
+_ASCII = [*map(chr, range(128))]
 _ENTRY_BYTES = 100  # of a set or dict
 _BATCH_TOKENS = 5_000  # tokens decoded in one call of the kernel
 
@@ -261,8 +264,7 @@ def letter_columns(
 
 def _distances(far: NDArray[np.int64]) -> Column:
     """Return distances in characters, with one value for all long ones."""
-    values = [str(i) for i in range(_FARTHEST_PLACE + 1)]
-    return Column(values, np.minimum(far, _FARTHEST_PLACE).astype(np.int32))
+    return Column(_PLACES, np.minimum(far, _FARTHEST_PLACE).astype(np.int32))
 
 
 def _characters(letters: Sequence[Sequence[str]]) -> Column:
@@ -270,6 +272,8 @@ def _characters(letters: Sequence[Sequence[str]]) -> Column:
     if not all(isinstance(each, str) for each in letters):
         return Column.of(chain.from_iterable(letters))
     text = "".join(chain.from_iterable(letters))
+    if text.isascii():
+        return Column(_ASCII, np.frombuffer(text.encode(), np.uint8).astype(np.int32))
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     found = np.flatnonzero(np.bincount(codes))
     numbers = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
@@ -375,6 +379,7 @@ class Splitter:
     def clear(self) -> None:
         """Forget the tokens met before."""
         self._known = _Known()
+        self._hashes: dict[str, tuple[list[str], SharedHashes]] = {}  # of the last types of columns
 
     def split(
         self,
@@ -456,7 +461,12 @@ class Splitter:
                 parts |= part_columns((rows[each.token] for each in given), table)
             columns = letter_columns(given, ambiguous, names, parts)
             for name, column in zip(names, columns, strict=True):
-                encoder.extend(name, 0, column.types)
+                last, hashes = self._hashes.get(name, ([], {}))
+                if last != column.types:
+                    hashes = {}
+                    if len(column.types) <= len(_ASCII):  # distances, letters: few, often the same
+                        self._hashes[name] = column.types, hashes
+                encoder.extend(name, 0, column.types, hashes)
             types = np.array([column.ids for column in columns], np.int32)
             ptr = pointers([len(letters_of(each.token)) for each in given])  # by token
             workspace = self._decoder.workspace()

@@ -165,7 +165,7 @@ class Segmenter:
             calls = [
                 calls_of(
                     each.by if isinstance(each, Lookup) else each
-                    for each in self._compiled.functions_of(name).values()
+                    for each in self._compiled.functions_of[name].values()
                 )
                 for name in view
             ]
