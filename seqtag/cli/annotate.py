@@ -47,7 +47,7 @@ def command(context: click.Context, /, texts: str, notes: Notes, **given: Any) -
     from seqtag.annotate.decisions import Decisions
     from seqtag.annotate.learner import Task, prepare
     from seqtag.labels.column import column_meant
-    from seqtag.labels.schemes import kind_of
+    from seqtag.labels.schemes import OUTSIDE, kind_of
     from seqtag.tagging.pipeline import Cutter, Pipeline
 
     words, name = given["words"], given["model"]
@@ -55,6 +55,11 @@ def command(context: click.Context, /, texts: str, notes: Notes, **given: Any) -
     known = given_model and column_meant(words or "ner", given_model.columns)
     model = given_model.only(known) if given_model and known else None  # else it cuts texts alone
     labels = [*dict.fromkeys(filter(None, map(str.strip, given["label_set"].split(","))))]
+    odd = [each for each in labels if each == OUTSIDE or kind_of(each) != each]
+    if odd and not words:
+        refuse(
+            f"expected kinds of spans, such as PER, found {odd[0]!r}; leave it out of --label-set"
+        )
     if not {*labels} & {*map(kind_of, model.taggers[-1].labels if model else labels)}:
         refuse(f"expected labels, one of which the model gives, found {given['label_set']!r}")
     origins = read_texts(texts, given["text_column"])

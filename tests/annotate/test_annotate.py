@@ -379,6 +379,11 @@ def test_texts_of_lines_json_and_tables(tmp_path):
     [
         ('{"text": "It works."}\n{"id": 2}\n', (), r"texts:2: expected an object with a text"),
         ("Why?", ("-m", "en"), "one of which the model gives"),
+        (
+            "Why?",
+            ("--label-set", "PER,B-LOC"),
+            "expected kinds of spans, such as PER, found 'B-LOC'",
+        ),
     ],
 )
 def test_refusals(tmp_path, content, options, message):
