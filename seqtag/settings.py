@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from seqtag.engine.arrays import RULES
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.labels.schemes import SCHEMES
 
@@ -146,7 +147,7 @@ class Settings:
     update: str = _setting(
         "perceptron",
         "Update rule: perceptron, pa (passive-aggressive), or adaptive (per-weight step sizes).",
-        choices=("perceptron", "pa", "adaptive"),
+        choices=RULES,
     )
     step: float = _setting(
         1.0,

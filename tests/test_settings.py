@@ -11,7 +11,6 @@ import pytest
 
 from seqtag.cli.train import command as train_command
 from seqtag.corpus import ReadOptions
-from seqtag.engine.arrays import RULES
 from seqtag.errors import TemplateError
 from seqtag.features.language import load, parse, preset_names, preset_text
 from seqtag.settings import SETTINGS, Settings, check_setting, find_setting
@@ -33,10 +32,6 @@ def test_presets_leave_nothing_to_the_trainer():
         listed = parse(preset_text(name)).settings
         assert listed
         assert all(value != SETTINGS[each].default for each, value in listed.items())
-
-
-def test_the_step_rules_are_those_of_the_engine():
-    assert SETTINGS["update"].choices == RULES
 
 
 def test_the_command_line_has_every_setting():

@@ -314,6 +314,11 @@ ASK_EVERY = 0.1
 """Seconds between two calls of what may end an epoch."""
 
 RULES = ("perceptron", "pa", "adaptive")
+"""Update rules, whose arithmetic is `seqtag.engine.reference.Weights.update`.
+
+The kernel repeats it in ``Step`` of ``_native/weights.h``, under the names in
+``_native/bind_weights.cpp``. The setting ``update`` has these names.
+"""
 
 
 class KeyPlan(NamedTuple):

@@ -228,8 +228,8 @@ def with_definite_settings(task: Task, examples: TrainingData) -> Task:
     settings = task.settings.for_corpus(tokens, labels, examples.once_in_chunks())
     if settings.update == "pa" and settings.margin == 0 and task.init is None:
         msg = (
-            "the step rule pa expects a margin above 0, found 0: with zero weights, every step is "
-            "0; set margin to 1"
+            "the update rule pa expects a margin above 0, found 0: with zero weights, every step "
+            "is 0; set margin to 1"
         )
         raise TemplateError(msg)
     return replace(task, settings=settings)

@@ -50,7 +50,7 @@ def test_passive_steps_without_a_margin_are_refused():
     with pytest.raises(TemplateError) as error:
         model(update="pa", margin=0)
     assert str(error.value) == (
-        "the step rule pa expects a margin above 0, found 0: with zero weights, every step is 0; "
+        "the update rule pa expects a margin above 0, found 0: with zero weights, every step is 0; "
         "set margin to 1"
     )
     going_on = model(init=model(epochs=1), update="pa", margin=0, epochs=9)
