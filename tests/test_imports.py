@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.machinery
 import importlib.util
 import os
 import shutil
@@ -242,7 +241,6 @@ def test_the_backend_is_native_where_built_unless_told_otherwise(monkeypatch, wa
 def test_a_backend_that_is_not_there(monkeypatch, wanted, message):
     monkeypatch.setenv("SEQTAG_BACKEND", wanted)
     monkeypatch.setattr(backends.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(sys, "path", [])  # no other copy
     with pytest.raises(BackendError) as error:
         backends._choose()
     assert str(error.value) == message
@@ -257,11 +255,11 @@ def clone(tmp_path):
     return tmp_path
 
 
-def run_in(clone, *arguments, installed=(), **variables):
-    """Run Python in a clone, with its libraries but no seqtag other than those `installed`."""
+def run_in(clone, *arguments, **variables):
+    """Run Python in a clone, with its libraries but no other seqtag."""
     libraries = [path for path in sys.path if not Path(path, "seqtag", "__init__.py").is_file()]
     env = {name: value for name, value in os.environ.items() if name != "SEQTAG_BACKEND"}
-    path = os.pathsep.join(map(str, [clone, *installed, *libraries]))
+    path = os.pathsep.join(map(str, [clone, *libraries]))
     return subprocess.run(
         [sys.executable, "-S", *arguments],
         cwd=clone,
@@ -271,31 +269,6 @@ def run_in(clone, *arguments, installed=(), **variables):
         check=False,
         env=env | {"PYTHONPATH": path} | variables,
     )
-
-
-def test_sources_that_are_imported_instead_of_an_installed_copy_are_reported(clone):
-    site = clone / "site"
-    (site / "seqtag" / "engine").mkdir(parents=True)
-    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
-    (site / "seqtag" / "engine" / f"_kernel{suffix}").touch()
-    probe = ("-c", "import seqtag.engine.backend")
-    reported = f"the slow reference backend is in use: {backends.NOT_BUILT}\n"
-    # an installation in place has nothing but the kernel there
-    assert run_in(clone, *probe, installed=[site]).stderr == reported
-
-    (site / "seqtag" / "__init__.py").touch()
-    reason = (
-        f"the sources in {clone / 'seqtag'} are imported instead of the installed package in "
-        f"{site / 'seqtag'}, which has the native kernel; start Python in another folder, or run "
-        f"pip install -e . in {clone}"
-    )
-    done = run_in(clone, *probe, installed=[site])
-    assert done.stderr == f"the slow reference backend is in use: {reason}\n"
-    done = run_in(clone, *probe, installed=[site], SEQTAG_BACKEND="native")
-    assert done.stderr.endswith(f"BackendError: SEQTAG_BACKEND=native, but {reason}\n")
-    doctor = run_in(clone, "-m", "seqtag", "info", installed=[site])
-    assert doctor.returncode == 1
-    assert f"backend   problem: reference: {reason}\n" in doctor.stdout
 
 
 def test_without_a_kernel_the_slow_backend_is_reported_once(clone):

@@ -40,7 +40,7 @@ def show_installation(*, as_json: bool) -> int:
 
 
 def _backend() -> str:
-    from seqtag.engine.backend import BACKEND, is_built, why_no_kernel
+    from seqtag.engine.backend import BACKEND, NOT_BUILT, is_built
 
     if BACKEND != "reference":
         from seqtag.engine.native import vectors
@@ -48,7 +48,7 @@ def _backend() -> str:
         return f"native, {vectors()}"
     if is_built():
         return "reference, as SEQTAG_BACKEND asks (slow)"
-    return f"{_PROBLEM}reference: {why_no_kernel()}"
+    return f"{_PROBLEM}reference: {NOT_BUILT}"
 
 
 def _models() -> Iterator[str]:

@@ -9,9 +9,6 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-import sys
-from importlib.machinery import EXTENSION_SUFFIXES
-from pathlib import Path
 from typing import TypeVar
 
 from seqtag.engine.interface import Backend
@@ -29,27 +26,6 @@ NOT_BUILT = f"the native kernel was not built; for speed {REINSTALL}"
 """Why the reference is in use if nothing was chosen."""
 
 
-def has_kernel(package: Path) -> bool:
-    """Return whether a folder `seqtag` contains the native kernel."""
-    return any((package / "engine" / f"_kernel{suffix}").is_file() for suffix in EXTENSION_SUFFIXES)
-
-
-def why_no_kernel() -> str:
-    """Return why there is no kernel, and how to get one.
-
-    Python started in a clone imports the sources there, even if a copy with a kernel is installed.
-    """
-    imported = Path(__file__).resolve().parents[1]
-    for package in (Path(folder, "seqtag") for folder in sys.path):
-        if has_kernel(package) and (package / "__init__.py").is_file():
-            return (
-                f"the sources in {imported} are imported instead of the installed package in "
-                f"{package}, which has the native kernel; start Python in another folder, or run "
-                f"pip install -e . in {imported.parent}"
-            )
-    return NOT_BUILT
-
-
 def is_built() -> bool:
     """Return whether the native kernel is installed."""
     return importlib.util.find_spec("seqtag.engine._kernel") is not None
@@ -63,10 +39,10 @@ def _choose() -> str:
         msg = f"expected SEQTAG_BACKEND=native or reference, found {wanted!r}"
         raise BackendError(msg)
     if wanted == "native" and not built:
-        reason = why_no_kernel()
-        if reason == NOT_BUILT:
-            reason = f"the native kernel was not built; unset SEQTAG_BACKEND, or {REINSTALL}"
-        msg = f"SEQTAG_BACKEND=native, but {reason}"
+        msg = (
+            "SEQTAG_BACKEND=native, but the native kernel was not built; unset SEQTAG_BACKEND, or "
+            f"{REINSTALL}"
+        )
         raise BackendError(msg)
     return wanted or ("native" if built else "reference")
 
@@ -103,7 +79,7 @@ def of_kernel(function: T | None, purpose: str) -> T:
         If the reference is in use.
     """
     if function is None:
-        reason = "SEQTAG_BACKEND asks for it; unset it" if is_built() else why_no_kernel()
+        reason = "SEQTAG_BACKEND asks for it; unset it" if is_built() else NOT_BUILT
         msg = f"expected the native kernel {purpose}, found the reference backend: {reason}"
         raise BackendError(msg)
     return function
@@ -112,7 +88,7 @@ def of_kernel(function: T | None, purpose: str) -> T:
 BACKEND = _choose()
 """Name of the backend in use: ``native`` or ``reference``."""
 if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
-    logging.getLogger("seqtag").warning("the slow reference backend is in use: %s", why_no_kernel())
+    logging.getLogger("seqtag").warning("the slow reference backend is in use: %s", NOT_BUILT)
 
 (
     _,
