@@ -8,7 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
+from seqtag.corpus import FORMATS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.gold import GoldLabels
 from seqtag.corpus.layout import LayoutOptions
@@ -76,8 +76,6 @@ class TagOptions(LayoutOptions):
     nbest
         Number of label sequences to write: those from the second on into columns ``upos2`` and so
         on, their scores into a comment of CoNLL-U.
-    max_sentence
-        The length of the longest sentence that is accepted, in tokens.
 
     Raises
     ------
@@ -101,13 +99,11 @@ class TagOptions(LayoutOptions):
     margin: bool = False
     probability: bool = False
     nbest: int = 1
-    max_sentence: int = LIMITS.sentence
 
     @property
     def reading(self) -> ReadOptions:
         """The options for reading the input."""
-        limits = LIMITS._replace(sentence=self.max_sentence)
-        return ReadOptions(self.format, limits, **self.layout_arguments())
+        return ReadOptions(self.format, **self.layout_arguments())
 
     def __post_init__(self) -> None:
         for name in _LISTS:
