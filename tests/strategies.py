@@ -27,6 +27,8 @@ from seqtag.engine.arrays import (
 from tests import brute_force
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from seqtag.engine.interface import Backend
 
 REFERENCE = backends.get("reference")
@@ -107,6 +109,22 @@ def sparse_rows(names: np.ndarray, matrix: np.ndarray) -> Rows:
 
 
 NO_ROWS = sparse_rows(np.zeros(0, np.uint64), np.zeros((0, 1)))
+
+
+def changed(array: np.ndarray) -> Iterator[np.ndarray]:
+    """Arrays of another length or order, of zeros, or with a number out of range."""
+    if not array.size:
+        yield np.ones((1, *array.shape[1:]), array.dtype)
+        return
+    yield array[:-1].copy()
+    yield np.concatenate([array, array[-1:]])
+    yield array[::-1].copy()
+    yield np.zeros_like(array)
+    for place in (0, -1):
+        for value in (-1, 1000):
+            other = array.copy()
+            other.flat[place] = np.array(value).astype(array.dtype)
+            yield other
 
 
 # ----------------------------------------------------------------- labels made of parts

@@ -25,7 +25,6 @@ from tests.strategies import (
     NATIVE,
     REFERENCE,
     each_backend,
-    kernel_alone,
     make_parts,
     needs_native,
     potentials,
@@ -241,37 +240,6 @@ def test_given_labels_that_break_rules_on_both_sides(backend):
             )
             assert judged.labels.tolist() == found.tolist()
             assert all(np.isinf(judged.margin[n]) for n in lists)
-
-
-@kernel_alone
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"allowed": Allowed(np.array([0, 1]), np.array([0], np.int32))},
-            "allowed_ptr must ascend from 0 to the number of labels listed, one step per token",
-        ),
-        (
-            {"allowed": Allowed(np.array([0, 1, 1]), np.array([2], np.int32))},
-            "allowed holds a label id out of range",
-        ),
-        ({"groups": np.zeros(3, np.int32)}, "groups must hold one number per label"),
-        ({"n": 0}, "n must be at least 1"),
-    ],
-)
-def test_what_is_refused(backend, changes, message):
-    arguments, hashes = made(np.random.default_rng(0), 2, {"order": 1})
-    frozen = backend.Decoder(*arguments)
-    types, ptr, space = np.zeros((1, 2), np.int32), np.array([0, 2]), frozen.workspace()
-    allowed = changes.get("allowed")
-    with pytest.raises(ValueError) as error:
-        if "n" in changes:
-            frozen.n_best(types, hashes, ptr, changes["n"], space, allowed)
-        elif "groups" in changes:
-            frozen.margins(types, hashes, ptr, changes["groups"], space, allowed)
-        else:
-            frozen.decode(types, hashes, ptr, space, allowed)
-    assert str(error.value) == message
 
 
 def tied(K, order, edges=False):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.keys import key_plan, keys
 from tests.conftest import ROOT
-from tests.strategies import NO_ROWS, each_backend, int32, kernel_alone, label_ids
+from tests.strategies import NO_ROWS, each_backend, int32, label_ids
 
 
 # ----------------------------------------------------------------- training
@@ -28,90 +27,6 @@ def train_arguments(**changes):
     x = Instances(np.array([0, 2]), np.array([0, 1, 2]), int32(0, 1))
     x = x._replace(**{name: changes.pop(name) for name in list(changes) if name in x._fields})
     return {"x": x, "y": int32(0, 0), "visits": np.array([0])} | changes
-
-
-EDGE_PTR = np.array([0, 0, 1])
-NOT_ASCENDING = "sentence_ptr must ascend from 0 to the number of tokens"
-NO_FEATURES = "token_ptr must ascend from 0 to the number of features"
-NO_EDGES = "edge_ptr must ascend from 0 to the number of edges"
-
-
-@kernel_alone
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sentence_ptr": np.array([0, 3])}, NOT_ASCENDING),
-        ({"sentence_ptr": np.array([1, 2])}, NOT_ASCENDING),
-        ({"sentence_ptr": np.array([0, 2, 1, 2])}, NOT_ASCENDING),
-        ({"sentence_ptr": np.zeros(0, np.int64)}, NOT_ASCENDING),
-        ({"token_ptr": np.zeros(0, np.int64)}, NOT_ASCENDING),
-        ({"token_ptr": np.array([0, 1, 3])}, NO_FEATURES),
-        ({"token_ptr": np.array([0, -1, 2])}, NO_FEATURES),
-        ({"features": int32(0, 2)}, "features holds a row out of range"),
-        ({"features": int32(-1, 0)}, "features holds a row out of range"),
-        ({"values": np.ones(3)}, "values must be as long as features"),
-        ({"edge_ptr": EDGE_PTR}, "edge_ptr and edges go together"),
-        ({"edges": int32(0)}, "edge_ptr and edges go together"),
-        ({"edge_ptr": EDGE_PTR[:2], "edges": int32()}, NO_EDGES),
-        ({"edge_ptr": EDGE_PTR, "edges": int32(0, 0)}, NO_EDGES),
-        ({"edge_ptr": EDGE_PTR, "edges": int32(1)}, "edges holds a row out of range"),
-        ({"y": int32(0)}, "y must hold one label per token"),
-        ({"y": int32(0, 2)}, "y holds a label id out of range"),
-        ({"y": int32(0, -1)}, "y holds a label id out of range"),
-        ({"visits": np.array([1])}, "visits holds a sentence out of range"),
-        ({"visits": np.array([-1])}, "visits holds a sentence out of range"),
-        ({"cost": np.ones((2, 3))}, "cost must be a number or (K, K)"),
-        ({"rule": "winnow"}, "rule must be perceptron, pa or adaptive"),
-        ({"rule": "adaptive"}, "these weights were made without room for the adaptive rule"),
-    ],
-)
-def test_training_refuses(backend, changes, message):
-    weights = backend.Weights(Layout(2, 2, 1, 1), "float64", "perceptron")
-    assert weights.train_epoch(**train_arguments()) == (0, 0)
-    arguments = train_arguments(**changes)
-    with pytest.raises(ValueError) as error:
-        weights.train_epoch(**arguments)
-    assert str(error.value) == message
-    if not changes.keys() & {"y", "visits", "cost", "rule"}:
-        with pytest.raises(ValueError) as error:
-            weights.decode(arguments["x"])
-        assert str(error.value) == message
-
-
-TOO_MANY_ROWS = "rows and edges must be 0 to 2147483647"
-PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per label"
-A_PART = "part holds a part out of range"
-NO_PARTS = "labels made of parts must have at least one part"
-
-
-@kernel_alone
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(
-    ("layout", "message"),
-    [
-        (Layout(2**31, 2), TOO_MANY_ROWS),
-        (Layout(-1, 2), TOO_MANY_ROWS),
-        (Layout(1, 2, 1, 2**31), TOO_MANY_ROWS),
-        (Layout(1, 2, 1, -1), TOO_MANY_ROWS),
-        (Layout(1, 0), "labels must be at least 1"),
-        (Layout(1, -1), "labels must be at least 1"),
-        (Layout(1, 2, 3), "order must be 0, 1 or 2"),
-        (Layout(1, 2, -1), "order must be 0, 1 or 2"),
-        (Layout(1, 46_340, 1), "first order is for 46339 labels at most"),
-        (Layout(1, 256, 2), "second order is for 255 labels at most"),
-        (Layout(1, 256, 1, 1), "label bigrams that see words are for 255 labels at most"),
-        (Layout(1, 2, parts=LabelComponents(np.array([0, 2]), int32(0, 1), 2)), PARTS),
-        (Layout(1, 2, parts=LabelComponents(np.array([0, 1, 3]), int32(0, 1), 2)), PARTS),
-        (Layout(1, 2, parts=LabelComponents(np.array([0, 1, 2]), int32(0, 2), 2)), A_PART),
-        (Layout(1, 2, parts=LabelComponents(np.array([0, 1, 2]), int32(-1, 1), 2)), A_PART),
-        (Layout(1, 2, parts=LabelComponents(np.array([0, 0, 0]), int32(), 0)), NO_PARTS),
-        (Layout(1, 2, parts=LabelComponents(np.array([0, 0, 0]), int32(), -8)), NO_PARTS),
-    ],
-)
-def test_weights_refuse(backend, layout, dtype, message):
-    with pytest.raises(ValueError) as error:
-        backend.Weights(layout, dtype)
-    assert str(error.value) == message
 
 
 @each_backend
@@ -183,66 +98,10 @@ def test_with_order_0_memory_does_not_grow_with_pairs_of_labels(backend):
 PLAN = key_plan([((0, 0),), ((0, -1), (0, 0))], [0])
 
 
-@kernel_alone
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"term_ptr": np.array([0, 1, 4])}, "term arrays do not fit together"),
-        ({"term_offset": int32(0)}, "term arrays do not fit together"),
-        ({"seed": PLAN.seed[:1]}, "one seed per template"),
-        ({"term_attribute": int32(0, 0, 1)}, "unknown attribute"),
-        ({"multiplier": PLAN.multiplier[:1]}, "conjunction too long"),
-        ({"term_offset": int32(0, -1001, 0)}, "an offset must be -1000 to 1000"),
-        ({"term_offset": int32(0, -(2**31), 0)}, "an offset must be -1000 to 1000"),
-        ({"shift": -1}, "shift must be 0 to 63"),
-        ({"shift": 64}, "shift must be 0 to 63"),
-    ],
-)
-def test_plans_refuse(backend, changes, message):
-    plan = PLAN._replace(**changes)
-    types, hashes = int32([0, 1, 2]), np.ones((1, 4), np.uint64)
-    for work in (
-        lambda: backend.index_features(plan, types, hashes, np.array([0, 3]), 1),
-        lambda: backend.Decoder(0, plan, key_plan([], [0]), no_weights(2)),
-    ):
-        with pytest.raises(ValueError) as error:
-            work()
-        assert str(error.value) == message
-
-
 def no_weights(K) -> QuantizedWeights:
     """The weights of a model that knows nothing."""
     chain = (np.zeros(shape, np.float32) for shape in (K, K, (K, K)))
     return QuantizedWeights(NO_ROWS, NO_ROWS, NO_ROWS, *chain)
-
-
-@kernel_alone
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"hashes": np.ones((2, 4), np.uint64)}, "hashes must hold one row per attribute"),
-        ({"types": np.zeros((0, 3), np.int32)}, "unknown column"),
-        ({"types": int32([0, 1, 4])}, "types holds an id out of range"),
-        ({"types": int32([0, 1, -1])}, "types holds an id out of range"),
-        ({"sentence_ptr": np.array([0, 2])}, NOT_ASCENDING),
-        ({"types": np.zeros((0, 2**31), np.int32)}, "types must hold 2147483647 tokens at most"),
-    ],
-)
-def test_encoded_sentences_refuse(backend, changes, message):
-    legal = {
-        "types": int32([0, 1, 2]),
-        "hashes": np.ones((1, 4), np.uint64),
-        "sentence_ptr": np.array([0, 3]),
-    }
-    x = SimpleNamespace(**(legal | changes))
-    decoder = backend.Decoder(1, PLAN, key_plan([], [0]), no_weights(2))
-    for work in (
-        lambda: label_ids(decoder, x.types, x.hashes, x.sentence_ptr),
-        lambda: backend.index_features(PLAN, x.types, x.hashes, x.sentence_ptr, 1),
-    ):
-        with pytest.raises(ValueError) as error:
-            work()
-        assert str(error.value) == message
 
 
 # ----------------------------------------------------------------- many rows in one sum

@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.engine import arrays
-from seqtag.engine.arrays import Layout
 from seqtag.engine.reference import loss_augment, permit, permitted, viterbi
 from tests import brute_force, strategies
 from tests.strategies import (
@@ -16,7 +14,6 @@ from tests.strategies import (
     dense,
     each_backend,
     integer_arrays,
-    kernel_alone,
     random_case,
 )
 
@@ -114,25 +111,3 @@ def test_sentences_without_any_label_teach_nothing(backend):
     how = {"cost": 1.0, "choices": anything}
     assert weights.train_epoch(case.x, nothing, case.all_sentences, **how) == (0, 0)
     assert (dense(weights.cells(), case.layout) == before).all()
-
-
-# ----------------------------------------------------------------- what is refused
-@kernel_alone
-@pytest.mark.parametrize(
-    ("y", "choices", "message"),
-    [
-        ([0, -2], np.ones((1, 2), bool), "y holds a label id out of range"),
-        ([2, -1], np.ones((1, 2), bool), "y holds a label id out of range"),
-        ([0, -1], np.ones((1, 3), bool), "choices must be .C, K., with a label in every row"),
-        ([0, 0], np.zeros((1, 2), bool), "choices must be .C, K., with a label in every row"),
-    ],
-)
-def test_choices_that_do_not_fit_are_refused(backend, y, choices, message):
-    case = strategies.Case(
-        Layout(1, 2),
-        arrays.Instances(np.array([0, 2]), np.array([0, 1, 2]), np.zeros(2, np.int32)),
-        np.array(y, np.int32),
-    )
-    weights = backend.Weights(case.layout)
-    with pytest.raises(ValueError, match=message):
-        weights.train_epoch(case.x, case.y, case.all_sentences, choices=choices)

@@ -21,9 +21,6 @@ if NATIVE:
 
 pytestmark = needs_native
 
-POINTERS = "ptr must ascend from 0 to the number of bigrams, one step per word"
-COUNTS = "counts must be at least 1, and 2**31 - 1 in all"
-BALANCE = "each word must be as often the first as the second of a pair"
 
 sentences = st.lists(st.lists(st.integers(1, 5), max_size=5), max_size=6)
 
@@ -107,34 +104,6 @@ def test_many_pairs_are_sorted_and_merged_as_few_are():
     np.testing.assert_array_equal(found, wanted)
     assert counter.total == 6 * 800_002
     np.testing.assert_array_equal(counter.counts(most), wanted.sum(axis=1))
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence_ptr", "message"),
-    [
-        ([0], [0, 1], "words must be at least 1"),
-        ([1, -1], [0, 2], "words must be at least 1"),
-        ([1], [0, 2], "sentence_ptr must ascend from 0 to the number of tokens"),
-        ([1], [], "sentence_ptr must ascend from 0 to the number of tokens"),
-    ],
-)
-def test_sentences_that_do_not_fit_are_refused(words, sentence_ptr, message):
-    with pytest.raises(ValueError) as error:
-        NATIVE.BigramCounter().add(np.array(words, np.int32), np.array(sentence_ptr, np.int64))
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize(
-    ("numbers", "message"),
-    [
-        ([0, 1], "numbers must hold one number per word"),
-        ([0, 1, -1], "numbers must be at least 0"),
-    ],
-)
-def test_words_without_a_number_are_refused(numbers, message):
-    with pytest.raises(ValueError) as error:
-        counted([[1, 2]]).table(np.array(numbers, np.int32))
-    assert str(error.value) == message
 
 
 # ----------------------------------------------------------------- exchange
@@ -234,45 +203,3 @@ def test_of_equally_good_classes_the_lowest_is_taken():
     exchange = NATIVE.ExchangeClustering(table, np.array([3, 1, 2, 1], np.int32), 3)
     assert exchange.visit(1, 4) == 3
     assert exchange.classes.tolist() == [3, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("bigrams", "classes", "open", "message"),
-    [
-        (([0, 1], [0], [2]), [0, 0], 1, POINTERS),
-        (([0, 2], [0], [2]), [0], 1, POINTERS),
-        (([0, 1], [0], [2, 2]), [0], 1, POINTERS),
-        (([0, 1], [1], [2]), [0], 1, "after holds a word out of range"),
-        (([0, 1], [0], [0]), [0], 1, COUNTS),
-        (([0, 2], [0, 0], [2**31 - 1, 1]), [0], 1, COUNTS),
-        (([0, 1], [0], [2]), [4096], 1, "classes are 4096 at most"),
-        (([0, 1], [0], [2]), [-1], 1, "classes are 4096 at most"),
-        (([0, 1], [0], [2]), [0], 4097, "classes are 4096 at most"),
-        (([0, 1], [0], [2]), [0], -1, "classes are 4096 at most"),
-        (([0, 1, 1], [1], [2]), [0, 0], 1, BALANCE),
-    ],
-)
-def test_bigrams_and_classes_that_do_not_fit_are_refused(bigrams, classes, open, message):
-    ptr, after, counts = bigrams
-    table = Bigrams(np.array(ptr, np.int64), np.array(after, np.int32), np.array(counts, np.int32))
-    with pytest.raises(ValueError) as error:
-        NATIVE.ExchangeClustering(table, np.array(classes, np.int32), open)
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "open", "message"),
-    [
-        (-1, 1, 1, "words out of range"),
-        (1, 0, 1, "words out of range"),
-        (0, 3, 1, "words out of range"),
-        (0, 1, 0, "no class takes words"),
-    ],
-)
-def test_visits_to_nobody_are_refused(first, last, open, message):
-    table = counted([[1]]).table(np.arange(2, dtype=np.int32))
-    exchange = NATIVE.ExchangeClustering(table, np.zeros(2, np.int32), open)
-    with pytest.raises(ValueError) as error:
-        exchange.visit(first, last)
-    assert str(error.value) == message
-    assert exchange.visit(1, 1) == 0

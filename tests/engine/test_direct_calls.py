@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -14,7 +12,7 @@ from seqtag.features.native import describe
 from seqtag.segmentation.characters import COLUMNS
 from tests.engine.test_clustering import exchanged, objective
 from tests.engine.test_kernel import frozen_instance, same_bits
-from tests.strategies import NATIVE, kernel_alone, needs_native
+from tests.strategies import NATIVE, needs_native
 
 if NATIVE:
     from seqtag.engine import native
@@ -34,16 +32,6 @@ def test_clusters_of_as_many_bigrams_as_32_bits_hold():
         assert exchange.objective() == objective(matrix, classes)
         exchange.visit(0, 2)
         assert exchange.classes.tolist() == exchanged(matrix, classes, open, range(2))
-
-
-@kernel_alone
-@pytest.mark.parametrize("words", [4, 2**31, 2**60])
-def test_counts_of_words_that_cannot_have_been_counted_are_refused(backend, words):
-    counter = backend.BigramCounter()
-    counter.add(np.array([1], np.int32), np.array([0, 1]))
-    assert counter.counts(3).tolist() == [1, 1, 0]
-    with pytest.raises(ValueError, match="words must be at most one more than the bigrams counted"):
-        counter.counts(words)
 
 
 # ----------------------------------------------------------------- one object, one call
@@ -155,98 +143,6 @@ def test_weights_are_not_used_while_they_learn():
     weights.train_epoch(x, np.ones(2, np.int32), visits, ask=ask)
     assert refused
     assert weights.decode(x).tolist() == [1, 1]
-
-
-# ----------------------------------------------------------------- what others change meanwhile
-@needs_native
-def test_words_may_leave_their_list_while_it_is_read():
-    words = [f"{'x' * n}Σ" for n in range(2000)]
-    uses = [("lower", 0, [])]
-    wanted = native.hash_attributes(words, uses, describe, lambda w: (w, w.lower()))
-
-    def spell(word):
-        words.clear()
-        return word, word.lower()
-
-    same_bits([native.hash_attributes(words, uses, describe, spell)], [wanted])
-    assert words == []
-
-
-@needs_native
-def test_rows_may_leave_their_list_while_it_is_read():
-    rows: list = []
-
-    class Row:
-        def __len__(self):
-            return 1
-
-        def __getitem__(self, i):
-            if i:
-                raise IndexError
-            rows.clear()
-            return "a"
-
-    rows.extend(Row() for _ in range(2000))
-    assert native.Values().number(rows, 2000).tolist() == [0] * 2000
-
-
-@needs_native
-def test_a_model_keeps_its_templates_if_their_arrays_change():
-    model, sentences = frozen_instance(np.random.RandomState(0), 3)
-    decoder = native.Decoder(*model)
-    wanted = decoder.decode(*sentences, decoder.workspace())
-    for plan in model[1:3]:
-        for array in plan[:6]:
-            array.fill(2**31 - 1)
-    same_bits([decoder.decode(*sentences, decoder.workspace())], [wanted])
-
-
-RACE = """
-import threading
-import time
-
-import numpy as np
-from seqtag.engine import native
-from tests.engine.test_kernel import frozen_instance
-
-model, (types, hashes, ptr) = frozen_instance(np.random.RandomState(0), 3)
-types, ptr = np.tile(types, 2_000), np.append(0, np.tile(np.diff(ptr), 2_000).cumsum())
-decoder = native.Decoder(*model)
-wanted = decoder.decode(types, hashes, ptr, decoder.workspace())
-kept, ends, over = types.copy(), ptr.copy(), []
-
-
-def overwrite():
-    while not over:
-        time.sleep(0.002)
-        types.fill(2**31 - 1)
-        ptr.fill(2**62)
-        types[:], ptr[:] = kept, ends
-
-
-writer = threading.Thread(target=overwrite)
-writer.start()
-decoded = 0
-for _ in range(1000):
-    try:
-        found = decoder.decode(types, hashes, ptr, decoder.workspace())
-    except ValueError:  # as it was read
-        continue
-    decoded += 1
-    assert found.tobytes() == wanted.tobytes()
-    if decoded == 20:
-        break
-over.append(True)
-writer.join()
-print(decoded)
-"""
-
-
-@needs_native
-def test_arrays_may_change_while_a_model_decodes():
-    """What was checked is what is read: the kernel has copies of all that it indexes with."""
-    done = subprocess.run([sys.executable, "-c", RACE], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "20\n"), done.stderr
 
 
 @needs_native

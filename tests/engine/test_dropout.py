@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,30 +45,3 @@ def test_many_numbers_of_a_stream_that_has_begun(used):
     )
     assert ours[0].tolist() == numpys[0].tolist()
     assert ours[1].tolist() == numpys[1].tolist()
-
-
-@needs_native
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 2], [0], [0.5], [0] * 624, 624), "token_ptr must ascend from 0"),
-        (([0, 1], [0], [1.5], [0] * 624, 624), "shares must be 0 to 1"),
-        (([0, 1], [0], [], [0] * 624, 624), "shares must be 0 to 1"),
-        (([0, 1], [2], [0.5, 0.5], [0] * 624, 624), "each row must have a share"),
-        (([0, 1], [-1], [0.5, 0.5], [0] * 624, 624), "each row must have a share"),
-        (([0, 1], [0], [0.5], [0] * 623, 0), "random must be a RandomState of a Mersenne twister"),
-        (([0, 1], [0], [0.5], [0] * 624, 625), "random must be a RandomState"),
-    ],
-)
-def test_hostile_arrays(arguments, message):
-    from seqtag.engine import native
-
-    token_ptr, features, shares, state, used = arguments
-    twister = {"key": np.array(state, np.uint32), "pos": used}
-    with pytest.raises(ValueError, match=message):
-        native.drop_features(
-            np.array(token_ptr, np.int64),
-            np.array(features, np.int32),
-            np.array(shares, np.float64),
-            SimpleNamespace(get_state=lambda legacy: {"state": twister}),
-        )

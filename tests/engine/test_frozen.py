@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from itertools import cycle, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from seqtag.engine.arrays import (
     FORBIDDEN,
     NO_TAG_DICTIONARY,
-    LabelComponents,
     LabelsByTags,
     QuantizedWeights,
     Rows,
@@ -26,6 +25,7 @@ from tests.strategies import (
     NATIVE,
     NO_ROWS,
     REFERENCE,
+    changed,
     each_backend,
     integer_arrays,
     label_ids,
@@ -166,150 +166,99 @@ def test_keys_that_agree_in_one_half_are_told_apart(backend, offset):
     assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 0, 2, 3]
 
 
-def legal_model(order=1, parts=None, known=NO_TAG_DICTIONARY, place="emission", **changes):
-    """Arguments of Decoder for two labels and two rows, changed; row changes are for `place`."""
-    rows = Rows(
+class Chain(NamedTuple):
+    """The weights of label bigrams."""
+
+    start: np.ndarray
+    stop: np.ndarray
+    transition: np.ndarray
+
+
+def legal_parts(attribute=0) -> dict:
+    """The parts of a model of two labels and two rows."""
+    keys, ptr, labels = (
         np.array([3, 7], np.uint64),
         np.array([0, 1, 2]),
         np.array([0, 1], np.uint16),
-        np.array([5, -5], np.int8),
     )
-    trigram = rows._replace(keys=np.array([1, 6], np.uint64))
-    given = {
-        "start": np.zeros(2, np.float32),
-        "stop": np.zeros(2, np.float32),
-        "transition": np.zeros((2, 2), np.float32),
+    rows = Rows(keys, ptr, labels, np.array([5, -5], np.int8))
+    return {
+        "emission": rows,
+        "edge": rows._replace(labels=np.array([0, 3], np.uint16)),
+        "trigram": rows._replace(keys=np.array([1, 6], np.uint64)),
+        "chain": Chain(*(np.zeros(shape, np.float32) for shape in (2, 2, (2, 2)))),
+        "parts": make_parts([[0], [1]]),
+        "known": TagDictionary(attribute, keys, ptr, labels),
+        "by_tags": LabelsByTags(key_plan([((0, 0),)], [0]), keys, ptr, labels),
     }
-    given |= {name: changes.pop(name) for name in list(changes) if name in given}
-    weights = QuantizedWeights(rows, rows, trigram, **given)
-    if changes:
-        weights = weights._replace(**{place: getattr(weights, place)._replace(**changes)})
-    plan = key_plan([((0, 0),)], [0])
-    return order, plan, key_plan([], [0], 1), weights, parts, known
 
 
-def word_labels(**changes) -> TagDictionary:
-    """Labels of two known words, changed."""
-    words, ptr = np.array([3, 7], np.uint64), np.array([0, 1, 2])
-    return TagDictionary(0, words, ptr, np.array([0, 1], np.uint16))._replace(**changes)
+def legal_model(order=2, **parts):
+    """Arguments of Decoder for this model, some of whose parts are others."""
+    emission, edge, trigram, chain, *others = (legal_parts() | parts).values()
+    weights = QuantizedWeights(emission, edge, trigram, *chain)
+    return order, key_plan([((0, 0),)], [0]), key_plan([], [0], 1), weights, *others
 
 
-LABELS = "labels must be 1 to 65535"
-TWICE = "the labels of a row must ascend"
-SHAPES = "start, stop and transition must be (K,), (K,) and (K, K)"
-POINTERS = "row_ptr must ascend from 0 to the number of cells"
-CELLS = "a cell's label is out of range"
-PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per label"
-NO_PARTS = "labels made of parts must have at least one part"
-A_PART = "part holds a part out of range"
-TWO_PARTS = make_parts([[0], [1]])
-MANY = np.zeros(256, np.float32)
-ONE_ROW = {"row_ptr": np.array([0, 0, 2])}
+ROW_FIELDS = ("keys", "row_ptr", "labels")
+ARRAYS = [
+    *((place, each) for place in ("emission", "edge", "trigram") for each in Rows._fields),
+    *(("chain", each) for each in Chain._fields),
+    *(("parts", each) for each in ("ptr", "part")),
+    *((place, each) for place in ("known", "by_tags") for each in ROW_FIELDS),
+]
+
+
+def refusal(backend, arguments) -> str:
+    """What a backend says of a model; nothing if it takes it."""
+    try:
+        backend.Decoder(*arguments)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@needs_native
+@pytest.mark.parametrize(("place", "field"), ARRAYS)
+def test_arrays_that_do_not_fit_together_are_refused_in_the_same_words(place, field):
+    part, said = legal_parts()[place], []
+    for array in changed(getattr(part, field)):
+        arguments = legal_model(**{place: part._replace(**{field: array})})
+        said.append(refusal(REFERENCE, arguments))
+        assert refusal(NATIVE, arguments) == said[-1]
+    assert any(said)
+
+
+MANY, MOST = (
+    QuantizedWeights(NO_ROWS, NO_ROWS, NO_ROWS, *(np.zeros(shape, np.float32) for shape in shapes))
+    for shapes in ((256, 256, (256, 256)), (65_536, 65_536, (0, 0)))
+)
 
 
 @each_backend
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("arguments", "message"),
     [
-        ({"start": np.zeros(0, np.float32)}, LABELS),
-        ({"start": np.zeros(65_536, np.float32)}, LABELS),
-        ({"order": -1}, "order must be 0, 1 or 2"),
-        ({"order": 3}, "order must be 0, 1 or 2"),
-        ({"order": 2, "start": MANY}, "second order is for 255 labels at most"),
-        ({"row_ptr": np.array([0, 1, 3])}, POINTERS),
-        ({"row_ptr": np.array([0, 2])}, POINTERS),
-        ({"row_ptr": np.array([0, 3, 2])}, POINTERS),
-        ({"row_ptr": np.array([0, 3, 2]), "place": "edge"}, POINTERS),
-        ({"row_ptr": np.array([0, 3, 2]), "place": "trigram"}, POINTERS),
-        ({"weights": np.ones(1, np.int8)}, "cell labels and weights differ in length"),
-        ({"labels": np.array([0, 2], np.uint16)}, CELLS),
-        ({"labels": np.array([0, 2], np.uint16), "parts": TWO_PARTS}, CELLS),
-        ({"labels": np.array([0, 4], np.uint16), "place": "edge"}, CELLS),
-        ({"labels": np.array([0, 2], np.uint16), "place": "trigram"}, CELLS),
-        ({"labels": np.array([1, 1], np.uint16), "row_ptr": np.array([0, 0, 2])}, TWICE),
-        ({"labels": np.array([1, 0], np.uint16), "row_ptr": np.array([0, 2, 2])}, TWICE),
-        ({"labels": np.zeros(2, np.uint16), "place": "edge"} | ONE_ROW, TWICE),
-        ({"labels": np.zeros(2, np.uint16), "place": "trigram"} | ONE_ROW, TWICE),
-        ({"keys": np.array([7, 3], np.uint64)}, "keys must ascend"),
-        ({"keys": np.array([3, 3], np.uint64)}, "keys must ascend"),
-        ({"keys": np.array([0, 3], np.uint64)}, "keys must ascend"),
+        (legal_model(order=-1), "order must be 0, 1 or 2"),
+        (legal_model(order=3), "order must be 0, 1 or 2"),
+        (legal_model(known=legal_parts(attribute=1)["known"]), "unknown attribute"),
+        (legal_model(known=legal_parts(attribute=-2)["known"]), "unknown attribute"),
+        ((*legal_model()[:3], MANY), "second order is for 255 labels at most"),
+        ((0, *legal_model()[1:3], MOST), "labels must be 1 to 65535"),
         (
-            {"keys": np.array([1, 7], np.uint64), "place": "trigram", "order": 2},
-            "a trigram is out of range",
+            (1, *legal_model()[1:3], MANY._replace(edge=legal_model()[3].edge)),
+            "label bigrams that see words are for 255 labels at most",
         ),
-        ({"start": np.zeros(3, np.float32)}, SHAPES),
-        ({"stop": np.zeros(3, np.float32)}, SHAPES),
-        ({"transition": np.zeros((2, 3), np.float32)}, SHAPES),
-        ({"transition": np.zeros((3, 2), np.float32)}, SHAPES),
-        ({"parts": TWO_PARTS._replace(ptr=np.array([0, 2]))}, PARTS),
-        ({"parts": TWO_PARTS._replace(ptr=np.array([0, 1, 3]))}, PARTS),
-        ({"parts": TWO_PARTS._replace(ptr=np.array([0, 3, 2]))}, PARTS),
-        ({"parts": TWO_PARTS._replace(ptr=np.array([1, 1, 2]))}, PARTS),
-        ({"parts": LabelComponents(np.zeros(3, np.int64), np.zeros(0, np.int32), 0)}, NO_PARTS),
-        ({"parts": LabelComponents(np.zeros(3, np.int64), np.zeros(0, np.int32), -8)}, NO_PARTS),
-        ({"parts": TWO_PARTS._replace(part=np.array([0, 2], np.int32))}, A_PART),
-        ({"parts": TWO_PARTS._replace(part=np.array([-1, 1], np.int32))}, A_PART),
-        ({"known": word_labels(attribute=1)}, "unknown attribute"),
-        ({"known": word_labels(attribute=-2)}, "unknown attribute"),
-        ({"known": word_labels(labels=np.array([0, 2], np.uint16))}, CELLS),
-        ({"known": word_labels(row_ptr=np.array([0, 1, 3]))}, POINTERS),
-        ({"known": word_labels(keys=np.array([7, 3], np.uint64))}, "keys must ascend"),
-        ({"known": word_labels(labels=np.array([1, 1], np.uint16), **ONE_ROW)}, TWICE),
-        ({"start": MANY}, "label bigrams that see words are for 255 labels at most"),
-        ({"transition": np.zeros((0, 0), np.float32)}, SHAPES),
-        ({"transition": np.zeros((0, 2), np.float32), "order": 0}, SHAPES),
-    ],
-)
-def test_arrays_that_do_not_fit_together_are_refused(backend, changes, message):
-    for order in range(3):
-        backend.Decoder(*legal_model(order, TWO_PARTS, word_labels()))
-    with pytest.raises(ValueError) as error:
-        backend.Decoder(*legal_model(**changes))
-    assert str(error.value) == message
-
-
-@each_backend
-@given(st.lists(st.lists(st.integers(0, 3), max_size=3), min_size=1, max_size=5))
-def test_the_labels_of_each_row_ascend(backend, rows):
-    cells = [label for row in rows for label in row]
-    changes = {
-        "keys": np.arange(1, len(rows) + 1, dtype=np.uint64),
-        "row_ptr": np.cumsum([0, *map(len, rows)]),
-        "labels": np.array(cells, np.uint16),
-        "weights": np.zeros(len(cells), np.int8),
-        "start": np.zeros(4, np.float32),
-        "stop": np.zeros(4, np.float32),
-        "transition": np.zeros((4, 4), np.float32),
-    }
-    fine = all(row == sorted({*row}) for row in rows)
-    with nullcontext() if fine else pytest.raises(ValueError, match=TWICE):
-        backend.Decoder(*legal_model(**changes))
-
-
-@each_backend
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"plan": key_plan([], [0])}, "labels by tags need one or two templates"),
-        ({"plan": key_plan([(), (), ()], [0])}, "labels by tags need one or two templates"),
-        ({"plan": key_plan([((1, 0),)], [0])}, "unknown attribute"),
-        ({"labels": np.array([0, 2], np.uint16)}, "a cell's label is out of range"),
-        ({"keys": np.array([7, 3], np.uint64)}, "keys must ascend"),
         (
-            {"row_ptr": np.array([0, 1])},
-            "row_ptr must ascend from 0 to the number of cells",
+            (*legal_model()[:6], LabelsByTags(key_plan([()] * 3, [0]), *legal_model()[5][1:])),
+            "labels by tags need one or two templates",
         ),
     ],
 )
-def test_labels_by_tags_that_do_not_fit_are_refused(backend, changes, message):
-    by_tags = LabelsByTags(key_plan([((0, 0),)], [0]), *word_labels()[1:])
+def test_models_of_other_sizes_are_refused(backend, arguments, message):
     for order in range(3):
-        backend.Decoder(*legal_model(order, TWO_PARTS, word_labels()), by_tags)
-    nothing = LabelsByTags(key_plan([], [0]), *as_arrays({}))
-    backend.Decoder(*legal_model(), nothing)
-    with pytest.raises(ValueError) as error:
-        backend.Decoder(*legal_model(), by_tags._replace(**changes))
-    assert str(error.value) == message
+        assert not refusal(backend, legal_model(order))
+    assert refusal(backend, arguments) == message
 
 
 # ----------------------------------------------------------------- known words

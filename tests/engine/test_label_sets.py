@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.engine.arrays import RULES, Instances, Layout, pointers
+from seqtag.engine.arrays import RULES, Instances, pointers
 from tests import brute_force
 from tests.strategies import (
     NATIVE,
@@ -16,7 +16,6 @@ from tests.strategies import (
     cases,
     dense,
     each_backend,
-    kernel_alone,
     make_parts,
     needs_native,
     random_case,
@@ -99,40 +98,3 @@ def test_the_kernel_and_the_reference_train_alike(rule, dtype, order, parts):
             cells = [part.tobytes() for part in weights.cells(average=True)]
             found.append((counts, cells, weights.decode(x).tolist()))
         assert found[0] == found[1]
-
-
-OF = "set_of must hold the number of a set for each token, or -1"
-PTR = "set_ptr must ascend from 0 to the number of labels, and no set may be empty"
-LISTED = "set_labels must ascend within a set and be in range"
-
-
-@kernel_alone
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"set_ptr": None}, "set_of, set_ptr and set_labels go together"),
-        ({"set_of": [0]}, OF),
-        ({"set_of": [0, 2]}, OF),
-        ({"set_of": [-2, 0]}, OF),
-        ({"set_ptr": [0, 2, 2]}, PTR),
-        ({"set_ptr": [0, 1, 3]}, PTR),
-        ({"set_labels": [1, 3]}, LISTED),
-        ({"set_ptr": [0, 2], "set_labels": [1, 0], "set_of": [0, 0]}, LISTED),
-        ({"set_labels": [0, 2]}, "y must hold a label of the token's set"),
-    ],
-)
-def test_sets_that_do_not_fit_are_refused(backend, changes, message):
-    kinds = {"set_of": np.int32, "set_ptr": np.int64, "set_labels": np.int32}
-    given = {"set_of": [0, 1], "set_ptr": [0, 1, 2], "set_labels": [1, 2]}
-
-    def instances(sets) -> Instances:
-        arrays = {name: v if v is None else np.array(v, kinds[name]) for name, v in sets.items()}
-        nothing = Instances(np.array([0, 2]), np.array([0, 0, 0]), np.zeros(0, np.int32))
-        return nothing._replace(**arrays)
-
-    weights = backend.Weights(Layout(0, 3, 0), "float32", "perceptron")
-    y, visits = np.array([1, 2], np.int32), np.array([0])
-    assert weights.train_epoch(instances(given), y, visits) == (0, 0)
-    with pytest.raises(ValueError) as error:
-        weights.train_epoch(instances({**given, **changes}), y, visits)
-    assert str(error.value) == message

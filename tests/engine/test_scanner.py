@@ -15,67 +15,12 @@ if NATIVE:
 pytestmark = needs_native
 
 
-def int64(*numbers):
-    return np.array(numbers, np.int64)
-
-
-@pytest.mark.parametrize(
-    ("read", "write", "message"),
-    [
-        ([2], [], "read names a column out of range"),
-        ([-1], [], "read names a column out of range"),
-        ([0], [2], "write names a column out of range"),
-        ([0], [-2], "write names a column out of range"),
-    ],
-)
-def test_a_scanner_refuses_columns_that_are_not_there(read, write, message):
-    with pytest.raises(ValueError) as error:
-        native.Scanner(2, "\t", -1, False, read, write)
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize(
-    ("separator", "id_column", "message"),
-    [
-        ("", -1, "separator must be one byte"),
-        ("\t\t", -1, "separator must be one byte"),
-        ("\t", -2, "id_column names a column out of range"),
-        ("\t", 2, "id_column names a column out of range"),
-    ],
-)
-def test_a_scanner_refuses_lines_it_cannot_read(separator, id_column, message):
-    with pytest.raises(ValueError) as error:
-        native.Scanner(2, separator, id_column, True, [0], [])
-    assert str(error.value) == message
-
-
 def test_scanned_rows_keep_their_text():
     scanner = native.Scanner(1, "\t", -1, False, [0], [-1])
     first, second = scanner.scan(b"a\nb\n", True), scanner.scan(b"b\n", False)
     assert first.splice([(int32(0, 0), [b"N"])]) == b"a\tN\nb\tN\n"
     assert second.splice([(int32(0), [b"V"])]) == b"b\tV\n"
     assert second.types.tolist() == [[1]]
-
-
-def test_a_scanner_refuses_labels_that_do_not_fit():
-    text = b"a\tX\nb\tY\n"
-    scanner = native.Scanner(2, "\t", -1, False, [0], [1])
-    rows = scanner.scan(text, True)
-    assert (rows.types.tolist(), rows.sentence_ptr.tolist()) == ([[0, 1]], [0, 2])
-    assert [scanner.new_values(0), scanner.new_values(0)] == [[b"a", b"b"], []]
-    with pytest.raises(ValueError, match=r"^column out of range$"):
-        scanner.new_values(1)
-    for labels, message in (
-        ([], "one array of labels for each column written"),
-        ([(int32(0, 0), [b"N"])] * 2, "one array of labels for each column written"),
-        ([(int32(0), [b"N"])], "one label per word"),
-        ([(int32(0, 1), [b"N"])], "a label without a name"),
-        ([(int32(-1, 0), [b"N"])], "a label without a name"),
-    ):
-        with pytest.raises(ValueError) as error:
-            rows.splice(labels)
-        assert str(error.value) == message
-    assert rows.splice([(int32(1, 0), [b"N", b"V"])]) == b"a\tV\nb\tN\n"
 
 
 def test_words_of_columns_are_written_in_another_format():
@@ -122,21 +67,3 @@ def test_values_are_escaped_in_json():
     shown = rows.json([b'"'], [(int32(0, 1), [name.encode() for name in names])], 0).decode()
     expected = {"tokens": ['"\\\0\b\x1f\x7fé', "x"], '"': names}
     assert shown == json.dumps(expected, ensure_ascii=False) + "\n"
-
-
-def test_labels_of_words_that_do_not_fit_are_refused():
-    rows = native.WordScanner().scan_lines(b"a\n")
-    ids, names = int32(0), [b"X"]
-    for call, message in (
-        (lambda: rows.json([b"x"], [(int32(), names)], 0), "one label per word"),
-        (lambda: rows.json([b"x"], [(int32(1), names)], 0), "a label without a name"),
-        (lambda: rows.json([], [(ids, names)], 0), "one key for each array of labels"),
-        (lambda: rows.conllu([], [(ids, names)], None, [], []), "one column for each array"),
-        (lambda: rows.conllu([1], [(ids, names)], None, [], []), "a column out of range"),
-        (lambda: rows.conllu([10], [(ids, names)], None, [], []), "a column out of range"),
-        (lambda: rows.conllu([], [], int64(), [], []), "one number for each sentence"),
-        (lambda: rows.conllu([], [], None, [(1, b"")], []), "a sentence out of range"),
-        (lambda: rows.conllu([], [], None, [], [(1, b"")]), "a sentence out of range"),
-    ):
-        with pytest.raises(ValueError, match=f"^{message}"):
-            call()

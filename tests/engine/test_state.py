@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.engine.arrays import RULES, Cells, LabelComponents, Layout, State
+from seqtag.engine.arrays import RULES, LabelComponents, Layout, State
 from tests import strategies
 from tests.strategies import (
     NATIVE,
@@ -15,7 +15,6 @@ from tests.strategies import (
     cases,
     dense,
     each_backend,
-    kernel_alone,
     random_case,
 )
 
@@ -108,57 +107,6 @@ def test_weights_without_room_for_the_adaptive_rule_drop_its_sums(backend):
     assert not len(without.g.weight)
     assert not without.g.chain.any()
     assert bits(without.w) == bits(state.w)
-
-
-# ----------------------------------------------------------------- what does not fit
-LAYOUT = Layout(2, 3, order=2, edges=1)
-
-
-def state_of(seen=4, part="w", **changes) -> State:
-    """A state of LAYOUT, whose cells of a part are changed."""
-
-    def rows(count: int) -> tuple:
-        ptr = np.minimum(np.arange(count + 1), 1) * 2
-        return ptr, np.array([0, 2], np.int32), np.ones(2, np.float32)
-
-    cells = Cells(*rows(2), *rows(1), *rows(12), np.zeros(15, np.float32))
-    return State(cells, cells, cells, seen)._replace(**{part: cells._replace(**changes)})
-
-
-POINTERS = "the state's pointers must ascend from 0 to the number of cells"
-COLUMNS = "the state's columns must ascend within a row and be in range"
-LENGTHS = "the state must have a weight for each cell"
-LABELS = "the state is of other labels or another order"
-
-
-@kernel_alone
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"seen": -1}, "seen must be at least 0"),
-        ({"row_ptr": np.array([0, 2])}, "the state is of other rows"),
-        ({"edge_ptr": np.array([0, 2, 2])}, "the state is of other rows"),
-        ({"trigram_ptr": np.array([0, 2])}, "the state is of other rows"),
-        ({"row_ptr": np.array([0, 3, 2])}, POINTERS),
-        ({"row_ptr": np.array([0, 1, 1])}, POINTERS),
-        ({"label": np.array([1, 1], np.int32)}, COLUMNS),
-        ({"label": np.array([1, 0], np.int32), "part": "u"}, COLUMNS),
-        ({"label": np.array([0, 3], np.int32)}, COLUMNS),
-        ({"label": np.array([-1, 0], np.int32)}, COLUMNS),
-        ({"edge_label": np.array([0, 9], np.int32)}, COLUMNS),
-        ({"trigram_label": np.array([0, 3], np.int32), "part": "g"}, COLUMNS),
-        ({"weight": np.ones(1, np.float32)}, LENGTHS),
-        ({"edge_weight": np.ones(3, np.float32), "part": "u"}, LENGTHS),
-        ({"trigram_weight": np.ones(0, np.float32)}, LENGTHS),
-        ({"chain": np.zeros(6, np.float32)}, LABELS),
-        ({"chain": np.zeros(14, np.float32), "part": "g"}, LABELS),
-    ],
-)
-def test_states_refuse(backend, changes, message):
-    assert backend.Weights(LAYOUT, state=state_of()).seen == 4
-    with pytest.raises(ValueError) as error:
-        backend.Weights(LAYOUT, state=state_of(**changes))
-    assert str(error.value) == message
 
 
 def test_memory_is_known_before_training():

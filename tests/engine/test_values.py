@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.engine.arrays import numbered_pairs, pointers
-from tests.strategies import each_backend, kernel_alone, words
+from tests.strategies import each_backend, words
 
 
 class Odd(str):
@@ -85,22 +85,6 @@ def test_ids_become_lists_of_names(backend, rows):
     ids = np.array([i for row in rows for i in row], np.int32)
     found = backend.label_lists(names, ids, pointers(map(len, rows)))
     assert found == [[names[i] for i in row] for row in rows]
-
-
-@kernel_alone
-@pytest.mark.parametrize(
-    ("ids", "ptr", "message"),
-    [
-        ([0, 2], [0, 2], "an id without a name"),
-        ([0, -1], [0, 2], "an id without a name"),
-        ([0, 1], [0, 1], "ptr must ascend from 0 to the number of ids"),
-        ([0, 1], [0, 2, 1, 2], "ptr must ascend from 0 to the number of ids"),
-        ([0, 1], [], "ptr must ascend from 0 to the number of ids"),
-    ],
-)
-def test_ids_and_rows_that_do_not_fit_are_refused(backend, ids, ptr, message):
-    with pytest.raises(ValueError, match=message):
-        backend.label_lists(["a", "b"], np.array(ids, np.int32), np.array(ptr, np.int64))
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), max_size=60), st.integers(4, 9))

@@ -6,7 +6,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +31,7 @@ from seqtag.training.problem import build_problem
 from seqtag.training.runs import Schedule, fit
 from seqtag.training.task import Task
 from seqtag.training.train import train
-from tests.strategies import NATIVE, REFERENCE, install, needs_native
+from tests.strategies import REFERENCE, install
 from tests.treebanks import examples_of_words, treebank
 
 if TYPE_CHECKING:
@@ -242,18 +241,6 @@ def test_what_is_known_does_not_change_what_is_found(french, tokens):
 def french():
     model = learned(*FRENCH)
     return model, Splitter(model)
-
-
-@needs_native
-def test_the_kernel_refuses_tokens_out_of_range():
-    codes, zero = np.array([97, 98], np.uint32), np.array([0])
-    numbers = NATIVE.TokenNumbers()
-    assert numbers.number(codes, zero, zero + 2).tolist() == [0]
-    for starts, ends in ((zero - 1, zero), (zero + 1, zero), (zero, zero + 3)):
-        with pytest.raises(ValueError, match="a token is out of range"):
-            numbers.number(codes, starts, ends)
-    with pytest.raises(ValueError, match="one end per token"):
-        numbers.number(codes, zero, zero[:0])
 
 
 def test_odd_tokens_stay_as_they_are():
