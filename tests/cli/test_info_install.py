@@ -37,25 +37,6 @@ def test_a_sound_installation(call):
     assert checks["ok"] and len(checks["checks"]) == 5
 
 
-@pytest.mark.parametrize(
-    ("is_wide", "able", "text"),
-    [
-        (True, True, "AVX2 vectors (32 bytes)"),
-        (False, False, "vectors of 16 bytes, without AVX2: the processor does not have it"),
-    ],
-)
-def test_vectors(monkeypatch, is_wide, able, text):
-    class Kernel:
-        @staticmethod
-        def has_avx2() -> bool:
-            return able
-
-    monkeypatch.setattr(native, "_kernel", Kernel)
-    monkeypatch.setattr(native, "_wide", is_wide)
-    monkeypatch.delenv("SEQTAG_VECTORS", raising=False)
-    assert native.vectors() == text
-
-
 def test_a_model_that_cannot_be_read(call, monkeypatch, tmp_path):
     (tmp_path / "en.seqtag").write_bytes(b"PK")
     monkeypatch.setattr("seqtag.model.embedded.MODELS", tmp_path)

@@ -13,12 +13,10 @@ from tests.command_line import call, home
 USAGE = [
     ("frain", "expected a command, found 'frain' (did you mean 'train'?); see seqtag --help"),
     ("--frain", "expected an option, found '--frain' (see seqtag --help)"),
-    ("models x", "No such command 'x'"),
     ("tag --onyl upos", "--only"),
     ("tag --format CoNLL-U", "found 'CoNLL-U' (did you mean 'conllu'?); see seqtag tag --help"),
     ("tag --to x", "'--to': expected one of conllu, columns, "),
     ("tag -o x/", "expected files to tag into a folder, found standard input; name the files"),
-    ("tag --threads 0", "'--threads': 0 is not in the range x>=1"),
     ("tag - -", 'expected "-" (standard input) once, found it again'),
     *(
         (
@@ -29,8 +27,6 @@ USAGE = [
         for option in ("--label-margin", "--probability", "--nbest 2")
     ),
     # train
-    ("train", "Missing argument 'TRAIN...'"),
-    ("train train.txt", "Missing option '-o' / '--output'"),
     ("train t --max-iter 3", "found '--max-iter' (did you mean '--epochs'?); see seqtag train"),
     ("tag --n-jobs 3", "found '--n-jobs' (did you mean '--threads'?); see seqtag tag"),
     ("train --test t", "found '--test'; use seqtag eval for a test part, seqtag cv for folds (see"),
@@ -43,9 +39,7 @@ USAGE = [
     ("train train.txt -o n --label a --label b", "expected --label once, found it 2 times; for a"),
     ("train train.txt -o n --init ''", "expected a name for --init, found ''"),
     ("train train.txt -o n --patience 2", "--patience needs a --dev set"),
-    ("train - -o n --dev -", 'expected "-" (standard input) once'),
     ("train train.txt -o n --epochs 0", "'--epochs': the setting epochs expects an integer from 1"),
-    ("train train.txt -o n --seed 4294967296", "'--seed': 4294967296 is not in"),
     ("train train.txt -o n --update adative", "did you mean 'adaptive'?"),
     ("train train.txt -o n --columns form,,x", "such as form,pos,chunk, found"),
     ("train t -o n --unlabeled skip=?", "skip or learn-around[=MARK], found 'skip=?'"),
@@ -74,27 +68,14 @@ USAGE = [
     ("tune t --try epochs=1,", "expected a setting and its values"),
     ("tune t --try speed=1", "expected --try with one of epochs, update"),
     ("tune t --try epochs=1 --try epochs=2", "expected --try epochs once, found it twice"),
-    *(
-        (f"{command} {number}", f"Invalid value for '{command.split()[-1]}': {found}")
-        for command in ("serve --max-seconds",)
-        for number, found in (
-            ("nan", "expected a number, found 'nan'"),
-            ("inf", "inf is not in the range "),
-        )
-    ),
+    ("serve --max-seconds inf", "Invalid value for '--max-seconds': inf is not in the range "),
     # eval, compare
-    ("eval", "Missing argument 'GOLD [PREDICTED]'."),
     ("eval train.txt", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
     ("eval -m upos.seqtag a b", "expected GOLD with -m MODEL, found 2 files"),
-    ("eval - -", 'expected "-" (standard input) once, found it again'),
     (
         "eval a b --fail-under nan",
         "Invalid value for '--fail-under': expected a number, found 'nan'",
     ),
-    ("eval a b --fail-under 101", "101.0 is not in the range 0<=x<=100"),
-    ("eval a b --errors -1", "-1 is not in the range x>=0"),
-    ("eval a b --label upos --label xpos", "expected --label once, found it 2 times; for a pipeli"),
-    ("eval a --raw", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
     (
         "eval a b --raw --conlleval",
         "expected texts of the same words for --confusion, --errors, --list and --conlleval, "
@@ -108,7 +89,6 @@ USAGE = [
         "expected --templates alone, found other arguments; leave one",
     ),
     ("info train.txt --verbose", "expected --verbose for a model, found none; leave it out"),
-    ("report a -o x", "Missing option '-m' / '--model'"),
 ]
 """Command lines, and what the message says."""
 
