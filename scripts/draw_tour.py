@@ -495,9 +495,8 @@ def order() -> plt.Figure:
         ("shuffled, averaged", THIRD, "^-", {"average": True}, 0.935),
     )
     for name, color, mark, settings, height in curves:
-        model = BinaryPerceptron(max_iter=20, patience=20, **settings)
-        model.fit(data.X, data.y, validation=(data.fresh, data.truth))
-        scores = [one.score for one in model.history_]
+        models = (BinaryPerceptron(max_iter=n, **settings) for n in range(1, 21))
+        scores = [each.fit(data.X, data.y).score(data.fresh, data.truth) for each in models]
         axes.plot(range(1, 21), scores, mark, color=color, markersize=4)
         axes.text(20.4, height, name, color=color, va="center")
     axes.set(

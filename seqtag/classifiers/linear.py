@@ -133,8 +133,7 @@ class LinearClassifier:
         Raises
         ------
         SeqtagError
-            If X or a parameter is unusable, X and y differ in length, or a fit with a validation
-            set kept the weights of an earlier epoch.
+            If X or a parameter is unusable, or X and y differ in length.
         LabelError
             If labels are not among those of the first call, or that has only one.
 
@@ -281,13 +280,6 @@ class LinearClassifier:
             )
             raise _not_fitted(msg)
         return self._with_bias(reader(apply_map(self.feature_map, X), type(self).__name__))
-
-    def _read_labeled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
-        """Read X like the X of fit, and y as numbers in `classes_`."""
-        vectors = self._read(X)
-        advice = "leave such examples out, or compare with predict(X) to count them as wrong"
-        labels = _labels_of(y, vectors.size)
-        return vectors, _numbers(labels, self.classes_, "labels seen in training", advice)
 
     def _row(self) -> np.ndarray:
         if not hasattr(self, "_weights"):

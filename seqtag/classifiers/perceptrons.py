@@ -23,27 +23,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.classifiers.linear import LinearClassifier
-from seqtag.classifiers.vectors import Vectors, read
 from seqtag.engine import backend
 from seqtag.engine.arrays import Cells, Layout, Mistakes, State
-from seqtag.engine.epochs import Recipe, Verdict, learn
+from seqtag.engine.epochs import Recipe, learn
 from seqtag.errors import SeqtagError
 from seqtag.randomness import seed_of, visiting_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from typing_extensions import Self
 
+    from seqtag.classifiers.vectors import Vectors
+
 __all__ = [
     "BinaryPerceptron",
-    "EpochResult",
     "MulticlassPerceptron",
     "Perceptron",
     "UpdateLog",
     "VotedPerceptron",
     "Voters",
-    "joint_features",
 ]
 
 
@@ -67,22 +66,15 @@ class UpdateLog(NamedTuple):
     decoded: np.ndarray
 
 
-class EpochResult(NamedTuple):
-    """Number of updates of an epoch, and its score."""
-
-    updates: int
-    score: float | None  # on the validation set; None without one
-
-
 class Run(NamedTuple):
     """Result of a training run."""
 
-    weights: np.ndarray  # (K, d) of the epoch kept
+    weights: np.ndarray  # (K, d)
     mistakes: UpdateLog
-    kept: int  # examples visited until the end of the epoch kept
-    history: tuple[EpochResult, ...]
+    seen: int  # examples visited
+    history: tuple[int, ...]  # updates of each epoch
     converged: bool
-    state: State | None  # to continue from; None if an earlier epoch was kept
+    state: State  # to continue from
     given: int  # number of training vectors, each counted once
 
 
@@ -91,7 +83,6 @@ class _Data(NamedTuple):
 
     x: Vectors
     y: np.ndarray
-    held_out: tuple[Vectors, np.ndarray] | None = None
     before: tuple[Run, ...] | None = None
 
 
@@ -115,15 +106,13 @@ class Perceptron(LinearClassifier):
         of ``classes_``. In training, decoding is loss-augmented: it is a mistake if the score of
         the correct label does not exceed that of another by more than its cost. With two labels
         the scores are a and -a: a mistake is 2 y a <= cost.
-    patience
-        With a validation set: epochs without a better score before training stops.
 
     Attributes
     ----------
     converged_
         Whether the last epoch made no mistake.
     history_
-        An `EpochResult` for each epoch.
+        Number of updates of each epoch.
     mistakes_
         All updates: see `UpdateLog` and `trajectory`. After `partial_fit`, the X of all calls
         count as one, in their order.
@@ -133,17 +122,9 @@ class Perceptron(LinearClassifier):
     until_converged: bool = True
     step: float = 1.0
     cost: Any = None
-    patience: int = 5
     _runs: tuple[Run, ...] = field(init=False)
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        classes: Any = None,
-        validation: tuple[Any, Any] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, classes: Any = None) -> Self:
         """Fit the weights to labeled vectors.
 
         Parameters
@@ -155,30 +136,20 @@ class Perceptron(LinearClassifier):
             (n,) labels of any one sortable type.
         classes
             All labels, if some may be missing in y; by default those of y.
-        validation
-            ``(X, y)`` to score after each epoch: the weights of the best epoch are kept (the first
-            among equals), and training stops after `patience` epochs without a better one.
 
         Raises
         ------
         SeqtagError
             If X or a parameter is unusable, or X and y differ in length.
         LabelError
-            If there is only one label, there are too many, or y or validation has others.
+            If there is only one label, there are too many, or y has others.
         """
         x, ids = self._begin(X, y, classes)
-        self._learn(_Data(x, ids, None if validation is None else self._read_labeled(*validation)))
+        self._learn(_Data(x, ids))
         return self
 
     def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
-        runs: tuple[Run, ...] = getattr(self, "_runs", ())
-        if any(run.state is None for run in runs):
-            msg = (
-                "expected a fit without validation set to continue from, found one that kept an "
-                "earlier epoch; call fit without it"
-            )
-            raise SeqtagError(msg)
-        self._learn(_Data(x, y, before=runs))
+        self._learn(_Data(x, y, before=getattr(self, "_runs", ())))
 
     def trajectory(self, X: Any) -> np.ndarray:
         """Return every weight vector of the training run, rebuilt from its updates.
@@ -215,14 +186,9 @@ class Perceptron(LinearClassifier):
         """Run the trainer and set the weights."""
         self._report(self._run(data, len(self.classes_)))
 
-    def _run(
-        self, data: _Data, K: int, read_out: Callable[[UpdateLog, int], None] | None = None
-    ) -> Run:
-        """Run the trainer; `read_out` gets the updates and the examples visited before a scoring.
-
-        Of the runs before, it continues the first.
-        """
-        x, y, held_out, before = data
+    def _run(self, data: _Data, K: int) -> Run:
+        """Run the trainer; of the runs before, it continues the first."""
+        x, y, before = data
         cost = None if self.cost is None else np.array(self.cost, np.float64, order="C")
         if cost is not None and (
             cost.shape != (K, K) or not np.isfinite(cost).all() or cost.diagonal().any()
@@ -233,24 +199,17 @@ class Perceptron(LinearClassifier):
             )
             raise SeqtagError(msg)
         instances, n = x.instances(), x.size
-        scored, gold = held_out or (x, y)
         seed = seed_of(self.random_state)
         past = before[0] if before else None
         log: list[Mistakes] = []
         visited: list[np.ndarray] = []
-        history: list[EpochResult] = []
+        history: list[int] = []
 
         def visits(number: int) -> np.ndarray:
             as_given = np.arange(n, dtype=np.int64)
             shuffled = self.shuffle and before is None
             visited.append(visiting_order(n, seed, 1, number) if shuffled else as_given)
             return visited[-1]
-
-        def judge(cells: Cells, number: int) -> Verdict:
-            self._weights = _rows(cells, K)
-            if read_out is not None:
-                read_out(_gather(log, visited, y), number * n)
-            return Verdict((self._decide(self._scores(scored)) == gold).mean())
 
         def widened(cells: Cells) -> Cells:
             """Return cells with zero rows for new features; a bias stays the last row."""
@@ -260,7 +219,7 @@ class Perceptron(LinearClassifier):
             return cells._replace(row_ptr=np.concatenate([ptr[: last + 1], more, ptr[last + 1 :]]))
 
         start = past.state if past else None
-        if start is not None and start.u is not None and start.g is not None:
+        if start and start.u and start.g:
             start = State(widened(start.w), widened(start.u), widened(start.g), start.seen)
         weights = backend.Weights(Layout(x.width, K, 0), "float64", "perceptron", start)
         kept = learn(
@@ -275,24 +234,18 @@ class Perceptron(LinearClassifier):
                 ties_are_mistakes=self.ties_are_mistakes,
                 average=getattr(self, "average", False),  # a parameter of some
                 until_right=self.until_converged,
-                patience=self.patience,
             ),
-            judge=judge if held_out is not None else None,
             out_mistakes=log,
-            on_epoch=lambda done: history.append(
-                EpochResult(done.updates, done.verdict and float(done.verdict.score))
-            ),
+            on_epoch=lambda done: history.append(done.updates),
         )
-        state = weights.state() if held_out is None else None
-        made = _gather(log, visited, y)
-        rows, end = _rows(kept.cells, K), kept.epoch * n
-        run = Run(rows, made, end, tuple(history), kept.converged, state, n)
+        made, rows, seen = _gather(log, visited, y), _rows(kept.cells, K), kept.epoch * n
+        run = Run(rows, made, seen, tuple(history), kept.converged, weights.state(), n)
         if past is None:
             return run
-        made = made._replace(example=made.example + past.given, seen=made.seen + past.kept)
+        made = made._replace(example=made.example + past.given, seen=made.seen + past.seen)
         return run._replace(
             mistakes=UpdateLog(*map(np.concatenate, zip(past.mistakes, made, strict=True))),
-            kept=past.kept + run.kept,
+            seen=past.seen + run.seen,
             history=past.history + run.history,
             given=past.given + run.given,
         )
@@ -308,11 +261,8 @@ class Perceptron(LinearClassifier):
         self.n_updates_ = len(run.mistakes.example)
 
     def _check_params(self) -> None:
-        if not (self.step > 0 and self.max_iter >= 1 and self.patience >= 1):
-            msg = (
-                f"expected step > 0, max_iter >= 1, patience >= 1; found {self.step!r}, "
-                f"{self.max_iter!r}, {self.patience!r}"
-            )
+        if not (self.step > 0 and self.max_iter >= 1):
+            msg = f"expected step > 0, max_iter >= 1; found {self.step!r}, {self.max_iter!r}"
             raise SeqtagError(msg)
 
 
@@ -355,9 +305,9 @@ class BinaryPerceptron(Perceptron):
 class MulticlassPerceptron(Perceptron):
     """One weight vector per label: ``argmax_k w_k . x``; a mistake moves x from w_y_hat to w_y.
 
-    In one vector: with phi(x, k) the vector (K d,) that has x in block k and zeros elsewhere
-    (`joint_features`), and `joint_weights_` the concatenated rows, the score of k is
-    w . phi(x, k) and the update w += phi(x, y) - phi(x, y_hat).
+    In one vector: with phi(x, k) the vector (K d,) that has x in block k and zeros elsewhere, and
+    w the concatenated rows, the score of k is w . phi(x, k) and the update w += phi(x, y) -
+    phi(x, y_hat).
 
     Parameters
     ----------
@@ -380,19 +330,13 @@ class MulticlassPerceptron(Perceptron):
 
     _two_labels_only = False
 
-    @property
-    def joint_weights_(self) -> np.ndarray:
-        """Concatenated rows of all labels, bias included: (K d,), as in `joint_features`."""
-        self._row()
-        return self._weights.ravel()
-
     def _learn(self, data: _Data) -> None:
         K = len(self.classes_)
         if not self.one_vs_all or K == 2:
             super()._learn(data)
             return
-        if data.held_out is not None or self.cost is not None:
-            msg = "expected no validation set and no cost with one_vs_all=True, found one"
+        if self.cost is not None:
+            msg = "expected no cost with one_vs_all=True, found one"
             raise SeqtagError(msg)
         runs = []
         for k in range(K):
@@ -453,18 +397,14 @@ class VotedPerceptron(Perceptron):
     _voters: Voters = field(init=False)
 
     def _learn(self, data: _Data) -> None:
-        past = data.before[0] if data.before else None
-        given = past.given if past else 0
-        wrong = self._voters.vectors.widened(data.x.width, self.fit_intercept) if past else None
-
-        def read_out(mistakes: UpdateLog, seen: int) -> None:
-            made = int(np.searchsorted(mistakes.seen, seen))
-            new = data.x.take(mistakes.example[wrong.size if wrong else 0 : made] - given)
-            vectors = wrong.followed_by(new) if wrong else new
-            self._voters = Voters(vectors, mistakes, seen, self.step)
-
-        run = self._run(data, 2, read_out)
-        read_out(run.mistakes, run.kept)
+        run, past = self._run(data, 2), data.before[0] if data.before else None
+        if past:
+            wrong = self._voters.vectors.widened(data.x.width, self.fit_intercept)
+            new = run.mistakes.example[wrong.size :] - past.given
+            vectors = wrong.followed_by(data.x.take(new))
+        else:
+            vectors = data.x.take(run.mistakes.example)
+        self._voters = Voters(vectors, run, self.step)
         self._report(run)
 
     @property
@@ -477,23 +417,22 @@ class VotedPerceptron(Perceptron):
 
 
 class Voters:
-    """Weight vectors of a run up to a number of visited examples, stored as updates.
+    """Weight vectors of a run, stored as updates.
 
     Attributes
     ----------
     vectors
-        The M examples of the updates until then.
+        The M examples of the updates.
     survival
         (M + 1,) int64 examples that each w survived.
     """
 
     BATCH = 256  # weight vectors at a time
 
-    def __init__(self, vectors: Vectors, mistakes: UpdateLog, seen: int, step: float):
-        made = vectors.size
+    def __init__(self, vectors: Vectors, run: Run, step: float):
         self.vectors = vectors
-        self._change = step * (2.0 * mistakes.gold[:made] - 1)  # step y
-        self.survival = np.diff(mistakes.seen[:made], prepend=0, append=seen)
+        self._change = step * (2.0 * run.mistakes.gold - 1)  # step y
+        self.survival = np.diff(run.mistakes.seen, prepend=0, append=run.seen)
 
     def __call__(self, x: Vectors) -> np.ndarray:
         """Return the weighted mean of the votes, (n,) from -1 to +1."""
@@ -506,28 +445,6 @@ class Voters:
             signs = np.where(x.dot(w[1:]) > 0, 1.0, -1.0)
             votes += signs @ self.survival[1 + batch]
         return np.asarray(votes / self.survival.sum())
-
-
-def joint_features(X: Any, labels: int) -> np.ndarray:
-    """Return phi(x, k) of every vector and label: x in block k, zeros elsewhere.
-
-    Returns
-    -------
-    array (n, K, K d) float64
-        ``phi @ w`` is (n, K): the scores of all labels.
-
-    Examples
-    --------
-    >>> joint_features([[2, 3]], 2)
-    array([[[2., 3., 0., 0.],
-            [0., 0., 2., 3.]]])
-    """
-    x = read(X)[0].dense()
-    n, d = x.shape
-    phi = np.zeros((n, labels, labels, d))
-    each = np.arange(labels)
-    phi[:, each, each] = x[:, None]
-    return phi.reshape(n, labels, labels * d)
 
 
 # --------------------------------------------------------------------------- private

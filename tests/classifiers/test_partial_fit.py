@@ -170,12 +170,3 @@ def test_the_labels_are_those_of_the_first_call():
         model.partial_fit(X[:, :3], y)
     with pytest.raises(SeqtagError, match="expected one label per vector, found 30 vectors, 1"):
         model.partial_fit(X, [1])
-
-
-def test_weights_of_an_earlier_pass_are_no_end():
-    X, y = data(2)
-    model = BinaryPerceptron(max_iter=5).fit(X, y, validation=(X, y))
-    with pytest.raises(
-        SeqtagError, match="a fit without validation set to continue from, found one"
-    ):
-        model.partial_fit(X, y)

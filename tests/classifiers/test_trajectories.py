@@ -10,7 +10,6 @@ from hypothesis.extra.numpy import arrays
 
 import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
-from seqtag.classifiers.perceptrons import joint_features
 from seqtag.corpus import sentence_of
 from seqtag.features.language import parse
 from tests.strategies import each_backend, install
@@ -66,6 +65,11 @@ def per_class(X, y, K, passes, ties_are_mistakes, cost=None):
         if len(trajectory) == before:
             break
     return np.array(trajectory)
+
+
+def joint_features(X, K):
+    """phi(x, k) of every vector and label, (n, K, K d): x in block k, zeros elsewhere."""
+    return np.array([[np.kron(np.eye(K)[k], x) for k in range(K)] for x in np.asarray(X, float)])
 
 
 def single_vector(X, y, K, passes):
@@ -161,7 +165,7 @@ def test_all_passes_are_made_where_asked_for(sample):
     mean = BinaryPerceptron(average=True, **whole).fit(X, y)
     np.testing.assert_allclose(mean.coef_[0], survival @ w / survival.sum(), atol=1e-12)
     assert (mean.n_iter_, len(mean.history_)) == (7, 7)
-    assert mean.converged_ == (mean.history_[-1].updates == 0)
+    assert mean.converged_ == (mean.history_[-1] == 0)
     voted = VotedPerceptron(**whole).fit(X, y)
     assert voted.survival_.tolist() == survival.tolist()
     shorter = BinaryPerceptron(max_iter=7, **PLAIN).fit(X, y)
@@ -187,7 +191,7 @@ def test_one_vector_per_class_is_the_single_vector(sample):
     rows = model.trajectory(X)
     np.testing.assert_array_equal(rows.reshape(len(rows), -1), single_vector(X, y, 3, 4))
     np.testing.assert_array_equal(
-        joint_features(X, 3) @ model.joint_weights_, model.decision_function(X)
+        joint_features(X, 3) @ model.coef_.ravel(), model.decision_function(X)
     )
 
 
@@ -238,7 +242,7 @@ def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass
         max_iter=3,
         random_state=7,
     ).fit([features(word) for word, _ in pairs], [label for _, label in pairs])
-    assert updates == [one.updates for one in model.history_]
+    assert updates == [*model.history_]
     assert tagger.labels == tuple(model.classes_)
     whole = np.rint(model.coef_ / tagger.info["training"]["unit"])
     tensors = tagger.model.tensors()
