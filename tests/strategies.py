@@ -51,7 +51,7 @@ def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
     names = (
         *("Weights", "Decoder", "index_features", "index_by_place", "drop_features"),
-        *("hash_strings", "Scanner", "WordScanner"),
+        *("hash_strings", "Scanner", "WordScanner", "json_sentences"),
         *("BigramCounter", "ExchangeClustering", "entropies"),
     )
     for name in names:

@@ -105,6 +105,7 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     index_by_place,
     Scanner,
     WordScanner,
+    json_sentences,
     TokenNumbers,
     Characters,
     ChunkModel,

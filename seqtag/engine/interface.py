@@ -156,6 +156,36 @@ class HashAttributes(Protocol):
         """
 
 
+class JsonSentences(Protocol):
+    """Sentences of a document as JSON; native backend only.
+
+    Defined by `seqtag.tagging.document.Document.to_dicts`.
+    """
+
+    def __call__(
+        self,
+        text: bytes,
+        conllu: bytes,
+        columns: Sequence[tuple[bytes, int, bytes, bool]],
+        letters: Sequence[bytes],
+        units: Sequence[int],
+    ) -> bytes:
+        """Return an object for each sentence of CoNLL-U, with commas between them.
+
+        Parameters
+        ----------
+        text, conllu
+            The text, and its sentences with all white space.
+        columns
+            The name of each column of labels, its place in CoNLL-U, the key there, and whether it
+            has chunks.
+        letters
+            Prefixes of chunk labels: all, those that continue a chunk, and those that close one.
+        units
+            How many units of offsets a character of 1, 2, 3 and 4 bytes has.
+        """
+
+
 class TokenNumbers(Protocol):
     """Numbers of the distinct tokens of texts, as they come; native backend only."""
 
@@ -304,6 +334,7 @@ class Backend(NamedTuple):
     ) = None  # the reference stores all rows
     Scanner: Callable[..., Scanner] | None = None  # None: seqtag.corpus reads without it
     WordScanner: Callable[[], WordScanner] | None = None
+    json_sentences: JsonSentences | None = None  # None: Python writes them
     TokenNumbers: Callable[[], TokenNumbers] | None = None  # None: dicts are
     # None: not needed
     Characters: Callable[[Sequence[Sequence[int]], Sequence[HashArray]], Characters] | None = None

@@ -131,6 +131,9 @@ class _Reading:
 
 _READING = _Reading(_SCHEMES.values())
 
+LETTERS = (_READING.prefixes, _READING.continuing, _READING.closing)
+"""All prefixes of chunks, those that continue a chunk, and those that close one."""
+
 CHUNK_LABEL = f"[{''.join(sorted(_READING.prefixes))}]-"
 """Regular expression for how a chunk label with a type begins, in any scheme."""
 

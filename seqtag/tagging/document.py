@@ -8,7 +8,6 @@ from itertools import accumulate, islice, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seqtag.caching import BoundedCache
 from seqtag.corpus import Block
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.conllu import ConlluReader
@@ -16,9 +15,10 @@ from seqtag.corpus.formats import to_token_list
 from seqtag.corpus.sentence import find_column, split_key, values_of
 from seqtag.corpus.spans import OFFSETS, units_before
 from seqtag.corpus.surface import spaces_of
+from seqtag.engine import backend
 from seqtag.errors import SeqtagError
 from seqtag.labels.column import column_meant
-from seqtag.labels.schemes import OUTSIDE
+from seqtag.labels.schemes import LETTERS, OUTSIDE
 from seqtag.labels.schemes import spans as spans_of
 from seqtag.lazy import other_names
 
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 SHOWN_COLUMNS = ("lemma", "upos", "xpos", "feats")
 """Columns that are attributes of words."""
 
-_LINE_BYTES = 4 << 20  # of rendered lines that are kept
-
+_UNITS = {  # that characters of one byte of UTF-8 have, of two, of more
+    name: [1 + sum(last > limit for limit in limits) for last in (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)]
+    for name, limits in OFFSETS.items()
+}
+_CHUNK_LETTERS = ["".join(sorted(letters)).encode() for letters in LETTERS]
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _new = tuple.__new__  # makes a named tuple in half the time of its own constructor
 
@@ -222,8 +225,8 @@ class DocumentSentence:
         >>> seqtag.load("en").tag_words(["It", "does"]).column("upos")
         ['PRON', 'AUX']
         """
-        if not self.words:
-            return []
+        if not self.words or name == "misc":
+            return [*self._misc]
         keyed = split_key(name, CONLLU)
         if keyed is None and find_column(name, CONLLU) is None:
             key = f"{name[:1].upper()}{name[1:]}"  # as `into_misc` writes it
@@ -368,20 +371,34 @@ class Document:
             found = ", ".join(self._schemes) or "none"
             msg = f"expected a column of chunk labels, which here are {found}; found {column!r}"
             raise SeqtagError(msg)
-        spans = []
-        for sentence in self.sentences:
-            labels, scheme = self._values(sentence, column), self._schemes[column]
-            if {*labels} != {OUTSIDE}:
-                places = [(start, end) for _, start, end in sentence.placed]
-                name = self._scores.get(column)
-                scores = [*map(float, sentence.column(name))] if name else []
-                words = sentence.words
-                spans += spans_in(self.text, words, places, labels, scheme, column, scores)
-        return spans
+        name = self._scores.get(column)
+        return [
+            span
+            for sentence in self.sentences
+            for span in self._spans_in(sentence, column, sentence.column(name) if name else ())
+        ]
+
+    def _spans_in(
+        self, sentence: DocumentSentence, column: str, scores: Sequence[str] = ()
+    ) -> list[DocumentSpan]:
+        """Return the chunks of a sentence; those without a type have the name of the column."""
+        found = []
+        places: Sequence[tuple[str, int, int]] = ()
+        for kind, first, last in spans_of(self._values(sentence, column), self._schemes[column]):
+            places = places or [*sentence.placed]
+            start, end = places[first][1], places[last - 1][2]
+            score = min(map(float, scores[first:last]), default=None)
+            within = sentence.words[first:last]
+            found.append(
+                DocumentSpan(kind or column, self.text[start:end], start, end, within, score)
+            )
+        return found
 
     def _values(self, sentence: DocumentSentence, column: str) -> Sequence[str]:
         """Return a column; words outside of chunks may lack the key of MISC."""
-        values = sentence.column(column)
+        place, key = _source_of(column)
+        values = sentence.column(CONLLU[place])
+        values = values_of(values, key) if key else values
         if column not in self._schemes:
             return values
         return [OUTSIDE if value == "_" else value for value in values]
@@ -463,7 +480,7 @@ class Document:
         >>> seqtag.load("en")("She lives in London.").to_dict()["spans"]
         [{'label': 'LOC', 'text': 'London', 'start': 13, 'end': 19}]
         """
-        units = _units_of(self.text, offsets)
+        units = units_before(self.text, _limits_of(offsets))
         spans = [
             _span_dict(span, units) | ({"column": column} if len(self._schemes) > 1 else {})
             for column in self._schemes
@@ -496,10 +513,10 @@ class Document:
         >>> sentence["tokens"][1]
         {'text': 'Hi', 'start': 3, 'end': 5, 'words': [{'form': 'Hi', 'labels': {'upos': 'INTJ'}}]}
         """
-        return map(json.loads, self.json_sentences(offsets))
+        return iter(json.loads(self.json_sentences(offsets)))
 
-    def json_sentences(self, offsets: str = "codepoint") -> Iterator[str]:
-        """Yield the dictionaries of `to_dicts` as JSON, which takes much less time.
+    def json_sentences(self, offsets: str = "codepoint") -> bytes:
+        """Return the list of all dictionaries of `to_dicts` as JSON, which takes much less time.
 
         Parameters
         ----------
@@ -514,90 +531,37 @@ class Document:
         Examples
         --------
         >>> import seqtag
-        >>> [sentence] = seqtag.load("en").only("upos")("Hi").json_sentences()
-        >>> print(sentence[:54])
-        {"text":"Hi","tokens":[{"text":"Hi","start":0,"end":2,
+        >>> seqtag.load("en").only("upos")("Hi").json_sentences()[:55]
+        b'[{"text":"Hi","tokens":[{"text":"Hi","start":0,"end":2,'
         """
-        units = _units_of(self.text, offsets)
-        lines = _rendered_lines(tuple(self._columns), tuple(self._schemes))
-        no_spans = _as_json({name: [] for name in self._schemes})
-        outside = {(OUTSIDE,) * len(self._schemes)}
-        offset = 0
-        for block in _blocks(self._conllu):
-            tokens: list[str] = []
-            places: list[Span] = []  # of words
-            chunks: list[tuple[str, ...]] = []
-            rows = iter(block.split("\n"))
-            for row in rows:
-                if row[0] == "#":
-                    continue
-                number, _, line = row.partition("\t")
-                _, text, before, after, text_json, shown, labels = lines[line]
-                start = offset + before
-                end = start + len(text)
-                offset = end + after
-                if "-" in number:
-                    several = islice(rows, _words_of(number))
-                    words = [lines[each.partition("\t")[2]] for each in several]
-                    shown = ",".join(each.word_json for each in words)
-                    places += _places_in(text, start, [each.form for each in words])
-                    chunks += [each.chunks for each in words]
-                else:
-                    places.append((start, end))
-                    chunks.append(labels)
-                at = f'"start":{units[start]},"end":{units[end]}'
-                tokens.append(f'{{"text":{text_json},{at},"words":[{shown}]}}')
-            text = self.text[places[0][0] : end]
-            sentence = f'{{"text":{_as_json(text)},"tokens":[{",".join(tokens)}]'
-            if self._schemes:
-                spans = no_spans
-                if {*chunks} != outside:
-                    columns = zip(self._schemes.items(), zip(*chunks, strict=True), strict=True)
-                    found = {
-                        name: [
-                            _span_dict(span, units)
-                            for span in spans_in(self.text, places, places, labels, scheme, name)
-                        ]
-                        for (name, scheme), labels in columns
-                    }
-                    spans = _as_json(found)
-                sentence += f',"spans":{spans}'
-            yield sentence + "}"
+        limits = _limits_of(offsets)
+        if backend.json_sentences is None:
+            units = units_before(self.text, limits)
+            return _as_json([self._dict_of(each, units) for each in self.sentences]).encode()
+        how = _columns_of((*self._columns,), (*self._schemes,)), _CHUNK_LETTERS, _UNITS[offsets]
+        return b"[%b]" % backend.json_sentences(self.text.encode(), self._conllu.encode(), *how)
 
-
-class _Line(NamedTuple):
-    """A line of CoNLL-U without its number: a token, a word, or both, and what JSON has of them.
-
-    `before`, `after`: how many characters of white space are around the token; `chunks`: its
-    labels in columns of chunks.
-    """
-
-    form: str
-    text: str
-    before: int
-    after: int
-    text_json: str
-    word_json: str
-    chunks: tuple[str, ...]
-
-
-@lru_cache
-def _rendered_lines(columns: tuple[str, ...], schemes: tuple[str, ...]) -> BoundedCache[str, _Line]:
-    """Return the lines that were rendered so far, with labels of some columns."""
-    sources = [(name, *_source_of(name)) for name in columns]
-
-    def rendered(line: str) -> _Line:
-        row = ["", *line.split("\t")]
-        after, before, text = spaces_of(row[1], row[9])
-        labels = {}
-        for name, column, key in sources:
-            label = values_of([row[column]], key)[0] if key else row[column]
-            labels[name] = OUTSIDE if label == "_" and name in schemes else label
-        word = _as_json({"form": row[1], "labels": labels})
-        chunks = tuple(map(labels.__getitem__, schemes))
-        return _Line(row[1], text, len(before), len(after), _as_json(text), word, chunks)
-
-    return BoundedCache(rendered, _LINE_BYTES)
+    def _dict_of(self, sentence: DocumentSentence, units: Sequence[int]) -> dict[str, Any]:
+        """Return a sentence as `to_dicts` does."""
+        labels = {name: self._values(sentence, name) for name in self._columns}
+        words = (
+            {"form": word.text, "labels": {name: each[i] for name, each in labels.items()}}
+            for i, word in enumerate(sentence)
+        )
+        tokens = [
+            {
+                "text": token.text,
+                "start": units[token.start],
+                "end": units[token.end],
+                "words": [*islice(words, len(token.words))],
+            }
+            for token in sentence.tokens
+        ]
+        spans = {
+            name: [_span_dict(each, units) for each in self._spans_in(sentence, name)]
+            for name in self._schemes
+        }
+        return {"text": sentence.text, "tokens": tokens} | ({"spans": spans} if spans else {})
 
 
 DocumentSentence.__getattr__ = other_names(  # type: ignore[attr-defined]
@@ -613,6 +577,15 @@ DocumentSpan.__getattr__ = other_names(  # type: ignore[attr-defined]
 )
 
 
+@lru_cache
+def _columns_of(
+    columns: tuple[str, ...], chunks: tuple[str, ...]
+) -> list[tuple[bytes, int, bytes, bool]]:
+    """Return columns as the kernel takes them."""
+    named = ((name, *_source_of(name)) for name in dict.fromkeys(columns))
+    return [(name.encode(), place, key.encode(), name in chunks) for name, place, key in named]
+
+
 def _source_of(name: str) -> tuple[int, str]:
     """Return the column of CoNLL-U, by number, that has the labels of a column, and their key."""
     keyed = split_key(name, CONLLU)
@@ -624,11 +597,11 @@ def _source_of(name: str) -> tuple[int, str]:
     return CONLLU.index(column), ""
 
 
-def _units_of(text: str, offsets: str) -> Sequence[int]:
+def _limits_of(offsets: str) -> Sequence[int]:
     if offsets not in OFFSETS:
         msg = f"expected offsets in one of {', '.join(OFFSETS)}, found {offsets!r:.80}"
         raise SeqtagError(msg)
-    return units_before(text, OFFSETS[offsets])
+    return OFFSETS[offsets]
 
 
 def _span_dict(span: DocumentSpan, units: Sequence[int]) -> dict[str, Any]:
@@ -643,31 +616,6 @@ def _blocks(conllu: str) -> Iterator[str]:
     while (end := conllu.find("\n\n", start)) >= 0:
         yield conllu[start:end]
         start = end + 2
-
-
-def spans_in(
-    text: str,
-    words: Sequence[Any],
-    places: Sequence[Span],
-    labels: Sequence[str],
-    scheme: str | None,
-    column: str,
-    scores: Sequence[float] = (),
-) -> list[DocumentSpan]:
-    """Return the chunks of a sentence of a text, given the places and scores of its words.
-
-    Chunks without a type have the name of the column.
-
-    >>> spans_in("Oslo", ["Oslo"], [(0, 4)], ["B-LOC"], "iob2", "ner")[0][:4]
-    ('LOC', 'Oslo', 0, 4)
-    """
-    found = []
-    for kind, first, last in spans_of(labels, scheme):
-        start, end = places[first][0], places[last - 1][1]
-        score = min(scores[first:last], default=None)
-        within = tuple(words[first:last])
-        found.append(DocumentSpan(kind or column, text[start:end], start, end, within, score))
-    return found
 
 
 def encoded(text: str) -> bytes:

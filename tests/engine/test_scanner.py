@@ -67,3 +67,17 @@ def test_values_are_escaped_in_json():
     shown = rows.json([b'"'], [(int32(0, 1), [name.encode() for name in names])], 0).decode()
     expected = {"tokens": ['"\\\0\b\x1f\x7fé', "x"], '"': names}
     assert shown == json.dumps(expected, ensure_ascii=False) + "\n"
+
+
+def test_sentences_that_are_no_conllu_of_the_text_have_no_json():
+    line, columns, letters = b"1\ta" + b"\t_" * 8 + b"\n", [(b"x", 3, b"", False)], [b"B", b"", b""]
+    assert native.json_sentences(b"a b", line + b"\n", columns, letters, [1, 1, 1, 1]) == (
+        b'{"text":"a","tokens":[{"text":"a","start":0,"end":1,'
+        b'"words":[{"form":"a","labels":{"x":"_"}}]}]}'
+    )
+    several = (b"1-2" + line[1:] + line, b"2-1" + line[1:] + line, b"10-2" + line[1:] + line)
+    for conllu in (line, line[:-1], b"1\ta\n\n", b"\n", *(each + b"\n" for each in several)):
+        with pytest.raises(ValueError, match=r"^a (line|sentence|token) has no "):
+            native.json_sentences(b"a b", conllu, columns, letters, [1, 1, 1, 1])
+    with pytest.raises(ValueError, match=r"^a token ends after the text"):
+        native.json_sentences(b"a", 2 * line + b"\n", columns, letters, [1, 1, 1, 1])

@@ -170,6 +170,10 @@ def text(data: bytes) -> str:
     document = good_pipeline()(whole)
     for token in document.tokens:
         assert whole[token.start : token.end] == token.text
+    found = document.json_sentences()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writing.backend, "json_sentences", None)
+        assert document.json_sentences() == found
     return "accepted"
 
 

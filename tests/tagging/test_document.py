@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.surface import surface_of
+from seqtag.engine import backend
 from seqtag.errors import CorpusError, SeqtagError
 from seqtag.tagging.document import sentences_in
 
@@ -152,7 +153,58 @@ def test_dicts_have_the_spans_of_the_document():
 def test_json_holds_any_character():
     names = seqtag.train(NAMED, NAMES, label="ner", min_count=1)
     document = names('"a\\b" \x01c\x7f in New\tYork \U0001f600')
-    [sentence] = map(json.loads, document.json_sentences())
+    [sentence] = json.loads(document.json_sentences())
     tokens = sentence["tokens"]
     assert [each["words"][0]["form"] for each in tokens] == [w.text for w in document.words]
     assert [document.text[t["start"] : t["end"]] for t in tokens] == [t["text"] for t in tokens]
+
+
+@pytest.fixture(scope="module")
+def chunkers():
+    """Pipelines of English words with columns of chunks: one, two, one without types, none."""
+    english = seqtag.load("en")
+    words = [["In", "Oslo", "and", "New", "York", "it", "isn't", "."]]
+
+    def chunker(label, labels):
+        return seqtag.train(words, [labels.split()], label=label, min_count=1).model
+
+    names = chunker("ner", "O B-LOC O B-LOC I-LOC O O O")
+    chunks = chunker("chunk", 'S-PP S-N"P O B-N"P E-N"P S-NP O O')
+    parts = chunker("part", "B I O B I B B O")
+    lists = (names,), (chunks, names), (parts,), ()
+    return [english, *(seqtag.Pipeline([*english.models[:2], *each]) for each in lists)]
+
+
+@pytest.mark.skipif(backend.json_sentences is None, reason="the reference backend has no other")
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *(
+                    "In",
+                    "Oslo",
+                    "New York",
+                    "isn't",
+                    "cannot",
+                    ".",
+                    " ",
+                    "  ",
+                    "\t",
+                    "\n\n",
+                    "\r\n",
+                ),
+                *("\u00a0", "\ufeff", "\u2028", "\0", "\x7f", '"', "|", "\\s", "\\u00A0", "_", "#"),
+                *("\u00e9", "e\u0301", "\u6f22\u5b57", "\U0001f600", "\ufdd0", "\uffff"),
+            ]
+        ),
+        max_size=30,
+    ).map("".join),
+    st.sampled_from(["codepoint", "utf16", "byte"]),
+)
+def test_the_kernel_writes_the_json_that_python_does(chunkers, text, offsets):
+    for pipeline in chunkers:
+        document = pipeline(text)
+        found = document.json_sentences(offsets)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(backend, "json_sentences", None)
+            assert pipeline.document(text, str(document)).json_sentences(offsets) == found

@@ -1,5 +1,6 @@
 // Text: scanners of column files and of words, and views of characters.
-// interface.py: Scanner, WordScanner, Characters.
+// interface.py: Scanner, WordScanner, Characters, json_sentences().
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "bind_model.h"
 #include "characters.h"
 #include "chunk_model.h"
+#include "document_json.h"
 #include "scan.h"
 #include "word_reader.h"
 #include "words.h"
@@ -45,6 +47,16 @@ nb::list values_after(const Interner& interner, size_t& reported) {
     values.append(nb::bytes(v.data(), v.size()));
   }
   return values;
+}
+
+// What a function writes without Python's lock.
+template <class Write> nb::bytes written(Write write) {
+  std::string out;
+  {
+    nb::gil_scoped_release release;
+    out = write();
+  }
+  return nb::bytes(out.data(), out.size());
 }
 
 // The words of one text: those of lines, or of tokens that a segmenter found.
@@ -100,14 +112,6 @@ class PyWordRows {
     }
     return all;
   }
-  template <class Write> static nb::bytes written(Write write) {
-    std::string out;
-    {
-      nb::gil_scoped_release release;
-      out = write();
-    }
-    return nb::bytes(out.data(), out.size());
-  }
 };
 
 class PyScannedRows {
@@ -125,12 +129,7 @@ class PyScannedRows {
   nb::bytes splice(const Labels& labels) const {
     require(labels.size() == rows_.places.size(), "one array of labels for each column written");
     const std::vector<WordLabels> read = checked(labels, size_t(rows_.words));
-    std::string out;
-    {
-      nb::gil_scoped_release release;
-      out = rows_.splice(text_.c_str(), text_.size(), read);
-    }
-    return nb::bytes(out.data(), out.size());
+    return written([&] { return rows_.splice(text_.c_str(), text_.size(), read); });
   }
   // The words, to be written in another format; their forms are in the only column written.
   PyWordRows words() const {
@@ -254,6 +253,20 @@ class PyWordScanner {
     return true;
   }
 };
+
+// columns: the name of each, its place in CoNLL-U, the key there, and whether it has chunks.
+nb::bytes json_sentences(nb::bytes text, nb::bytes conllu,
+                         const std::vector<std::tuple<nb::bytes, size_t, nb::bytes, bool>>& columns,
+                         const std::vector<nb::bytes>& letters, const std::array<size_t, 4>& units) {
+  std::vector<DocumentJson::Column> read;
+  for (const auto& [name, place, key, has_chunks] : columns) {
+    require(place < DocumentJson::kFields, "a column out of range");
+    read.push_back({view(name), place, view(key), has_chunks});
+  }
+  require(letters.size() == 3, "three kinds of letters");
+  const DocumentJson::Letters prefixes{view(letters[0]), view(letters[1]), view(letters[2])};
+  return written([&] { return DocumentJson(view(text), read, prefixes, units).sentences(view(conllu)); });
+}
 
 // The tokens of texts, numbered as they come.
 class PyTokenNumbers {
@@ -529,6 +542,8 @@ void bind_text(nb::module_& m) {
       .def("scan_tokens", &PyWordScanner::scan_tokens, nb::arg("text"), nb::arg("starts"), nb::arg("ends"),
            nb::arg("sentence_ends"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"))
       .def("new_values", &PyWordScanner::new_values);
+  m.def("json_sentences", &json_sentences, nb::arg("text"), nb::arg("conllu"), nb::arg("columns"), nb::arg("letters"),
+        nb::arg("units"));
   nb::class_<PyTokenNumbers>(m, "TokenNumbers")
       .def(nb::init<>())
       .def("number", &PyTokenNumbers::number, nb::arg("codes"), nb::arg("starts"), nb::arg("ends"))

@@ -41,6 +41,23 @@ inline bool breaks_form(const char* p) {
   return *q == 0xe2 && q[1] == 0x80 && (q[2] == 0xa8 || q[2] == 0xa9);
 }
 
+// A string of JSON.
+inline std::string& append_json(std::string& out, std::string_view value) {
+  static const std::string_view special = "\"\\\b\f\n\r\t", escaped = "\"\\bfnrt";
+  out.push_back('"');
+  const char *done = value.data(), *const end = done + value.size();
+  for (const char* p = done; p < end; ++p) {
+    if (uint8_t(*p) >= 0x20 && *p != '"' && *p != '\\') continue;
+    out.append(done, size_t(p - done)).push_back('\\');
+    if (const size_t at = special.find(*p); at != special.npos)
+      out.push_back(escaped[at]);
+    else
+      out.append("u00").append(1, char('0' + (*p >> 4))).push_back("0123456789abcdef"[*p & 15]);
+    done = p + 1;
+  }
+  return out.append(done, size_t(end - done)).append(1, '"');
+}
+
 // Words of a text in sentences. Words of text that was segmented have tokens, too: a token is a word, or several.
 class WordRows {
  public:
@@ -186,22 +203,6 @@ class WordRows {
       if (t + 1 < end && !tokens[t].spaces.empty()) text.push_back(' ');
     }
     return text;
-  }
-  // A string of JSON.
-  static std::string& append_json(std::string& out, std::string_view value) {
-    static const std::string_view special = "\"\\\b\f\n\r\t", escaped = "\"\\bfnrt";
-    out.push_back('"');
-    const char *done = value.data(), *const end = done + value.size();
-    for (const char* p = done; p < end; ++p) {
-      if (uint8_t(*p) >= 0x20 && *p != '"' && *p != '\\') continue;
-      out.append(done, size_t(p - done)).push_back('\\');
-      if (const size_t at = special.find(*p); at != special.npos)
-        out.push_back(escaped[at]);
-      else
-        out.append("u00").append(1, char('0' + (*p >> 4))).push_back("0123456789abcdef"[*p & 15]);
-      done = p + 1;
-    }
-    return out.append(done, size_t(end - done)).append(1, '"');
   }
   static std::string& append_number(std::string& out, int64_t number) {
     if (number >= 100) return out.append(std::to_string(number));
