@@ -63,6 +63,8 @@ _DOCUMENT = ("#begin document", "#end document")
 _CONLL2012 = tuple(
     "document part id form pos parse predicate frameset sense speaker ner".split()  # noqa: SIM905
 )
+_CONLL2006 = 8  # columns, without its last two
+_HEAD = re.compile(r"[0-9]+|_")
 _CONLL2009 = tuple("id form lemma 4 pos 6 feats 8 9 10 11 12 13 14".split())  # noqa: SIM905
 
 
@@ -93,7 +95,8 @@ def sniff_rows(
     known = [(line, kind) for line, kind in zip(lines, kinds, strict=True) if kind != "blank"]
     likely = [line for line, kind in known if not kind]
     if len(likely) < MANY_ROWS:  # of few lines, each counts
-        likely = [line for line, kind in known if kind != "head"] or [line for line, _ in known]
+        likely = [line for line, kind in known if kind not in ("head", "end")]
+        likely = likely or [line for line, _ in known]
     separator, width = _separator(likely, given, marks)
     ragged = _conll2012(lines, width) or _conll2009(likely, separator)
     width = len(ragged) or width
@@ -151,7 +154,9 @@ def sniff_rows(
         evidence,
         comment,
         header,
-        given.sentences or between or _sentence_ends(names, columns, every, comment),
+        given.sentences
+        or between
+        or _sentence_ends(names, columns, [row for row in every if row.cells != top], comment),
         spellings,
         given.scheme,
         bool(blank) or any(not any(column) for column in columns),
@@ -359,16 +364,19 @@ def _are_comments(strange: Sequence[_Row], blocks: int, *, supported: bool) -> b
 def _sentence_line(rows: Sequence[_Row], width: int) -> str:
     """Return a line that marks sentences, such as ``EOS``; empty if there is none."""
     as_rows = _blocks(rows) < 2  # such as EOS with a label
-    found = Counter(
-        row.cells[0] if width > 1 else row.line.strip()
-        for row in rows
-        if (
-            row.kind == "end"
-            and (len(row.cells) != width or (as_rows and row.cells[0].startswith("EOS")))
-        )
-        or (row.kind == "end" and width == 1 and row.line[0] not in "-=*_")
-    )
+    found = Counter[str]()
+    for row in (row for row in rows if row.kind == "end"):
+        fields = len(row.cells)
+        if row.line.startswith("EOS"):
+            is_mark = fields == 1 or (as_rows and fields == width)
+        else:
+            is_mark = fields != width or (width == 1 and row.line[0] not in "-=*_")
+        if is_mark:
+            found[row.cells[0] if width > 1 else row.line.strip()] += 1
     mark = max(found, key=found.__getitem__, default="").replace("</", "<")
+    ends = [row.kind == "end" for row in rows if row.kind not in ("blank", "head")]
+    if found.total() < 2 and True not in (*ends[:1], *ends[-1:]):  # one line within a text
+        return ""
     return re.sub(r"\s.*", ">", mark) if mark.startswith("<") else mark
 
 
@@ -379,14 +387,16 @@ def _is_header(rows: Sequence[_Row]) -> bool:
     first = [_key(cell) for cell in rows[0].cells]
     if first[:2] == ["sentence", "form"]:  # as seqtag writes tables, whatever words follow
         return True
-    known = sum(name in _HEADER for name in first)
+    kinds = [_HEADER[name] for name in first if name in _HEADER]
+    known = len(kinds)
     begins = _HEADER.get(first[0]) in ("form", "id", "sentence")
+    begins = begins or ("form" in kinds and len({*kinds}) > 1)
     is_prose = any(" " in cell and _key(cell) not in _HEADER for cell in rows[0].cells)
     if is_prose or (2 * known < len(first) and not (begins and len(rows) > MANY_ROWS)):
         return False
     others = [row.cells for row in rows[1:] if row.cells != rows[0].cells]
-    values = {_key(cell) for cells in others for cell in cells[1:]}
-    return not {*first[1:]} & values and (known > 1 or len(first) == 2 or begins)
+    recurs = any(_key(cell) == first[i] for cells in others for i, cell in enumerate(cells) if i)
+    return not recurs and (known > 1 or begins or kinds[0] not in _NO_LABELS)
 
 
 def _key(name: str) -> str:
@@ -436,10 +446,11 @@ def _number_kind(column: Sequence[str]) -> str:
     if not pairs:
         return "id" if values == column == ["1"] else ""
     plain = values == column and all(cell[0].isdecimal() for cell in values)
+    falls = [b for a, b in pairs if b < a]
+    plain = plain and (bool(falls) or steps >= starts)  # otherwise numbers of sentences
     if plain and steps and numbers[0] <= 1 and _most(steps + starts, pairs):
         return "id"
     repeats = len(values) < len(column) or any(a == b for a, b in pairs)
-    falls = [b for a, b in pairs if b < a]
     joined = set(falls) <= {numbers[0]} and 4 * len(falls) <= steps  # files, one after another
     return "sentence" if repeats and joined else ""
 
@@ -538,13 +549,14 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None])
     runs = {i: _runs(column) for i, column in enumerate(columns) if not names[i]}
     if "sentence" not in names and any(runs.values()):  # each value in one run of rows
         names[max(runs, key=runs.__getitem__)] = "sentence"
-    if names[0] == "id" and width > len(conllu.COLUMNS) and {*columns[3]} <= UPOS:
-        return (*conllu.COLUMNS, *map(str, range(len(conllu.COLUMNS) + 1, width + 1)))
+    if names[0] == "id" and width >= _CONLL2006 and _has_tree(columns):
+        return (*conllu.COLUMNS, *map(str, range(len(conllu.COLUMNS) + 1, width + 1)))[:width]
     rows = zip(*columns, strict=True)
-    if names[0] == "id" and width >= len(_CONLL2009) and all(map(_has_heads, rows)):
+    heads = any(map(str.isdecimal, columns[8])) if width >= len(_CONLL2009) else False
+    if names[0] == "id" and heads and all(map(_has_heads, rows)):
         return (*_CONLL2009, *map(str, range(len(_CONLL2009) + 1, width + 1)))
     unused = {i for i, column in enumerate(columns) if {*column} <= {"", "_"} or runs.get(i)}
-    numeric = {i for i, column in enumerate(columns) if _are_numbers(column)} - unused
+    numeric = {i for i in range(width) if not names[i] and _are_numbers(columns[i])} - unused
     if len(unused | numeric) + width - names.count("") < width - 1:  # there are words and labels
         unused |= numeric
     free = [i for i in range(width) if not names[i] and i not in unused]
@@ -552,7 +564,7 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None])
     if [kinds[i] for i in free[-2:]] == ["ner", "ner"] and {*columns[free[-2]]} == {OUTSIDE}:
         kinds[free[-2]] = ""  # there are no phrases
     if free:
-        form = _form_of(free, columns, kinds)
+        form = _form_of([i for i in free if i not in numeric] or free, columns, kinds)
         names[form] = "form"
         free.remove(form)
     elif "" in names:
@@ -575,6 +587,14 @@ def _names(columns: Sequence[Sequence[str]], spelled: Sequence[Spelling | None])
         ):
             names[free[0]], names[free[1]] = "pos", "lemma"
     return tuple(name or str(i) for i, name in enumerate(names, 1))
+
+
+def _has_tree(columns: Sequence[Sequence[str]]) -> bool:
+    """Return whether columns are those of CoNLL-2006, or of CoNLL-U and others."""
+    tags, heads, relations = ({*columns[i]} for i in (3, 6, 7))
+    if not all(map(_HEAD.fullmatch, heads)) or any(map(str.isdecimal, relations)):
+        return False
+    return {"_"} < tags | {"_"} <= UPOS if len(columns) > _CONLL2006 else bool(heads - {"_"})
 
 
 def _has_heads(row: Sequence[str]) -> bool:

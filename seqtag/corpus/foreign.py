@@ -235,6 +235,8 @@ def refuse_foreign(lines: Sequence[str]) -> None:
 B-PER, a line, or name it with --format
     """
     with_text = [row for row in enumerate(lines, 1) if row[1].strip()]
+    if not with_text:  # but white space that is no blank, such as no-break spaces
+        return
     numbers, rows = zip(*with_text[:_ROWS], strict=True)
     bare = [row for row in rows if not row.lstrip().startswith("<")]
     words = [row for row in bare if "\t" in row or " " not in row.strip()]

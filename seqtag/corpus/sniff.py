@@ -18,7 +18,7 @@ from seqtag.corpus.foreign import refuse_foreign
 from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.json_lines import TOKENS, columns_of, parsed, reasons_of
 from seqtag.corpus.layout import Layout, LayoutOptions, Misfit
-from seqtag.corpus.lines import DOCSTART
+from seqtag.corpus.lines import DOCSTART, is_comment
 from seqtag.corpus.spans import mostly_spans, text_of
 from seqtag.corpus.stream import HEAD
 from seqtag.corpus.texts import json_values
@@ -40,8 +40,7 @@ _LEAF = re.compile(r"\([A-Z$,.:#`'|=-]+ [^\s()]+\)")
 _COMMENT = re.compile(r"#(?:\s|$)|#\s*\w+\s*=")
 _ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?[\t ]")
 _SENTENCE_MARK = re.compile(r"<|\[SEP\]|-*EOS")  # which texts do not have, unlike rules of dashes
-_SENTENCE_ENDS = tuple("。！？｡．؟।။")
-_ATTACHED = re.compile(r".*\w[.!?…,:;]+")  # to a word, as in raw text only
+_ATTACHED = re.compile(r".*\w[.!?…,:;]+|.+[。！？｡．؟।။]+[”」』»\"]*")  # to a word, as in text only
 _ENDED = re.compile(r"\w\w[.!?…:։]+[\"'”’»)\]]*$")  # with the end of a sentence; no label ends so
 _LONG_WORD = 15  # characters; most words are shorter, in any language
 _NARROW_COLUMNS = 4  # columns; most lines of prose have more words
@@ -167,15 +166,15 @@ def _conllu(sample: Sample) -> Layout | None:
     lines = sample.lines
     rows = [line for line in lines if line[0] != "#" or not _COMMENT.match(line)]
     alike = sum(map(_is_conllu, rows))
-    if 2 * alike < len(rows) or (not rows and any("\t" in line for line in lines)):
+    if 2 * alike < len(rows) or not (rows or all(map(is_comment, lines))):
         return None
     tabs = Counter(row.count("\t") for row in rows)
     complete = tabs[9]
-    if tabs[10] > max(complete, 1):  # with one more column
+    if max(tabs[10], tabs[7]) > max(complete, 1):  # with another column, or without two
         return None
-    if tabs[7] > max(complete, 1):  # CoNLL-2006 without its last two
-        evidence = f"8 tab-separated fields in {tabs[7]} of {counted(len(rows), 'row')}"
-        return Layout("columns", conllu.COLUMNS[:8], "\t", evidence)
+    heads = [row.split("\t")[6] for row in rows if row.count("\t") == 9]
+    if 2 * sum(head == "_" or head.isdecimal() for head in heads) < complete:
+        return None
     evidence = f"10 tab-separated fields in {complete} of {counted(len(rows), 'row')}"
     return Layout("conllu", conllu.COLUMNS, "\t", evidence if rows else "nothing but comments")
 
@@ -216,7 +215,7 @@ def _tagged(sample: Sample) -> Layout | None:
     Several items are on a line; one on each is a column file. It is ``pos`` if there are brackets
     of base noun phrases, else ``tagged``.
     """
-    lines = sample.lines
+    lines = [line for line in sample.lines if not is_comment(line)]
     joint = _joint_of(lines)
     if 4 * sum(joint in line for line in lines) < len(lines):
         return None  # as in most files
@@ -332,8 +331,12 @@ def _columns(sample: Sample) -> Layout | None:
     """
     given = sample.given
     known_mark = given.like.mark if given.like else ""
-    layout, rows = sniff_rows(sample.every, given, known_mark if sample.is_text else MARKS)
     has_docstart = any(line.startswith(DOCSTART) for line in sample.every)
+    layout, rows = sniff_rows(sample.every, given)
+    is_marked = has_docstart or _SENTENCE_MARK.match(layout.sentences) is not None
+    if sample.is_text and not is_marked and layout.separator in MARKS:
+        layout, rows = sniff_rows(sample.every, given, known_mark)
+        is_marked = _SENTENCE_MARK.match(layout.sentences) is not None
     if sample.is_text and not (rows or has_docstart):
         return None
     if layout.ragged or not rows:
@@ -350,12 +353,13 @@ def _columns(sample: Sample) -> Layout | None:
     typical = [[cell or "_" for cell in row] for row in rows if len(row) == width]
     is_known = given.like is not None and {*layout.columns} <= {*given.like.columns}
     is_known = is_known and (in_blocks or len(typical) >= MANY_ROWS)
-    most = 2 * len(typical) >= len(rows)
+    most, nearly_all = 2 * len(typical) >= len(rows), 10 * len(typical) >= 9 * len(rows)
+    has_docstart = has_docstart and nearly_all
     certain = layout.header or layout.sentences not in ("blank", layout.comment)
     last = Counter(row[-1] for row in typical)
     chunked = detect_spelling(last) is not None
     if sample.is_text and not has_docstart:
-        certain = _SENTENCE_MARK.match(layout.sentences) is not None
+        certain = is_marked and nearly_all
         if len(rows) < 2 or (width == 1 and not certain and not (is_known and most)):
             return None
         form = layout.columns.index("form") if "form" in layout.columns else 0
@@ -441,8 +445,7 @@ def _are_words(
 ) -> tuple[bool, bool]:
     """Return whether lines of one field are words in a column, and whether they may be."""
     cells = [row[0] for row in rows]
-    ends = sum(len(cell) > 1 and cell.endswith(_SENTENCE_ENDS) for cell in cells)
-    ends += sum(_ATTACHED.fullmatch(cell) is not None for cell in cells)
+    ends = sum(_ATTACHED.fullmatch(cell) is not None for cell in cells)
     if 4 * sum(len(cell) > _LONG_WORD for cell in cells) >= len(cells) or 2 * ends >= len(cells):
         return False, False  # a script that has no spaces, or sentences of one word
     found = in_blocks and len(rows) > 1 and 10 * singles >= 9 * len(rows)

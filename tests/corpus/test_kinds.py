@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.corpus import read, sniff
+from seqtag.corpus.sniff import detect_format
 from seqtag.errors import CorpusError
 from tests.command_line import call, home
 from tests.layouts import make, sentences_of
@@ -371,3 +372,90 @@ def test_a_header_that_is_repeated_where_files_were_joined():
     one = "word\ttag\n" + "Ada\tNNP\nsaw\tVBD\n\n" * 15
     assert {each.words[0] for each in of(one + one)} == {"Ada"}
     assert sum(map(len, of(one + one))) == 60
+
+
+TEXTS = [
+    "# Results\n",
+    "-DOCSTART- begins a document of CoNLL-2003.\nIt is a line.\nWhy?\n",
+    "EOS\nis a line of MeCab\nafter sentences.\n",
+    "Li Wei\nEOS R5\nAda Bob\nEva Lund\n",
+    "EOS R5 Mark II\nAda Bob\nEva Lund\n",
+    "1\t我喜欢北京。\n2\t他在学校学习。\n3\t你好吗？\n",
+    "\u00a0\n\u3000\n",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_one_line_makes_no_columns_of_a_text(text):
+    assert detect_format(text.encode(), is_text=True).format == "text"
+
+
+@given(SEEDS, st.sampled_from(",;|"), st.sampled_from(["EOS", "-DOCSTART-"]))
+def test_marks_of_sentences_make_a_table_to_tag_one(seed, separator, mark):
+    sentences = sentences_of(random.Random(seed), 8)
+    ends = "EOS" if mark == "EOS" else "blank"
+    text = make(sentences, separator=separator, mark=ends).text
+    head = f"{mark}\n\n" * (ends == "blank")
+    layout = detect_format(f"{head}{text}".encode(), is_text=True)
+    assert (layout.separator, layout.columns) == (separator, ("form", "pos", "ner"))
+
+
+@given(SEEDS, st.sampled_from([8, 10, 11, 14]))
+def test_a_column_of_ids_is_not_enough_for_a_treebank(seed, width):
+    """There must be heads, too."""
+    lines, words = [], []
+    for sentence in sentences_of(random.Random(seed), 8):
+        for number, (form, _, label) in enumerate(sentence, 1):
+            lines.append("\t".join([str(number), form, *"a_a_a_a_a_a"[: width - 3], label]))
+        lines.append("")
+        words.append([form for form, *_ in sentence])
+    found = of("\n".join(lines) + "\n")
+    assert [each.words for each in found] == words
+    assert "upos" not in found[0].columns
+    assert found[0].columns[width - 1] == "ner"
+
+
+@given(SEEDS)
+def test_a_tab_after_each_row_changes_no_names(seed):
+    rows = [
+        f"{number}\t{form}\t_\tNOUN\t_\t_\t{number - 1}\tdep\t_\t_\t\n"
+        for sentence in sentences_of(random.Random(seed), 3)
+        for number, (form, *_) in enumerate([*sentence, ("", "", "")], 1)
+    ]
+    text = "".join(row if "\t\t_" not in row else "\n" for row in rows)
+    assert sniff(io.BytesIO(text.encode())).columns[:4] == ("id", "form", "lemma", "upos")
+
+
+@given(SEEDS, st.integers(2, 5), st.booleans())
+def test_numbers_of_sentences_are_no_ids(seed, count, header):
+    sentences = sentences_of(random.Random(seed), count)
+    rows = [f"{i}\t{form}\t{o}" for i, each in enumerate(sentences, 1) for form, _, o in each]
+    text = "\n".join(["Sentence\tWord\tTag\n"] * header + rows) + "\n"
+    assert [each.words for each in of(text)] == [[form for form, *_ in each] for each in sentences]
+
+
+@given(SEEDS, st.sampled_from(["word\tpos\tlabel", "doc\tstart\ttoken\tpos\tstance"]))
+def test_headers_with_other_names_or_with_names_that_are_labels(seed, titles):
+    draw = random.Random(seed)
+    sentences = sentences_of(draw, 8)
+    before = "a.txt\t7\t" if "doc" in titles else ""
+    rows = [
+        f"{before}{form}\tX\t{draw.choice(['POS', 'NEG'])}" for s in sentences for form, *_ in s
+    ]
+    found = of("\n".join([titles, *rows]) + "\n")
+    assert sum(map(len, found)) == len(rows)
+    assert "form" in found[0].columns
+
+
+@given(SEEDS, st.booleans(), st.sampled_from(["POS", "0.75"]))
+def test_offsets_are_never_the_words(seed, with_ids, label):
+    draw, lines = random.Random(seed), []
+    sentences = sentences_of(draw, 20)
+    for sentence in sentences:
+        for number, (form, *_) in enumerate(sentence, 1):
+            tag = draw.choice([label, "0.5" if label[0] == "0" else "NEG"])
+            row = [str(number)] * with_ids + [form, str(7 * len(lines)), tag]
+            lines.append("\t".join(row))
+        lines.append("")
+    words = [[form for form, *_ in each] for each in sentences]
+    assert [each.words for each in of("\n".join(lines) + "\n")] == words
