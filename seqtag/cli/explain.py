@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
 
+_SHOWN = 12  # features of a word; the others are summed up, and --json has all
+
+
 @click.command("explain", cls=Command)
 @click.argument("text", required=False)
 @option("-m", "--model", default="en", help="Model file or name, also a pipeline.", metavar="MODEL")
@@ -42,13 +45,6 @@ if TYPE_CHECKING:
     metavar="COLUMN,...",
     help="Explain only these components of a pipeline.",
 )
-@option(
-    "--top",
-    type=click.IntRange(1),
-    default=12,
-    metavar="N",
-    help="Number of features to show for each word; the others are summed up.",
-)
 @reading_options
 @json_option
 @general_options
@@ -59,7 +55,6 @@ def command(
     token: int | None,
     rival: str | None,
     only: tuple[str, ...] | None,
-    top: int,
     reading: InputOptions,
     as_json: bool,
     notes: Notes,
@@ -108,7 +103,7 @@ def command(
             facts = why.as_dict() | {"token": word + 1}
             shown.append({"sentence": number, "part": tagger.label, **facts})
         else:
-            say(f"{tagger.label}, sentence {number}, {why.to_text(top)}\n")
+            say(f"{tagger.label}, sentence {number}, {why.to_text(_SHOWN)}\n")
         explained = True
     if token is not None and not explained:
         msg = f"expected a sentence of {token} words or more, found none; choose a smaller --token"

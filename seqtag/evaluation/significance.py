@@ -29,7 +29,7 @@ RESAMPLES = 1000
 """Default number of bootstrap samples."""
 
 CONFIDENCE = 0.95
-"""Default confidence level of intervals."""
+"""Confidence level of intervals."""
 
 _MOST_DRAWN = 1 << 22  # numbers at once
 _ROUNDING = 1e-12  # smaller differences are rounding errors
@@ -87,18 +87,16 @@ def bootstrap(
     return np.concatenate(scores)
 
 
-def percentiles(scores: NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
+def percentiles(scores: NDArray[np.float64]) -> Interval:
     """Return the percentile interval of some scores.
 
     Examples
     --------
-    >>> percentiles(np.arange(101.0), 0.5)
-    Interval(low=25.0, high=75.0)
+    >>> low, high = percentiles(np.arange(201.0))
+    >>> round(low), round(high)
+    (5, 195)
     """
-    if not 0 < confidence < 1:
-        msg = f"expected a confidence between 0 and 1, found {confidence}; for example 0.95"
-        raise SeqtagError(msg)
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(scores, [tail, 1 - tail])
     return Interval(float(low), float(high))
 
@@ -181,13 +179,10 @@ class Comparison:
         Differences by metric, the headline of the reports first.
     signature
         What was compared, and how: see `seqtag.evaluation.Report.signature`.
-    confidence
-        Confidence level of the intervals; the verdict is at 1 minus this level.
     """
 
     differences: dict[str, Difference]
     signature: str
-    confidence: float
 
     def __str__(self) -> str:
         """Return the comparison as text: see `to_text`."""
@@ -196,19 +191,19 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serializable dictionary; fractions have full precision."""
         return {
-            "confidence": self.confidence,
+            "confidence": CONFIDENCE,
             "differences": {name: each.to_dict() for name, each in self.differences.items()},
             "signature": self.signature,
         }
 
     @property
     def verdict(self) -> str:
-        """Which system is better in the headline, by the p-value."""
+        """Which system is better in the headline, at a level of 5%."""
         metric, found = next(iter(self.differences.items()))
         name = name_of(metric, self.differences)
         value = _p_text(found.p)
         p = f"p {value if value[0] == '<' else f'= {value}'} (paired bootstrap)"
-        level = 1 - self.confidence
+        level = 1 - CONFIDENCE
         if found.p >= level:
             return f"no significant difference in {name} at {100 * level:g}%: {p}"
         better, worse = ("B", "A") if found.difference > 0 else ("A", "B")
@@ -217,7 +212,7 @@ class Comparison:
 
     def to_text(self) -> str:
         """Return a table of the metrics, the signature and the verdict."""
-        intervals = f"{100 * self.confidence:g}% intervals of B - A"
+        intervals = f"{100 * CONFIDENCE:g}% intervals of B - A"
         rows = [
             (
                 name_of(name, self.differences),
@@ -253,7 +248,6 @@ def compare(
     *,
     resamples: int = RESAMPLES,
     seed: int = 1,
-    confidence: float = CONFIDENCE,
 ) -> Comparison:
     """Compare two reports on the same gold sentences.
 
@@ -263,8 +257,6 @@ def compare(
         Reports made with ``samples=True``.
     resamples, seed
         Samples of the paired bootstrap, and their seed.
-    confidence
-        Confidence level of the intervals.
 
     Returns
     -------
@@ -311,13 +303,13 @@ def compare(
         differences[name] = Difference(
             float(totals[0][i]),
             float(totals[1][i]),
-            percentiles(scores[0][:, i], confidence),
-            percentiles(scores[1][:, i], confidence),
-            percentiles(gap, confidence),
+            percentiles(scores[0][:, i]),
+            percentiles(scores[1][:, i]),
+            percentiles(gap),
             bootstrap_p(gap, float(totals[1][i] - totals[0][i])),
         )
     facts = a.facts | {"resamples": resamples, "seed": seed}
-    return Comparison(differences, signature_of(facts, None), confidence)
+    return Comparison(differences, signature_of(facts, None))
 
 
 def intervals(
@@ -325,7 +317,6 @@ def intervals(
     *,
     resamples: int = RESAMPLES,
     seed: int = 1,
-    confidence: float = CONFIDENCE,
 ) -> dict[str, Interval]:
     """Return bootstrap confidence intervals of the scores of a report.
 
@@ -333,7 +324,7 @@ def intervals(
     ----------
     report
         Report made with ``samples=True``.
-    resamples, seed, confidence
+    resamples, seed
         As for `compare`.
 
     Returns
@@ -356,7 +347,7 @@ def intervals(
     samples = _samples_of(report)
     names = list(samples.counts)
     scores = bootstrap(samples.table(names), resamples, seed)
-    return {name: percentiles(scores[:, i], confidence) for i, name in enumerate(names)}
+    return {name: percentiles(scores[:, i]) for i, name in enumerate(names)}
 
 
 def _samples_of(report: AnyReport) -> Samples:

@@ -178,9 +178,9 @@ def test_no_word_with_a_choice_to_calibrate_on(call, tmp_path):
 # ----------------------------------------------------------------- explain
 def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     model = home / "upos.seqtag"
-    done = call("explain", "-m", model, "the dog barks", "--token", "2", "--top", "3")
+    done = call("explain", "-m", model, "the dog barks", "--token", "2")
     why = seqtag.load(model).explain(["the", "dog", "barks"], 1)
-    assert done.out.decode() == f"upos, sentence 1, {why.to_text(3)}\n"
+    assert done.out.decode() == f"upos, sentence 1, {why.to_text(12)}\n"
     [value] = json.loads(call("explain", "-m", model, "the dog", "--token", "1", "--json").out)
     expected = seqtag.load(model).explain(["the", "dog"], 0).as_dict()
     assert value == {"sentence": 1, "part": "upos", **expected, "token": 1}  # as --token counts
