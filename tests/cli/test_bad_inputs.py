@@ -114,7 +114,9 @@ def bench(call, home, tmp_path, monkeypatch) -> Bench:
 
 
 # ------------------------------------------------------------------------------------- refused
-@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"\n", b"# a = 1\n\n# newdoc\n", b"# newdoc"])
+@pytest.mark.parametrize(
+    "data", [b"", b"\xef\xbb\xbf", b"\n", b"# a = 1\n\n# newdoc\n", b"# newdoc"]
+)
 def test_files_without_words(bench, data):
     bench.write(data)
     tagged = bench.tag()
