@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -46,6 +47,7 @@ def text_of(value: object, field: str = "text") -> str:
     return value
 
 
+@lru_cache(maxsize=16)
 def check_columns(pipeline: Pipeline) -> None:
     """Refuse words alone for a model whose input has other columns."""
     for name in columns_needed(pipeline.taggers):

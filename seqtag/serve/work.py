@@ -94,9 +94,10 @@ class Deadline:
 
 
 class Work:
-    """Threads that work on requests: some on longer ones, and one on many short texts at once.
+    """Work on requests: on longer ones in threads, and on short texts, many at once, right away.
 
-    Short texts wait for no long work. Words of requests stay in caches for a while only.
+    Short texts wait for no long work; the time that two threads take to hand over a text is longer
+    than that to tag it. Words of requests stay in caches for a while only.
 
     Parameters
     ----------
@@ -119,10 +120,8 @@ class Work:
     ):
         self._limits, self._tag = limits, tag
         self._pool = ThreadPoolExecutor(limits.threads)
-        self._pool_of_short = ThreadPoolExecutor(1)
         self._inside = self.unsent = 0
         self._short: list[tuple[Any, str, asyncio.Future[bytes]]] = []
-        self._worker: asyncio.Task[None] | None = None
         self._resting: asyncio.TimerHandle | None = None
 
     async def run(self, work: Callable[[Deadline], Result]) -> Result:
@@ -180,42 +179,40 @@ class Work:
         if len(self._short) >= self.MAX_WAITING:
             msg = f"expected at most {self.MAX_WAITING} texts at once, found more; try again later"
             raise RequestError(msg, 503, "queue")
-        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[bytes] = loop.create_future()
+        if not self._short:
+            loop.call_soon(self._work_off)  # after what has arrived by now
         self._short.append((kind, text, future))
-        if self._worker is None or self._worker.done():  # it begins after what has arrived by now
-            self._worker = asyncio.create_task(self._work_off())
         return await future
 
-    async def _work_off(self) -> None:
-        """Work on the short texts, in order, as far as they are of one kind and fit."""
-        loop = asyncio.get_running_loop()
-        while waiting := [each for each in self._short if not each[2].done()]:
-            kind = waiting[0][0]
-            texts: list[str] = []
-            futures, left, room = [], [], self.MAX_CHARACTERS
-            for each in waiting:
-                if room > 0 and each[0] == kind:
-                    texts.append(each[1])
-                    futures.append(each[2])
-                    room -= len(each[1])
-                else:
-                    left.append(each)
-            self._short = left
-            work = partial(self._bounded, partial(self._tag, kind, texts))
-            try:
-                found: list[Any] = await loop.run_in_executor(
-                    self._pool_of_short, work, Deadline(self._limits.seconds)
-                )
-            except Exception as error:
-                found = [error] * len(texts)
-            for future, answer in zip(futures, found, strict=True):
-                if future.done():
-                    continue  # its request has ended
-                if isinstance(answer, Exception):
-                    future.set_exception(answer)
-                else:
-                    future.set_result(answer)
-        self._short.clear()  # texts of requests that have ended
+    def _work_off(self) -> None:
+        """Work on the short texts that wait, in order, as far as they are of one kind and fit."""
+        waiting = [each for each in self._short if not each[2].done()]  # others have ended
+        self._short = []
+        texts: list[str] = []
+        futures, room = [], self.MAX_CHARACTERS
+        for kind, text, future in waiting:
+            if room > 0 and kind == waiting[0][0]:
+                texts.append(text)
+                futures.append(future)
+                room -= len(text)
+            else:
+                self._short.append((kind, text, future))
+        if self._short:
+            asyncio.get_running_loop().call_soon(self._work_off)
+        found: list[Any] = []
+        try:
+            if texts:
+                work = partial(self._tag, waiting[0][0], texts)
+                found = self._bounded(work, Deadline(self._limits.seconds))
+        except Exception as error:
+            found = [error] * len(texts)
+        for future, answer in zip(futures, found, strict=True):
+            if isinstance(answer, Exception):
+                future.set_exception(answer)
+            else:
+                future.set_result(answer)
         self._rest()
 
     def _rest(self) -> None:
