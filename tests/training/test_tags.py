@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.engine.arrays import Instances
-from seqtag.errors import ModelFileError
 from seqtag.features.language import parse
 from seqtag.model import bundle, container
 from seqtag.tagging.tagger import Tagger
@@ -106,17 +105,6 @@ def reloaded(model) -> container.Contents:
     return container.from_bytes(bundle.to_bytes([model]))
 
 
-@pytest.mark.parametrize("name", ["keys", "ends", "labels"])
-def test_files_with_a_part_of_the_labels_by_tags_are_refused(name, tmp_path):
-    contents = reloaded(trained().model)
-    full = f"p0.by_tags.{name}"
-    assert full in contents.tensors
-    kept = {each: array for each, array in contents.tensors.items() if each != full}
-    path = tmp_path / "damaged.seqtag"
-    for tensors in (kept, {**kept, full: contents.tensors[full][:0]}):
-        path.write_bytes(container.to_bytes(contents.config, tensors))
-        with pytest.raises(ModelFileError, match=r"expected (the tensors|a complete seqtag model)"):
-            seqtag.load(path)
 
 
 def test_training_goes_on_with_the_labels_by_tags_of_both():
