@@ -352,12 +352,12 @@ def _folded(
         placed["xpos"] = placed.pop("pos")
     foreign = {name: placed.pop(name) for name in list(placed) if name not in names}
     blank = ["_"] * len(columns["form"])
-    for name in list(foreign):
-        if (keyed := split_key(name, names)) is not None:
-            base, key = keyed
-            placed[base] = with_values(base, placed.get(base, blank), key, foreign.pop(name))
-    if foreign:
-        placed["misc"] = into_misc(placed.get("misc", blank), foreign)
+    for name, values in foreign.items():
+        base, key = split_key(name, names) or ("misc", "")
+        cells = placed.get(base, blank)
+        placed[base] = (
+            with_values(base, cells, key, values) if key else into_misc(cells, {name: values})
+        )
     return placed
 
 

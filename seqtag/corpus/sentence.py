@@ -374,6 +374,17 @@ def key_of(name: str) -> str:
     return name.removeprefix("misc.").casefold()
 
 
+def misc_key(name: str) -> str:
+    """Return the key of MISC that a column becomes, with a capital letter at least.
+
+    >>> misc_key("chunk"), misc_key("ner"), misc_key("misc.name")
+    ('Chunk', 'NER', 'name')
+    """
+    names = (name, *ALIASES.get(name, ()))
+    keyed = next(filter(None, (split_key(each, ("misc",)) for each in names)), None)
+    return keyed[1] if keyed else f"{name[:1].upper()}{name[1:]}"
+
+
 def into_misc(misc: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the values of MISC with further columns in it, as ``Chunk=B-NP``.
 
@@ -384,8 +395,7 @@ def into_misc(misc: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list
     misc
         MISC of each word; ``_`` if there is none.
     columns
-        The columns to add, one value per word. Names begin with a capital letter in MISC, except
-        those such as ``misc.name``, which give the key as it is.
+        The columns to add, one value per word; see `misc_key`.
 
     Examples
     --------
@@ -398,7 +408,7 @@ def into_misc(misc: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list
         if keyed:
             done = with_values("misc", done, keyed[1], values)
         else:
-            key = f"{name[:1].upper()}{name[1:]}"
+            key = misc_key(name)
             done = [with_value(cell, key, v) for cell, v in zip(done, values, strict=True)]
     return done
 

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from seqtag.corpus import into_misc
+from seqtag.corpus.sentence import misc_key
 from seqtag.labels.column import FEATS
 from seqtag.tagging.encode import tokens_of
 
@@ -87,7 +88,7 @@ def _place(tokens: TokenList, words: Tokens, lacking: Sequence[str]) -> None:
     own = [name for name in lacking if name == FEATS or not has_misc]
     for token in words:
         new = {name: token.pop(name) for name in lacking}
-        named = {f"{name[:1].upper()}{name[1:]}": new[name] for name in new if name not in own}
+        named = {misc_key(name): new[name] for name in new if name not in own}
         if named and isinstance(token["misc"], str):
             misc = {name: [new[name]] for name in new if name not in own}
             [token["misc"]] = into_misc([token["misc"]], misc)

@@ -12,7 +12,7 @@ from seqtag.corpus import Block
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.conllu import ConlluReader
 from seqtag.corpus.formats import to_token_list
-from seqtag.corpus.sentence import find_column, split_key, values_of
+from seqtag.corpus.sentence import find_column, misc_key, split_key, values_of
 from seqtag.corpus.spans import OFFSETS, units_before
 from seqtag.corpus.surface import spaces_of
 from seqtag.engine import backend
@@ -229,7 +229,7 @@ class DocumentSentence:
             return [*self._misc]
         keyed = split_key(name, CONLLU)
         if keyed is None and find_column(name, CONLLU) is None:
-            key = f"{name[:1].upper()}{name[1:]}"  # as `into_misc` writes it
+            key = misc_key(name)
             keyed = ("misc", key) if any(f"{key}=" in misc for misc in self._misc) else None
         if keyed and keyed[0] == "misc":
             return values_of(self._misc, keyed[1])
@@ -592,8 +592,8 @@ def _source_of(name: str) -> tuple[int, str]:
     if keyed:
         return CONLLU.index(keyed[0]), keyed[1]
     column = find_column(name, CONLLU)
-    if column is None:  # as `into_misc` writes it
-        return CONLLU.index("misc"), f"{name[:1].upper()}{name[1:]}"
+    if column is None:
+        return CONLLU.index("misc"), misc_key(name)
     return CONLLU.index(column), ""
 
 

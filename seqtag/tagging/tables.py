@@ -24,6 +24,7 @@ from seqtag.corpus.sentence import (
     bad_value,
     find_column,
     key_of,
+    misc_key,
     places,
     split_key,
     with_value,
@@ -274,10 +275,8 @@ class _Words:
         is_bare: bool,
     ):
         self._to, self._targets, self._names, self._is_bare = to, targets, names, is_bare
-        self._columns = [
-            CONLLU.index(name) if name in CONLLU else _MISC if split_key(name, CONLLU) else -1
-            for name in names
-        ]
+        known = {name: place for place, name in enumerate(CONLLU)} | {"pos": -1}  # XPOS if free
+        self._columns = [known.get(name, _MISC) for name in names]
         self._items = {each.key: each.written(each.names) for each in targets if each.key}
         self.reads = [] if is_bare else ["form"]
         self.places = None if is_bare else [stream.columns.index("form")]
@@ -295,8 +294,7 @@ class _Words:
         """Return the function that returns the block of a `TaggedBlock`."""
         rows, to = scanned.rows, self._to
         if to == "conllu":
-            labels = [*map(self._as_item, self._targets, labels)]
-            written = partial(rows.conllu, self._columns, labels)
+            written = partial(rows.conllu, *self._in_columns(labels))
             return lambda before: written(*block.comments(before))
         if to == "jsonl":
             return partial(rows.json, [name.encode() for name in self._names], labels)
@@ -308,13 +306,21 @@ class _Words:
         text = words.lines(labels, *_SEPARATORS[to], None)
         return lambda _: text
 
-    def _as_item(self, target: _Target, written: _Written) -> _Written:
-        """Return the labels of a key as items of MISC."""
-        if not target.key:
-            return written
-        is_known = written.names is target.names
-        names = self._items[target.key] if is_known else target.written(written.names)
-        return written._replace(names=names)
+    def _in_columns(self, labels: Sequence[_Written]) -> tuple[list[int], list[_Written]]:
+        """Return the columns of CoNLL-U that labels are in, and their values; MISC has all keys."""
+        found: dict[int, _Written] = {}
+        for column, target, written in zip(self._columns, self._targets, labels, strict=True):
+            if column in found:
+                cells = Column([*map(bytes.decode, found[column].names)], found[column].ids)
+                combined = _Combined([*map(bytes.decode, written.names)], target.items)
+                found[column], _ = combined.of(cells, written.ids)
+            elif target.key:
+                is_known = written.names is target.names
+                names = self._items[target.key] if is_known else target.written(written.names)
+                found[column] = written._replace(names=names)
+            else:
+                found[column] = written
+        return [*found], [*found.values()]
 
 
 class TablePlan:
@@ -358,8 +364,18 @@ class TablePlan:
         shown = [*columns.by_file_name(hidden=False)]
         if to is not None:
             shown = names_shown(shown, FORMATS[to])
-        known = CONLLU if stream.is_bare else stream.columns
-        keys = {name: (split_key(name, known) or ("", ""))[1] for name in shown}
+        is_bare = stream.is_bare and not {*self.read} - {"form"}
+        words_to = None
+        if "form" in stream.columns and "form" not in filled:
+            if is_bare:
+                words_to = to or (stream.format if stream.is_table else None)
+            elif stream.is_table and to in ("tokens", "tagged"):
+                words_to = to
+        if words_to == "conllu":
+            keys = {name: "" if name in CONLLU else misc_key(name) for name in shown}
+        else:
+            known = CONLLU if stream.is_bare else stream.columns
+            keys = {name: (split_key(name, known) or ("", ""))[1] for name in shown}
         self.targets = [
             _Target(
                 next((i for i, each in enumerate(stream.columns) if each in (name, base)), -1),
@@ -375,13 +391,6 @@ class TablePlan:
             if number in needed:
                 needed |= {source.tagger for source in found if isinstance(source, _Filled)}
         self.needed = sorted(needed)
-        is_bare = stream.is_bare and not {*self.read} - {"form"}
-        words_to = None
-        if "form" in stream.columns and "form" not in filled:
-            if is_bare:
-                words_to = to or (stream.format if stream.is_table else None)
-            elif stream.is_table and to in ("tokens", "tagged"):
-                words_to = to
         self.output: _Words | _Lines = _Lines(stream, to, self.targets)
         if words_to in ("conllu", "jsonl", *_SEPARATORS):
             self.output = _Words(stream, words_to, self.targets, shown, is_bare=is_bare)
@@ -393,14 +402,15 @@ class TablePlan:
     def _is_possible(self, filled: Mapping[str, _Filled]) -> bool:
         """Return whether all columns can be read and written, and no key of MISC is in the way.
 
-        At most one filled column may be a key: one of MISC that no tagger reads.
+        Filled columns may be keys of MISC that no tagger reads: one, or several of words alone.
         """
         keyed = {name: each for name, each in filled.items() if split_key(name, CONLLU)}
         taggers = {each.tagger for each in keyed.values()}
         for source in chain.from_iterable(self.sources):
             if source is None or (isinstance(source, _Filled) and source.tagger in taggers):
                 return False
-        if len(keyed) > 1 or not all(name.startswith("misc.") for name in keyed):
+        has_many = len(keyed) > 1 and not self.output.renders_words
+        if has_many or not all(name.startswith("misc.") for name in keyed):
             return False
         return (
             not any(split_key(name, self._stream.columns) for name in self.read)

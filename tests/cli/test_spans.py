@@ -41,7 +41,7 @@ def test_a_model_tags_texts_as_it_was_trained(folder, call):
     assert scores["score"] == 1.0
     (folder / "raw.txt").write_text(TEXTS[0])
     tagged = call("tag", "-m", "own.seqtag", "raw.txt").out.decode()
-    assert [line.split("\t")[1] for line in tagged.splitlines() if "Ner=B" in line] == [
+    assert [line.split("\t")[1] for line in tagged.splitlines() if "NER=B" in line] == [
         "Mira",
         "Norvale",
         "Mira",

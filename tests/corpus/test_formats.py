@@ -266,10 +266,10 @@ def test_misc_has_one_rule():
     old = ["_", "Chunk=OLD", "A=b|Chunk=OLD|SpaceAfter=No|Chunk=OLDER", "Chunky=1"]
     new = {"chunk": ["B-NP", "I-NP", "O", "O"], "ner": ["O", "O", "B-X", "O"]}
     assert into_misc(old, new) == [
-        "Chunk=B-NP|Ner=O",
-        "Chunk=I-NP|Ner=O",
-        "A=b|Chunk=O|SpaceAfter=No|Ner=B-X",
-        "Chunky=1|Chunk=O|Ner=O",
+        "Chunk=B-NP|NER=O",
+        "Chunk=I-NP|NER=O",
+        "A=b|Chunk=O|SpaceAfter=No|NER=B-X",
+        "Chunky=1|Chunk=O|NER=O",
     ]
     plus = "# global.columns = FORM MISC\nHi\tChunk=OLD\n!\t_\n\n"
     [sentence] = sentences(plus)

@@ -92,7 +92,7 @@ def test_what_was_written_is_read_and_the_rest_stays(some, value):
 def test_other_formats():
     columns = {"form": ["Rome"], "misc.NER": ["B-LOC"], "feats.Case": ["Nom"]}
     assert render(columns, "conllu").endswith("\tCase=Nom\t_\t_\t_\tNER=B-LOC\n\n")
-    assert into_misc(["Ner=O"], {"misc.NER": ["B"], "ner": ["I"]}) == ["Ner=I|NER=B"]
+    assert into_misc(["Ner=O"], {"misc.NER": ["B"], "misc.Ner": ["I"]}) == ["Ner=I|NER=B"]
 
 
 def treebank_of_names() -> bytes:

@@ -406,7 +406,7 @@ def test_segmented_text_in_each_format(text, to, names, block):
 @pytest.mark.parametrize("to", OF_WORDS[1:])
 def test_words_are_written_natively(to):
     data = b"the dog barks\n\nthe dog\n"
-    for names in ([], ["upos"], ["upos", "lemma"]):
+    for names in ([], ["upos"], ["upos", "lemma"], ["new", "iobes"]):
         expected = bool(names) or to != "tagged"  # which has an error
         assert goes_natively(data, names, format="tokens", to=to) == expected
 
