@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from numbers import Integral
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -11,6 +12,16 @@ from seqtag.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+
+def check_integer(name: str, value: object, least: int = 1) -> None:
+    """Raise `TypeError` or `ValueError` if a value is no integer, or less than another."""
+    if not isinstance(value, Integral):
+        msg = f"expected {name} as an integer, found {value!r:.60}"
+        raise TypeError(msg)
+    if int(value) < least:
+        msg = f"expected {name} of {least} or more, found {value}"
+        raise ValueError(msg)
 
 
 class SeqtagError(ValueError):

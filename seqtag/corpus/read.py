@@ -269,6 +269,7 @@ class ReadOptions(LayoutOptions):
             if self.names:
                 given["names"] = self.names
             return replace(self, **given).open(file, announce=False)
+        self._check_types()
         columns = self._names()
         if self.format not in READABLE:
             msg = (
@@ -298,6 +299,17 @@ class ReadOptions(LayoutOptions):
         except BaseException:
             stream.close()
             raise
+
+    def _check_types(self) -> None:
+        """Raise `TypeError` if an option is of another type than it has in the class."""
+        words = "separator comment sentences outside scheme offsets overlaps text_column format"
+        kinds = {**dict.fromkeys(words.split(), str), "header": bool, "as_cut": bool}
+        kinds |= {"columns": Iterable, "names": Iterable, "limits": ReadLimits}
+        for name, kind in kinds.items():
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                msg = f"expected {name} of type {kind.__name__}, found {value!r:.60}"
+                raise TypeError(msg)
 
     def _names(self) -> tuple[str, ...] | None:
         """Return the names of the columns, each different, if they are given."""

@@ -91,6 +91,9 @@ class Sentence(ABC):
         CorpusError
             If there is no such column; the message lists the columns.
         """
+        if not isinstance(name, str):
+            msg = f"expected the name of a column, found {name!r:.60}"
+            raise TypeError(msg)
         if name in self.columns:
             return self._values_of(name)
         if (found := split_key(name, self.columns)) is None:
@@ -160,9 +163,10 @@ def check_length(
     name: str, values: Sequence[str], count: int, source: str | None = None, line: int | None = None
 ) -> None:
     """Refuse a column with another number of values than there are words."""
-    if len(values) != count:
+    if isinstance(values, str) or len(values) != count:
+        found = f"the string {values!r:.40}" if isinstance(values, str) else len(values)
         msg = (
-            f"expected {count} values in the column {name!r}, one per word, found {len(values)}; "
+            f"expected {count} values in the column {name!r}, one per word, found {found}; "
             "give one value per word"
         )
         raise CorpusError(msg, source=source, line=line)

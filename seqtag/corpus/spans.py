@@ -6,7 +6,7 @@ These are doccano (both layouts), Label Studio (JSON and JSON-MIN), Prodigy, spa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 OFFSETS = {"codepoint": (), "utf16": (0xFFFF,), "byte": (0x7F, 0x7FF, 0xFFFF)}
 """Units of positions in texts: characters, UTF-16 code units, bytes of UTF-8. The values are the
@@ -135,7 +135,15 @@ def from_spans(texts: Iterable[str], spans: Iterable[Iterable[Any] | None]) -> l
     >>> [(span.text, span.label) for span in document.ents]
     [('Ada', 'PER')]
     """
+    for name, values in (("texts", texts), ("lists of spans", spans)):
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            msg = f"expected {name} as a list, one for each text, found {values!r:.60}"
+            raise TypeError(msg)
     texts, spans = [*texts], [*spans]
+    flat = [each for each in spans if each and isinstance(next(iter(each)), (int, str))]
+    if flat:
+        msg = f"expected a list of spans for each text, found {flat[0]!r:.60}; write [span]"
+        raise TypeError(msg)
     if len(texts) != len(spans):
         msg = f"expected spans for each text, found {len(texts)} texts and {len(spans)} lists"
         raise CorpusError(msg)

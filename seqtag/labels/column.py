@@ -239,7 +239,7 @@ def column_meant(name: str, columns: Collection[str]) -> str | None:
     """
     if name in columns:
         return name
-    return next((each for each in columns if LabelColumn(each).kind == name.lower()), None)
+    return next((each for each in columns if LabelColumn(each).kind == str(name).lower()), None)
 
 
 def _without_labels(available: Sequence[str], source: str | None) -> CorpusError:

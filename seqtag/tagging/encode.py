@@ -193,13 +193,6 @@ def allowed_of(lists: Sequence[Sequence[int]]) -> Allowed:
     return Allowed(pointers(map(len, lists)), flat)
 
 
-def check_threads(threads: int) -> None:
-    """Raise `ValueError` if a number of threads is less than 1."""
-    if threads < 1:
-        msg = f"expected threads of 1 or more, found {threads}"
-        raise ValueError(msg)
-
-
 def not_words(words: Iterable[Any], error: Exception) -> Exception:
     """Return the error to raise about words that are not all strings; `error` if all are."""
     wrong = next((word for word in words if not isinstance(word, str)), words)

@@ -18,7 +18,14 @@ from seqtag.corpus.shapes import table_of
 from seqtag.corpus.spans import TEXT_FORMATS
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.withheld import check_words
-from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
+from seqtag.errors import (
+    CorpusError,
+    ModelFileError,
+    OptionError,
+    SeqtagError,
+    check_integer,
+    did_you_mean,
+)
 from seqtag.labels.column import column_meant
 from seqtag.lazy import other_names
 from seqtag.model import bundle, container
@@ -37,7 +44,7 @@ from seqtag.segmentation.reading import (
 from seqtag.segmentation.rules import RuleSegmenter
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document, DocumentSentence, encoded, sentences_in
-from seqtag.tagging.encode import check_threads, columns_of, sentences_from
+from seqtag.tagging.encode import columns_of, sentences_from
 from seqtag.tagging.streams import (
     TagCounts,
     TagOptions,
@@ -312,16 +319,14 @@ class Pipeline:
         >>> [len(document) for document in seqtag.load("en").pipe(texts)]
         [1, 0, 2]
         """
-        check_threads(threads)
+        check_integer("threads", threads)
         check_mode(paragraphs)
         is_table = table_of(texts) is not None
         if isinstance(texts, str) or is_table or not isinstance(texts, Iterable):
             found = "a table; give its column of texts" if is_table else f"{texts!r:.60}"
             msg = f"expected a list of texts, or another iterable of them, found {found}"
             raise TypeError(msg)
-        if batch_size < 1:
-            msg = f"expected a batch_size of 1 or more, found {batch_size}"
-            raise ValueError(msg)
+        check_integer("batch_size", batch_size)
         work = partial(self._documents, paragraphs=paragraphs, options=options or _OPTIONS)
         done = in_order(work, _batches(texts, batch_size), threads)
         return (document for batch in done for document in batch)
@@ -427,7 +432,7 @@ class Pipeline:
                         raise TypeError(msg)
                 yield sentence_of({"form": words}, line=number)
 
-        check_threads(threads)
+        check_integer("threads", threads)
         given = checked()
         if split:
             if self.splitter is None:

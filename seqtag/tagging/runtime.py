@@ -13,7 +13,7 @@ from seqtag.caching import BoundedCache
 from seqtag.corpus.sentence import KEYED_COLUMNS, find_column
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
-from seqtag.errors import SeqtagError
+from seqtag.errors import SeqtagError, check_integer
 from seqtag.features.encoder import Column
 from seqtag.labels.column import FEATS, sorted_feats
 from seqtag.labels.schemes import PHRASES, parse
@@ -25,7 +25,6 @@ from seqtag.tagging.encode import (
     FixedLabels,
     allowed_of,
     batches,
-    check_threads,
     fill,
     not_words,
     rows_of_columns,
@@ -308,9 +307,7 @@ class ModelRuntime:
         fixed: Iterable[FixedLabels | None] | None = None,
     ) -> list[list[tuple[float, list[str]]]]:
         """Return the k best label sequences of sentences: see `Tagger.nbest`."""
-        if k < 1:
-            msg = f"expected k of 1 or more, found {k}"
-            raise ValueError(msg)
+        check_integer("k", k)
         count = min(k, _MAX_PATHS)
         decode = partial(self._searched, self._decoder.n_best, count)
         return self._run(sentences, threads, fixed, decode, self._write_nbest)
@@ -365,7 +362,7 @@ class ModelRuntime:
         write: Callable[[Batch, _Found], list[_Result]],
     ) -> list[_Result]:
         """Encode sentences in this thread while others decode."""
-        check_threads(threads)
+        check_integer("threads", threads)
         if fixed is not None:
             sentences, fixed = list(sentences), list(fixed)
             if len(fixed) != len(sentences):

@@ -12,10 +12,10 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import State
 from seqtag.engine.epochs import Kept, Progress, Recipe, Verdict, learn
 from seqtag.engine.keys import are_kept
+from seqtag.errors import check_integer
 from seqtag.model.freeze import mean
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
-from seqtag.tagging.encode import check_threads
 from seqtag.training.interruption import AtOnce, Stop, put_off
 from seqtag.training.problem import DevJudge
 
@@ -102,16 +102,13 @@ class Schedule:
         return cls(**{name: options.pop(name) for name in names if name in options})
 
     def __post_init__(self) -> None:
-        if self.seed < 0 or self.runs < 1 or (self.patience is not None and self.patience < 1):
-            msg = (
-                "expected seed >= 0, runs >= 1, patience >= 1; "
-                f"found {self.seed}, {self.runs}, {self.patience}"
-            )
-            raise ValueError(msg)
+        check_integer("seed", self.seed, 0)
+        check_integer("runs", self.runs)
+        check_integer("patience", 1 if self.patience is None else self.patience)
+        check_integer("threads", self.threads)
         if self.seed >= 2**32:
             msg = f"expected a seed below 2**32, found {self.seed}; choose a smaller one"
             raise ValueError(msg)
-        check_threads(self.threads)
 
     def random(self, *more: int) -> np.random.RandomState:
         """Return the random stream of a run, an epoch, and a purpose."""

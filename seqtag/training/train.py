@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
@@ -36,7 +37,7 @@ from seqtag.training.task import TEXT_COMPONENTS
 from seqtag.training.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
@@ -275,6 +276,9 @@ def train(
 
     own = begin if begin is not None and begin.segmenter else "en"
     reading = replace(reading, tokens_from=Cutter(reading.tokens_from or own))
+    if not isinstance(label, (str, Iterable)) and label is not None:
+        msg = f"expected label as the name of a column, or several, found {label!r:.60}"
+        raise TypeError(msg)
     names = [label] if isinstance(label, str) else [*(label or ())]
     is_pipeline = label is not None and (
         not isinstance(label, str) or label in (*TEXT_COMPONENTS, "all")
