@@ -86,6 +86,8 @@ def score_system(
     predicted: Iterable[Sentence]
     if isinstance(system, Pipeline) and label and component is None:
         label = find_column(label, system.parts) or label
+    elif isinstance(system, Pipeline) and not (component or raw or {*CONLLU} <= {*gold.columns}):
+        label = _only_column_of(system, gold)
     headline = label or "words"
     if isinstance(system, SentenceStream) and not aligned:
         scored = score_file(gold, system, label, samples=samples)
@@ -134,6 +136,20 @@ def score_system(
     return report, scored
 
 
+def _only_column_of(system: Pipeline, gold: SentenceStream) -> str | None:
+    """Return the label of the one component whose column a file has that is not CoNLL-U."""
+    labels = [each.label for each in system.taggers if not each.hidden]
+    found = [label for label in labels if is_in(LabelColumn(label), gold.columns)]
+    if len(found) != 1 and any(map(len, gold)):
+        msg = (
+            f"expected CoNLL-U, or one of the columns {', '.join(found or labels)}, found a file "
+            f"with the columns {', '.join(gold.columns)}; give files in CoNLL-U, or name the "
+            "column to score with --label"
+        )
+        raise gold.layout.explained(CorpusError(msg, source=gold.source))
+    return found[0] if found else None
+
+
 def _with_columns_of(
     system: Pipeline, sentences: Sequence[Sentence], columns: tuple[str, ...], threads: int
 ) -> SentenceStream:
@@ -162,9 +178,9 @@ def _column_of_names(model: Loaded) -> str | None:
 def is_scored_alone(pipeline: Loaded, label: str | None, columns: Sequence[str] = CONLLU) -> bool:
     """Whether a column is a component of a pipeline that an `AlignedReport` has no row for.
 
-    There is no such report of files without ids of words.
+    There is no such report of files without the columns of CoNLL-U.
     """
-    has_row = "id" in columns and label in METRICS
+    has_row = {*CONLLU} <= {*columns} and label in METRICS
     return not has_row and label in {tagger.label for tagger in pipeline.taggers}
 
 

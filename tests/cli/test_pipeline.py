@@ -257,3 +257,15 @@ def test_a_co_process_gets_its_answers(folder):
             assert b"6\t.\t.\tPUNCT\t" in answer
         process.stdin.close()
         assert process.stdout.read() == b""
+
+
+@pytest.mark.parametrize("ids", ["", "{}\t"])
+def test_a_pipeline_is_scored_on_the_one_column_that_a_file_has(call, ids):
+    rows = [("Ada", "B-PER"), ("saw", "O"), ("Rome", "B-LOC"), (".", "O")] * 3
+    words = "".join(f"{ids.format(i)}{word}\t{tag}\n" for i, (word, tag) in enumerate(rows, 1))
+    Path("names.iob2").write_text(f"{words}\n")
+    done = call("eval", "-m", "en", "names.iob2")
+    assert (done.code, b"task:misc.NER|" in done.out) == (0, True)
+    Path("chunks.txt").write_text("Ada NNP B-NP\nruns VBZ B-VP\n. . O\n\n")
+    done = call("eval", "-m", "en", "chunks.txt", "--columns", "form,upos,xpos")
+    assert "expected CoNLL-U, or one of the columns upos, xpos, found a file with the" in done.err

@@ -105,8 +105,6 @@ def reloaded(model) -> container.Contents:
     return container.from_bytes(bundle.to_bytes([model]))
 
 
-
-
 def test_training_goes_on_with_the_labels_by_tags_of_both():
     first = trained()
     second = trained("dogs VERB VBZ A4; cats NOUN NNS N2", init=first)  # A4 is the first label
