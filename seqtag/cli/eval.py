@@ -18,6 +18,7 @@ from seqtag.cli.options import (
     scoring_options,
     write_list,
 )
+from seqtag.corpus.sentence import find_column
 from seqtag.errors import CorpusError
 from seqtag.evaluation.agreement import Agreement
 from seqtag.evaluation.aligned import METRICS, AlignedReport
@@ -107,6 +108,7 @@ def command(
         reading = replace(reading, tokens_from=reading.tokens_from or system, as_cut=True)
     if (listed or fail_under is not None) and (raw or isinstance(system, Pipeline)):
         names = [*METRICS] if raw else [each.label for each in system.taggers if not each.hidden]
+        label = label and (find_column(label, tuple(names)) or label)  # ner: misc.NER
         if label not in names:
             refuse(
                 "expected --label to name which of several scores --fail-under or --list is about, "

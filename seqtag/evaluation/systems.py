@@ -321,8 +321,8 @@ def taggers_of(loaded: Loaded, label: str | None, name: str) -> Sequence[Tagger]
     """
     if not isinstance(loaded, Pipeline):
         return [loaded]
-    labels = [tagger.label for tagger in loaded.taggers]
-    wanted = label or next(iter(labels), None)
+    labels = tuple(tagger.label for tagger in loaded.taggers)
+    wanted = find_column(label, labels) if label else next(iter(labels), None)
     if wanted not in labels:
         known = ", ".join(loaded.parts)
         msg = f"expected a component that labels words, one of {known}, found {label!r}"

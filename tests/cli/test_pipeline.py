@@ -266,6 +266,11 @@ def test_a_pipeline_is_scored_on_the_one_column_that_a_file_has(call, ids):
     Path("names.iob2").write_text(f"{words}\n")
     done = call("eval", "-m", "en", "names.iob2")
     assert (done.code, b"task:misc.NER|" in done.out) == (0, True)
+    done = call("eval", "-m", "en", "names.iob2", "--label", "ner", "--fail-under", "10")
+    assert (done.code, "misc.NER conlleval-f1" in done.err) == (0, True)
+    done = call("train", "names.iob2", "-o", "own.seqtag", "--epochs", 1)
+    done = call("compare", "names.iob2", "en", "own.seqtag")
+    assert (done.code, b"chunk F1" in done.out) == (0, True)
     Path("chunks.txt").write_text("Ada NNP B-NP\nruns VBZ B-VP\n. . O\n\n")
     done = call("eval", "-m", "en", "chunks.txt", "--columns", "form,upos,xpos")
     assert "expected CoNLL-U, or one of the columns upos, xpos, found a file with the" in done.err
