@@ -329,7 +329,7 @@ def _comment(
         strange = [row for row in alike if row.cells[-1] not in labels]
         begins = group[0].line == top
         known = labels.total() >= MANY_ROWS and 2 * len(labels) <= labels.total()
-        as_wide = width > 1 and known and bool(strange) and len(strange) == len(alike)
+        as_wide = width > 1 and known and bool(strange) and _most(len(strange), alike)
         as_wide = as_wide and _are_comments(strange, blocks, supported=begins or bool(unfit))
         if not (as_wide or (begins and unfit) or len(unfit) > 1):
             continue
@@ -395,7 +395,8 @@ def _is_header(rows: Sequence[_Row]) -> bool:
     if is_prose or (2 * known < len(first) and not (begins and len(rows) > MANY_ROWS)):
         return False
     others = [row.cells for row in rows[1:] if row.cells != rows[0].cells]
-    recurs = any(_key(cell) == first[i] for cells in others for i, cell in enumerate(cells) if i)
+    titles = {i: name for i, name in enumerate(first) if _HEADER.get(name) != "form"}
+    recurs = any(_key(cells[i]) == name for cells in others for i, name in titles.items())
     return not recurs and (known > 1 or begins or kinds[0] not in _NO_LABELS)
 
 

@@ -459,3 +459,25 @@ def test_offsets_are_never_the_words(seed, with_ids, label):
         lines.append("")
     words = [[form for form, *_ in each] for each in sentences]
     assert [each.words for each in of("\n".join(lines) + "\n")] == words
+
+
+@given(SEEDS)
+def test_a_sentence_that_begins_with_the_mark_makes_no_words_of_comments(seed):
+    sentences = sentences_of(random.Random(seed), 30)
+    sentences[7].insert(0, ("#", "RB", "O"))
+    lines = []
+    for i, sentence in enumerate(sentences):
+        lines += [f"# sent {i}", *(" ".join(word) for word in sentence), ""]
+    found = of("\n".join(lines) + "\n")
+    assert [each.words for each in found] == [[form for form, *_ in each] for each in sentences]
+
+
+@given(SEEDS)
+def test_a_tag_that_is_a_title_makes_no_header(seed):
+    sentences = sentences_of(random.Random(seed), 8)
+    rows = [
+        f"{'NUM' if i % 3 == 0 else 'X'}\t{form}"
+        for s in sentences
+        for i, (form, *_) in enumerate(s)
+    ]
+    assert not sniff(rows).header
