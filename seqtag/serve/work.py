@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
-MAX_HELD_BYTES = 1 << 25  # of words of requests that may stay in the caches of all models
+MAX_HELD_BYTES = 1 << 26  # of words of requests that may stay in the caches of all models
 MAX_UNSENT_BYTES = 1 << 28  # of answers that clients have not taken; above it, no work is begun
 IDLE_SECONDS = 1.0  # without work, after which no words stay in caches
 
