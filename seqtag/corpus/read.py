@@ -70,6 +70,8 @@ class SentenceStream:
         Separator of the columns (see `Layout`).
     """
 
+    is_segmented = False  # whether it is CoNLL-U of words alone, made of raw text
+
     def __init__(self, stream: ByteStream, layout: Layout, given: LayoutOptions | None = None):
         self.layout, self._given = layout, given or LayoutOptions()
         self.format, self.columns, self.separator = layout.format, layout.columns, layout.separator

@@ -146,8 +146,8 @@ class ScannedRows:
     def types(self) -> object: ...
     @property
     def sentence_ptr(self) -> object: ...
-    def splice(self, labels: Sequence[tuple[I32, Sequence[bytes]]]) -> bytes: ...
-    def words(self) -> WordRows: ...
+    def splice(self, labels: Sequence[tuple[I32 | None, Sequence[bytes]]]) -> bytes: ...
+    def words(self, with_lines: bool) -> WordRows: ...
 
 class Scanner:
     def __init__(
@@ -169,19 +169,22 @@ class WordRows:
     def sentence_ptr(self) -> object: ...
     def lines(
         self,
-        labels: Sequence[tuple[I32, Sequence[bytes]]],
+        labels: Sequence[tuple[I32 | None, Sequence[bytes]]],
         field: bytes,
         word: bytes,
         sentence: bytes,
         before: int | None,
     ) -> bytes: ...
     def json(
-        self, keys: Sequence[bytes], labels: Sequence[tuple[I32, Sequence[bytes]]], before: int
+        self,
+        keys: Sequence[bytes],
+        labels: Sequence[tuple[I32 | None, Sequence[bytes]]],
+        before: int,
     ) -> bytes: ...
     def conllu(
         self,
         columns: Sequence[int],
-        labels: Sequence[tuple[I32, Sequence[bytes]]],
+        labels: Sequence[tuple[I32 | None, Sequence[bytes]]],
         numbers: I64 | None,
         opens: Sequence[tuple[int, bytes]],
         before: Sequence[tuple[int, bytes]],

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from seqtag.engine.reference import Weights
 
 
-Labels: TypeAlias = "Sequence[tuple[IntArray, Sequence[bytes]]]"
-"""For each column, the label id of each word, and what to write for each id."""
+Labels: TypeAlias = "Sequence[tuple[IntArray | None, Sequence[bytes]]]"
+"""For each column, the label id of each word, and what to write for each id; without ids, the next
+column of the file."""
 
 Comments: TypeAlias = "tuple[IntArray | None, list[tuple[int, bytes]], list[tuple[int, bytes]]]"
 """Of CoNLL-U: the numbers of its sentences, and, for some of them, comments, and the white space
@@ -49,8 +50,11 @@ class ScannedRows(Protocol):
     def splice(self, labels: Labels) -> bytes:
         """Return the text with the labels written into it."""
 
-    def words(self) -> WordRows:
-        """Return the words if the only column to write is that of forms."""
+    def words(self, with_lines: bool) -> WordRows:
+        """Return the words if the first column to write is that of forms, with the others.
+
+        `with_lines`: whether JSON has what comments and ranges of CoNLL-U say of a sentence.
+        """
 
 
 class Scanner(Protocol):

@@ -76,6 +76,8 @@ _log = logging.getLogger("seqtag")
 class _Conllu(SentenceStream):
     """CoNLL-U without annotation."""
 
+    is_segmented = True
+
     def __init__(self, stream: ByteStream):
         super().__init__(stream, Layout("conllu", COLUMNS, "\t"))
 

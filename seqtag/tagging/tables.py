@@ -12,7 +12,7 @@ from itertools import chain
 from operator import attrgetter
 from sys import getsizeof
 from threading import Lock
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,8 @@ _SEPARATORS = {  # between fields and between words, and after a sentence, as th
     "columns": (b"\t", b"\n", b"\n\n"),
     "tsv": (b"\t", b"\n", b"\n"),
 }
+_WITH_COLUMNS = ("tsv", "jsonl")  # formats that have the other columns of CoNLL-U
+_IN_FILE: Any = (None, [])  # a column of the file, for the kernel
 _NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows only if there are no others
 _MISC = CONLLU.index("misc")
 _MANY_TAGGERS = 3  # so many that none of them takes most of the time
@@ -279,7 +281,11 @@ class _Words:
         self._columns = [known.get(name, _MISC) for name in names]
         self._items = {each.key: each.written(each.names) for each in targets if each.key}
         self.reads = [] if is_bare else ["form"]
-        self.places = None if is_bare else [stream.columns.index("form")]
+        # Columns of the file come before new ones; labels take the place of what was in some.
+        old = stream.columns[2:] if to in _WITH_COLUMNS and not is_bare else ()
+        self._keys = [*dict.fromkeys((*old, *names))]
+        kept = ["form", *(name for name in old if name not in names)]
+        self.places = None if is_bare else [*map(stream.columns.index, kept)]
         self.excludes = FORMATS[to].excludes
         self.has_room = {
             "conllu": all(1 < place <= _MISC for place in self._columns),
@@ -296,13 +302,15 @@ class _Words:
         if to == "conllu":
             written = partial(rows.conllu, *self._in_columns(labels))
             return lambda before: written(*block.comments(before))
+        words = rows if self._is_bare else rows.words(to == "jsonl")
+        found = dict(zip(self._names, labels, strict=True))
+        labels = [found.get(name, _IN_FILE) for name in self._keys]
         if to == "jsonl":
-            return partial(rows.json, [name.encode() for name in self._names], labels)
+            return partial(words.json, [name.encode() for name in self._keys], labels)
         if to == "tsv":
-            head = "\t".join(["sentence", "form", *self._names]).encode() + b"\n"
-            lines = partial(rows.lines, labels, *_SEPARATORS[to])
+            head = "\t".join(["sentence", "form", *self._keys]).encode() + b"\n"
+            lines = partial(words.lines, labels, *_SEPARATORS[to])
             return lambda before: (text := lines(before)) and head + text
-        words = rows if self._is_bare else rows.words()
         text = words.lines(labels, *_SEPARATORS[to], None)
         return lambda _: text
 
@@ -366,10 +374,13 @@ class TablePlan:
             shown = names_shown(shown, FORMATS[to])
         is_bare = stream.is_bare and not {*self.read} - {"form"}
         words_to = None
+        fitting: tuple[str, ...] = ("tokens", "tagged")
+        if stream.format == "conllu" and not stream.is_segmented:
+            fitting += _WITH_COLUMNS
         if "form" in stream.columns and "form" not in filled:
             if is_bare:
                 words_to = to or (stream.format if stream.is_table else None)
-            elif stream.is_table and to in ("tokens", "tagged"):
+            elif stream.is_table and to in fitting:
                 words_to = to
         if words_to == "conllu":
             keys = {name: "" if name in CONLLU else misc_key(name) for name in shown}

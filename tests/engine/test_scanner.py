@@ -24,11 +24,15 @@ def test_scanned_rows_keep_their_text():
 
 
 def test_words_of_columns_are_written_in_another_format():
-    for write in ([], [-1], [0, 1]):
+    for write in ([], [-1], [0, -1]):
         rows = native.Scanner(2, "\t", -1, False, [0], write).scan(b"a\tN\n", True)
-        with pytest.raises(ValueError, match=r"^one column written, of forms"):
-            rows.words()
-    words = native.Scanner(2, "\t", -1, False, [0], [0]).scan(b"a\tN\nb\tN\n\nc\tV\n", True).words()
+        with pytest.raises(ValueError, match=r"^columns of the file, of forms first"):
+            rows.words(False)
+    words = (
+        native.Scanner(2, "\t", -1, False, [0], [0])
+        .scan(b"a\tN\nb\tN\n\nc\tV\n", True)
+        .words(False)
+    )
     assert words.sentence_ptr.tolist() == [0, 2, 3]
     assert words.lines([], b"/", b" ", b"\n", None) == b"a b\nc\n"
 

@@ -125,6 +125,12 @@ FORMS = st.sampled_from(
         *("\u2028", "\x85", "\x0b", "\x1c", "\ufeff", "\0", "x" * 300),
     ]
 )
+COMMENTS = st.sampled_from(
+    [
+        *("# text = a b", "#", "# 1\tx", "#é", "##text=x", "#sent_id=7", "# sent_id = s-1 = 2"),
+        *("#\u2003text = \u00a0é\u3000\x1c", '# text =\ufeff "\\\x01', "# sent_id =", "# text"),
+    ]
+)
 BLANKS = st.sampled_from([""] * 8 + [" ", "\t", " \t "])
 
 
@@ -135,7 +141,7 @@ def lines_of(*parts: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str
 @st.composite
 def conllu_sentences(draw) -> list[str]:
     """Lines of a sentence: comments, ranges before their words, empty nodes behind theirs."""
-    lines = draw(st.lists(st.sampled_from(["# text = a b", "#", "# 1\tx", "#é"]), max_size=2))
+    lines = draw(st.lists(COMMENTS, max_size=3))
     count, covered = draw(st.integers(0, 4)), 0
     for i in range(count + 1):
         if i:
@@ -204,10 +210,16 @@ def files(draw, sentence: st.SearchStrategy[list[str]]) -> bytes:
     return (draw(st.sampled_from(["", "", "\ufeff"])) + text).encode()
 
 
-OF_FORMS = st.sampled_from([None, "tokens", "tagged"])
+FORMATS_OF_WORDS = [None, "tokens", "tagged"]
+OF_FORMS = st.sampled_from(FORMATS_OF_WORDS)
 
 
-@given(files(conllu_sentences()), OF_FORMS, st.sampled_from(CHAINS), st.integers(1, 300))
+@given(
+    files(conllu_sentences()),
+    st.sampled_from([*FORMATS_OF_WORDS, "tsv", "jsonl"]),
+    st.sampled_from(CHAINS),
+    st.integers(1, 300),
+)
 def test_conllu_files(data, to, names, chunk):
     assert_same(data, names, chunk, format="conllu", to=to)
 
@@ -256,7 +268,7 @@ PLAIN = (
 def test_plain_files_are_read_natively(names, end):
     data = PLAIN.replace("\n", end).encode()
     found = assert_same(data, names, 40, format="conllu")
-    for to in (None, "tokens", "tagged"):
+    for to in (None, "tokens", "tagged", "tsv", "jsonl"):
         assert goes_natively(data, names, format="conllu", to=to)
     assert b"OLD" in found or len(names) > 1
     assert b"2\tdog\t" + (b"dog" if "lemma" in names else b"x") + b"\tNOUN" in found

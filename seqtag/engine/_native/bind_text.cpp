@@ -26,13 +26,20 @@ std::vector<std::string_view> views(const std::vector<nb::bytes>& all) {
   return found;
 }
 
-// For each column of labels, an id for each word, and the name of each id.
-using Labels = std::vector<std::pair<In<int32_t>, std::vector<nb::bytes>>>;
+// For each column of labels, an id for each word, and the name of each id; without ids, the next column of the file.
+using Labels = std::vector<std::pair<std::optional<In<int32_t>>, std::vector<nb::bytes>>>;
 
-std::vector<WordLabels> checked(const Labels& labels, size_t words) {
+std::vector<WordLabels> checked(const Labels& labels, size_t words,
+                                const std::vector<std::vector<std::string_view>>& columns = {}) {
   std::vector<WordLabels> read;
+  auto column = columns.begin();
   for (const auto& [ids, names] : labels) {
-    read.push_back({copied(ids), views(names)});
+    if (!ids) {
+      require(column != columns.end(), "a column that the file does not have");
+      read.push_back({{}, {}, &*column++});
+      continue;
+    }
+    read.push_back({copied(*ids), views(names)});
     require(read.back().ids.size() == words, "one label per word");
     require(within(read.back().ids.data(), words, int64_t(names.size())), "a label without a name");
   }
@@ -69,11 +76,11 @@ class PyWordRows {
   nb::object sentence_ptr() const { return to_numpy(std::vector<int64_t>(rows_->sentence_ptr)); }
   nb::bytes lines(const Labels& labels, nb::bytes field, nb::bytes word, nb::bytes sentence,
                   std::optional<int64_t> before) const {
-    const std::vector<WordLabels> read = checked(labels, rows_->forms.size());
+    const std::vector<WordLabels> read = checked(labels, rows_->forms.size(), rows_->columns);
     return written([&] { return rows_->lines(read, {view(field), view(word), view(sentence)}, before); });
   }
   nb::bytes json(const std::vector<nb::bytes>& keys, const Labels& labels, int64_t before) const {
-    const std::vector<WordLabels> read = checked(labels, rows_->forms.size());
+    const std::vector<WordLabels> read = checked(labels, rows_->forms.size(), rows_->columns);
     require(keys.size() == read.size(), "one key for each array of labels");
     return written([&] { return rows_->json(read, views(keys), before); });
   }
@@ -131,13 +138,23 @@ class PyScannedRows {
     const std::vector<WordLabels> read = checked(labels, size_t(rows_.words));
     return written([&] { return rows_.splice(text_.c_str(), text_.size(), read); });
   }
-  // The words, to be written in another format; their forms are in the only column written.
-  PyWordRows words() const {
-    require(rows_.places.size() == 1 && !rows_.is_new[0], "one column written, of forms");
+  // The words, to be written in another format. Columns written: the forms, and others to be written, too.
+  PyWordRows words(bool with_lines) const {
+    require(!rows_.places.empty() && !rows_.is_new.back(), "columns of the file, of forms first");
     PyWordRows found(text_, {});
-    for (const ScannedRows::Place& place : rows_.places[0])
-      found.rows().forms.push_back(view(text_).substr(place.begin, place.end - place.begin));
-    found.rows().sentence_ptr = rows_.sentence_ptr;
+    const auto shown = [&](const ScannedRows::Place& place) {
+      return view(text_).substr(place.begin, place.end - place.begin);
+    };
+    WordRows& rows = found.rows();
+    for (const std::vector<ScannedRows::Place>& places : rows_.places) {
+      rows.columns.emplace_back(places.size());
+      std::transform(places.begin(), places.end(), rows.columns.back().begin(), shown);
+    }
+    rows.forms = std::move(rows.columns.front());
+    rows.columns.erase(rows.columns.begin());
+    if (with_lines)
+      for (const ScannedRows::Place& place : rows_.sources) rows.sources.push_back(shown(place));
+    rows.sentence_ptr = rows_.sentence_ptr;
     return found;
   }
 
@@ -522,7 +539,7 @@ void bind_text(nb::module_& m) {
       .def_prop_ro("types", &PyScannedRows::types)
       .def_prop_ro("sentence_ptr", &PyScannedRows::sentence_ptr)
       .def("splice", &PyScannedRows::splice, nb::arg("labels"))
-      .def("words", &PyScannedRows::words);
+      .def("words", &PyScannedRows::words, nb::arg("with_lines"));
   nb::class_<PyScanner>(m, "Scanner")
       .def(nb::init<int, const std::string&, int, bool, std::vector<int>, std::vector<int>>(), nb::arg("columns"),
            nb::arg("separator"), nb::arg("id_column"), nb::arg("comments"), nb::arg("read"), nb::arg("write"))

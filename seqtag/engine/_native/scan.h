@@ -13,11 +13,12 @@
 
 namespace seqtag {
 
-// Labels of words: an id for each word, and the name of each id.
+// Labels of words: an id for each word, and the name of each id; or the values of a column of the file.
 struct WordLabels {
   std::vector<int32_t> ids;
   std::vector<std::string_view> names;
-  std::string_view of(size_t word) const { return names[size_t(ids[word])]; }
+  const std::vector<std::string_view>* values = nullptr;
+  std::string_view of(size_t word) const { return values ? (*values)[word] : names[size_t(ids[word])]; }
 };
 
 // The words of one text, and where labels go into it.
@@ -29,6 +30,7 @@ struct ScannedRows {
   std::vector<std::vector<Place>> places;   // per column written, in their order within a line
   std::vector<size_t> order;                // of these columns: their numbers among those to write
   std::vector<int64_t> sentence_ptr{0};
+  std::vector<Place> sources;  // of each sentence: its comments and lines
   int64_t words = 0;
   std::vector<bool> is_new;  // per column written: whether it follows the last
   char gap = 0;              // before a new column
@@ -78,8 +80,11 @@ class Scanner {
     const char* const end = text + size;
     if (file_start && size >= 3 && std::memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3;
     while (p < end) {
-      if (!sentence(text, p, end, rows)) return false;
-      if (rows.words > rows.sentence_ptr.back()) rows.sentence_ptr.push_back(rows.words);
+      size_t begin = size_t(p - text);
+      if (!sentence(text, p, end, begin, rows)) return false;
+      if (rows.words == rows.sentence_ptr.back()) continue;
+      rows.sentence_ptr.push_back(rows.words);
+      rows.sources.push_back({begin, size_t(p - text)});
     }
     return true;
   }
@@ -99,7 +104,8 @@ class Scanner {
 
   // One run of comments and token lines, up to a blank line or the end. More blank lines, spaces on
   // one, and the end of a CoNLL-U file in their place are irregular: the Python readers warn about them.
-  bool sentence(const char* text, const char*& p, const char* end, ScannedRows& rows) {
+  // begin: of its lines; comments before a blank line are not its own.
+  bool sentence(const char* text, const char*& p, const char* end, size_t& begin, ScannedRows& rows) {
     bool tokens = false, ended = false;
     int64_t done = 0, covered = 0, empty = 0;
     while (p < end) {
@@ -114,6 +120,7 @@ class Scanner {
       if (q == last) {
         if (blank_ || q != first) return false;
         blank_ = true;
+        if (!tokens) begin = size_t(p - text);
         if (!tokens) continue;
         ended = true;
         break;

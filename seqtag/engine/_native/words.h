@@ -73,6 +73,9 @@ class WordRows {
   std::vector<Token> tokens;       // empty: words have a space after them
   std::vector<int64_t> token_ptr;  // per sentence, if there are tokens
   std::deque<std::string> made;    // forms without white space that CoNLL-U cannot hold
+  // Words of CoNLL-U have their other columns, and the lines of their sentences.
+  std::vector<std::vector<std::string_view>> columns;
+  std::vector<std::string_view> sources;
 
   // What is between the fields of a word and between words, and what ends a sentence.
   struct Separators {
@@ -94,7 +97,8 @@ class WordRows {
     });
     return out;
   }
-  // An object of JSON for each sentence; if there are tokens, with its number, its text and its multiword tokens.
+  // An object of JSON for each sentence; if there are tokens, with its number, its text and its multiword tokens;
+  // if there are lines of CoNLL-U, with what these say of them.
   std::string json(const std::vector<WordLabels>& labels, const std::vector<std::string_view>& keys,
                    int64_t before) const {
     std::string out;
@@ -104,6 +108,7 @@ class WordRows {
         append_number(out.append("\"sent_id\": \""), ++before).append("\", \"text\": ");
         append_json(out, text_of(s)).append(", ");
       }
+      if (!sources.empty()) append_facts(out, sources[s]);
       const auto list = [&](std::string_view key, const auto& value) {
         append_json(out, key).append(": [");
         for (size_t i = first; i < last; ++i) {
@@ -118,14 +123,21 @@ class WordRows {
         list(keys[c], [&](size_t i) { return labels[c].of(i); });
       }
       bool has_several = false;
+      const auto several = [&](std::string_view from, std::string_view to, std::string_view form) {
+        out.append(has_several ? ", [" : ", \"multiword\": [[").append(from).append(", ").append(to).append(", ");
+        append_json(out, form).push_back(']');
+        has_several = true;
+      };
       const auto [begin, end] = tokens_of(s);
       for (size_t t = begin, word = 1; t < end; word += tokens[t++].words)
-        if (tokens[t].words > 1) {
-          append_number(out.append(has_several ? ", [" : ", \"multiword\": [["), int64_t(word)).append(", ");
-          append_number(out, int64_t(word) + tokens[t].words - 1).append(", ");
-          append_json(out, tokens[t].form).push_back(']');
-          has_several = true;
-        }
+        if (tokens[t].words > 1)
+          several(std::to_string(word), std::to_string(word + tokens[t].words - 1), tokens[t].form);
+      for_each_line(sources.empty() ? std::string_view() : sources[s], [&](std::string_view line) {
+        const size_t id = line.find('\t'), dash = line.substr(0, id).find('-');
+        if (line[0] == '#' || dash == line.npos) return;
+        several(line.substr(0, dash), line.substr(dash + 1, id - dash - 1),
+                line.substr(id + 1, line.find('\t', id + 1) - id - 1));
+      });
       out.append(has_several ? "]}\n" : "}\n");
     });
     return out;
@@ -203,6 +215,43 @@ class WordRows {
       if (t + 1 < end && !tokens[t].spaces.empty()) text.push_back(' ');
     }
     return text;
+  }
+  // Calls a function with each line that is not empty.
+  template <class Visit> static void for_each_line(std::string_view lines, Visit visit) {
+    while (!lines.empty()) {
+      const size_t end = std::min(lines.find('\n'), lines.size());
+      if (end) visit(lines.substr(0, end));
+      lines.remove_prefix(std::min(end + 1, lines.size()));
+    }
+  }
+  // White space as Python strips it, which does not include byte order marks.
+  static std::string_view stripped(std::string_view text) {
+    const auto space = [&](size_t at) {
+      const size_t n = space_length(text.data() + at, text.data() + text.size());
+      return text[at] == '\xef' ? 0 : n;
+    };
+    while (!text.empty() && space(0)) text.remove_prefix(space(0));
+    for (size_t n = 1; n <= 3 && n <= text.size();)
+      if (space(text.size() - n) == n) {
+        text.remove_suffix(n);
+        n = 1;
+      } else {
+        ++n;
+      }
+    return text;
+  }
+  // Comments about a sentence; the last one of a name counts.
+  static void append_facts(std::string& out, std::string_view lines) {
+    std::vector<std::pair<std::string_view, std::string_view>> facts;
+    for_each_line(lines, [&](std::string_view line) {
+      const size_t equals = line.find('=');
+      if (line[0] != '#' || equals == line.npos) return;
+      const std::string_view key = stripped(line.substr(1, equals - 1)), value = stripped(line.substr(equals + 1));
+      if (key != "sent_id" && key != "text") return;
+      const auto known = std::find_if(facts.begin(), facts.end(), [&](const auto& each) { return each.first == key; });
+      (known == facts.end() ? facts.emplace_back(key, value) : *known).second = value;
+    });
+    for (const auto& [key, value] : facts) append_json(append_json(out, key).append(": "), value).append(", ");
   }
   static std::string& append_number(std::string& out, int64_t number) {
     if (number >= 100) return out.append(std::to_string(number));
