@@ -62,7 +62,7 @@ SYNONYMS = {
     "--features": "--templates",
     **dict.fromkeys(("--lang", "--language"), "--model"),
     "--out": "--output",
-    **dict.fromkeys(("predict", "annotate", "parse", "tokenize", "ner", "pos", "lemmatize"), "tag"),
+    **dict.fromkeys(("predict", "parse", "tokenize", "ner", "pos", "lemmatize"), "tag"),
     **dict.fromkeys(("download", "fetch", "list"), "models"),
     "test": "eval",
 }

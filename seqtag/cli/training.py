@@ -37,11 +37,7 @@ class TrainingReport:
 
     def add(self, epoch: Epoch) -> None:
         """Show an epoch."""
-        line = f"run {epoch.run} " if self._runs > 1 else ""
-        line += f"epoch {epoch.epoch}: {epoch.updates} updates, {epoch.wrong_tokens} wrong tokens"
-        if epoch.dev is not None:
-            line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
-        self._notes(line)
+        self._notes(f"run {epoch.run} {epoch}" if self._runs > 1 else str(epoch))
         self._last[epoch.run] = epoch
         if epoch.best:
             self._best[epoch.run] = epoch

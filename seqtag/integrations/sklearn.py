@@ -37,7 +37,6 @@ from seqtag.model.calibration import Calibration
 from seqtag.randomness import seed_of
 from seqtag.settings import SETTINGS
 from seqtag.training.plan import fitting, presets_for
-from seqtag.training.progress import epoch_bar
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ class SequencePerceptron(BaseEstimator):
         Visit the sentences in a new random order each epoch, drawn from this seed (an int, a numpy
         generator, or None for fresh entropy).
     verbose
-        Show a progress bar of the epochs of `fit`, also in notebooks.
+        Print a line for each epoch of `fit`.
 
     Attributes
     ----------
@@ -208,8 +207,7 @@ class SequencePerceptron(BaseEstimator):
         options = {name: getattr(self, name) for name in names}
         options["seed"] = seed_of(self.random_state)
         fit = self._fit_dicts if is_feature_dict(sentences[0][0]) else self._fit_words
-        with epoch_bar(shown=self.verbose) as options["on_epoch"]:
-            fit(sentences, gold, dev, options)
+        fit(sentences, gold, dev, {**options, "on_epoch": print if self.verbose else None})
         self.labels_ = _classes_of([*gold, _labels_written(self._tagger)])
         return self
 

@@ -59,6 +59,12 @@ class Epoch:
     dev: Report | None
     best: bool
 
+    def __str__(self) -> str:
+        line = f"epoch {self.epoch}: {self.updates} updates, {self.wrong_tokens} wrong tokens"
+        if self.dev is None:
+            return line
+        return f"{line}, dev {self.dev.metric} {100 * self.dev.score:.2f}" + " *" * self.best
+
 
 @dataclass(frozen=True)
 class Schedule:

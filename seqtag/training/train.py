@@ -212,7 +212,7 @@ def train(
     threads
         Runs trained at the same time; the model is the same on any number.
     on_epoch
-        Called after each epoch, with an `Epoch`.
+        Called after each epoch, with an `Epoch`; `print` shows a line for each.
     init
         A model to continue from: a tagger, a pipeline (its component of that column), a file, or
         the name of an embedded model. Its labels, words and features are kept, and new ones are
