@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -102,6 +103,21 @@ class Choice(click.Choice):  # type: ignore[type-arg]
         return value
 
 
+class Whole(click.IntRange):
+    """Whole number in a range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Return the value as a number in the range."""
+        try:
+            return super().convert(value, param, context)
+        except click.BadParameter:
+            most = "" if self.max is None else f" to {self.max}"
+            msg = f"expected a whole number from {self.min}{most}, found {value!r}"
+            self.fail(msg, param, context)
+
+
 class Real(click.FloatRange):
     """Number from 0 to `most`, by default three years of seconds; not NaN, as in click's ranges."""
 
@@ -112,9 +128,13 @@ class Real(click.FloatRange):
         self, value: Any, param: click.Parameter | None, context: click.Context | None
     ) -> Any:
         """Return the value as a number in the range."""
-        number = super().convert(value, param, context)
+        number = nan
+        with suppress(click.BadParameter):
+            number = super().convert(value, param, context)
         if isnan(number):
-            self.fail(f"expected a number, found {value!r}", param, context)
+            least = "above 0" if self.min_open else "from 0"
+            msg = f"expected a number {least} to {self.max:g}, found {value!r}"
+            self.fail(msg, param, context)
         return number
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import Command, option
+from seqtag.cli.base import Command, Whole, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import (
     attributes_option,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command("cv", cls=Command)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
-@option("--folds", type=click.IntRange(2), default=10, help="Number of folds.", metavar="K")
+@option("--folds", type=Whole(2), default=10, help="Number of folds.", metavar="K")
 @option(
     "--by",
     metavar="UNIT",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import Command, Real, in_advanced, in_output, option
+from seqtag.cli.base import Command, Real, Whole, in_advanced, in_output, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, print_json, refuse, say
 from seqtag.cli.eval_warnings import warnings_of
 from seqtag.cli.options import (
@@ -44,14 +44,14 @@ FAILED = 3
 @raw_option
 @in_output(
     "--confusion",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=0,
     metavar="N",
     help="Show the N most frequent confusions.",
 )
 @in_output(
     "--errors",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=0,
     metavar="N",
     help="Show the N most frequent errors by word.",

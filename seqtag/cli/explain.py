@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli.base import Command, option
+from seqtag.cli.base import Command, Whole, option
 from seqtag.cli.common import Notes, load_model, print_json, refuse, say, usage
 from seqtag.cli.options import general_options, json_option, reading_options, split_names
 
@@ -35,9 +35,7 @@ _SHOWN = 12  # features of a word; the others are summed up, and --json has all
     help='Input file instead of a text; "-" is standard input.',
     metavar="FILE",
 )
-@option(
-    "--token", type=click.IntRange(1), metavar="N", help="Explain only word N of each sentence."
-)
+@option("--token", type=Whole(1), metavar="N", help="Explain only word N of each sentence.")
 @option("--rival", metavar="LABEL", help="Compare with this label.", shown="the next best")
 @option(
     "--only",

@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 from seqtag.catalogue.fetch import locate
 from seqtag.cli.base import (
     Choice,
+    Whole,
     in_advanced,
     in_cluster,
     in_features,
@@ -233,7 +234,7 @@ suffix_option = in_output(
     shown="that of the input",
 )
 threads_option = in_general(
-    "--threads", type=click.IntRange(1), default=1, help="Number of threads.", metavar="N"
+    "--threads", type=Whole(1), default=1, help="Number of threads.", metavar="N"
 )
 
 
@@ -427,14 +428,14 @@ raw_option = option(
 )
 seed_option = in_advanced(
     "--seed",
-    type=click.IntRange(0, 2**32 - 1),
+    type=Whole(0, 2**32 - 1),
     default=1,
     help="Seed of the random numbers.",
     metavar="N",
 )
 seeds_option = in_advanced(
     "--seeds",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=1,
     help="Train with so many seeds, from --seed, and give mean and deviation of their scores.",
     metavar="K",
@@ -447,7 +448,7 @@ text_column_option = in_input(
 )
 port_option = option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=Whole(0, 65535),
     default=8000,
     help="Port to listen on; 0 takes a free one.",
     metavar="PORT",
@@ -590,7 +591,7 @@ tagging_options = combined(
     ),
     in_output(
         "--nbest",
-        type=click.IntRange(1, 1000),
+        type=Whole(1, 1000),
         default=1,
         metavar="K",
         help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
@@ -608,7 +609,7 @@ address_option = in_cluster(
 )
 workers_option = in_cluster(
     "--workers",
-    type=click.IntRange(1),
+    type=Whole(1),
     help="Number of processes on this machine, without --address.",
     shown="one per core",
     metavar="N",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import Command, in_output, option
+from seqtag.cli.base import Command, Whole, in_output, option
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import force_option, scoring_options
 from seqtag.corpus.gold import column_in
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 )
 @option(
     "--errors",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=2000,
     metavar="N",
     help="Number of errors to show with their sentences and explanations.",

@@ -7,19 +7,17 @@ from typing import Any
 
 import click
 
-from seqtag.cli.base import Command, in_output, option
+from seqtag.cli.base import Command, Whole, in_output, option
 from seqtag.cli.options import complete_files, general_options, tagging_options
 from seqtag.cli.tag import tag_into_file
 
 
 @click.command("select", cls=Command)
 @click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=complete_files)
-@option(
-    "-n", "--number", type=click.IntRange(1), default=50, metavar="N", help="Sentences to choose."
-)
+@option("-n", "--number", type=Whole(1), default=50, metavar="N", help="Sentences to choose.")
 @option(
     "--per-document",
-    type=click.IntRange(1),
+    type=Whole(1),
     metavar="K",
     shown="no limit",
     help="Sentences to choose from one document at most: a file, or what begins with # newdoc or "

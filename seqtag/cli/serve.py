@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.caching import free_memory
-from seqtag.cli.base import Command, Real, in_advanced, option
+from seqtag.cli.base import Command, Real, Whole, in_advanced, option
 from seqtag.cli.common import Notes, complain, refuse
 from seqtag.cli.options import general_options, port_option
 from seqtag.cli.signals import Interruption
@@ -43,14 +43,14 @@ _NAME = re.compile(r"[\w.-]+")
 @port_option
 @option(
     "--workers",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=1,
     help="Number of processes, each with models of its own.",
     metavar="N",
 )
 @in_advanced(
     "--max-body",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=1_000_000,
     metavar="BYTES",
     help="Largest request; larger ones get status 413.",

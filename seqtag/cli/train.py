@@ -8,7 +8,7 @@ import click
 
 from seqtag.catalogue.entries import parse
 from seqtag.catalogue.fetch import locate
-from seqtag.cli.base import Command, in_advanced, in_input, in_training, option
+from seqtag.cli.base import Command, Whole, in_advanced, in_input, in_training, option
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -58,7 +58,7 @@ def _pairs(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -
 )
 @in_advanced(
     "--runs",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=1,
     help="Train so many models with different shuffling and average them: 5 gain .1 to .4 points.",
     metavar="N",
@@ -75,7 +75,7 @@ def _pairs(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -
 @training_options
 @in_training(
     "--patience",
-    type=click.IntRange(1),
+    type=Whole(1),
     help="Stop after this many epochs without a better score on the dev set.",
     metavar="N",
 )

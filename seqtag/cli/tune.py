@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.base import Command, option
+from seqtag.cli.base import Command, Whole, option
 from seqtag.cli.common import Notes, check_stdout, print_json, refuse, say
 from seqtag.cli.options import (
     attributes_option,
@@ -50,7 +50,7 @@ _OTHERS = ("templates", "runs", "table")
 )
 @option(
     "--folds",
-    type=click.IntRange(2),
+    type=Whole(2),
     default=5,
     metavar="K",
     help="Number of folds, without --dev.",
@@ -152,7 +152,7 @@ def _other(name: str, value: str) -> Any:
     from seqtag.tables.lexicon import read_table
 
     if name == "runs":
-        return click.IntRange(1)(value)
+        return Whole(1)(value)
     if name == "templates":
         load(value)
     elif value != "none":

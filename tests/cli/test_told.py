@@ -218,7 +218,7 @@ def test_features_of_a_dataset_name_its_numbers():
     ("tried", "message"),
     [
         ("tempaltes=ner", "found 'tempaltes' (did you mean 'templates'?)"),
-        ("runs=0", "0 is not in the range x>=1"),
+        ("runs=0", "expected a whole number from 1, found '0'"),
         ("table=none,no.tsv", "no.tsv: No such file"),
     ],
 )

@@ -68,13 +68,16 @@ USAGE = [
     ("tune t --try epochs=1,", "expected a setting and its values"),
     ("tune t --try speed=1", "expected --try with one of epochs, update"),
     ("tune t --try epochs=1 --try epochs=2", "expected --try epochs once, found it twice"),
-    ("serve --max-seconds inf", "Invalid value for '--max-seconds': inf is not in the range "),
+    (
+        "serve --max-seconds inf",
+        "Invalid value for '--max-seconds': expected a number above 0 to 1e+08, found 'inf'",
+    ),
     # eval, compare
     ("eval train.txt", "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
     ("eval -m upos.seqtag a b", "expected GOLD with -m MODEL, found 2 files"),
     (
         "eval a b --fail-under nan",
-        "Invalid value for '--fail-under': expected a number, found 'nan'",
+        "Invalid value for '--fail-under': expected a number from 0 to 100, found 'nan'",
     ),
     (
         "eval a b --raw --conlleval",
