@@ -25,6 +25,7 @@ from seqtag.engine.arrays import (
     pointers,
 )
 from seqtag.engine.keys import key_plan
+from seqtag.segmentation.characters import BASE
 from tests.strategies import NATIVE, NO_ROWS, changed, int32, needs_native
 
 if TYPE_CHECKING:
@@ -150,6 +151,12 @@ def scan(starts: Any, ends: Any, sentence_ends: Any, ranges: Any, words: Any) ->
     native.WordScanner().scan_tokens(b"\tab!", starts, ends, sentence_ends, ranges, words, parts)
 
 
+def number(codes: Any, kinds: Any, text: Any) -> None:
+    characters = native.Characters([[0]], [])
+    characters.learn(codes, kinds)
+    characters.split(text)
+
+
 CALLS: dict[str, tuple[Callable[..., None], dict[str, np.ndarray]]] = {
     "train_epoch": (
         learn,
@@ -214,6 +221,14 @@ CALLS: dict[str, tuple[Callable[..., None], dict[str, np.ndarray]]] = {
             "after": int32(1, 0, 1),
             "counts": int32(2, 2, 3),
             "classes": int32(1, 0),
+        },
+    ),
+    "Characters": (
+        number,
+        {
+            "codes": np.array([97], np.uint32),
+            "kinds": np.array([BASE], np.uint8),
+            "text": np.array([97, 97], np.uint32),
         },
     ),
     "splice": (splice, {"labels": int32(1, 0)}),

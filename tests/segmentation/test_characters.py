@@ -205,34 +205,6 @@ def test_hashes_are_those_of_the_values(parts):
                 assert found.tolist() == expected.tolist()
 
 
-@needs_native
-def test_the_kernel_refuses_what_does_not_fit():
-    import numpy as np
-
-    with pytest.raises(ValueError, match="views names a column out of range"):
-        NATIVE.Characters([[len(COLUMNS)]], [])
-    with pytest.raises(ValueError, match="no view is left that has all columns"):
-        NATIVE.Characters([[0, 5]], [])
-    with pytest.raises(ValueError, match="a view without columns"):
-        NATIVE.Characters([[]], [])
-    kernel = NATIVE.Characters([[0]], [])
-    a, b = np.array([97], np.uint32), np.array([0], np.uint8)
-    with pytest.raises(ValueError, match="a code point is out of range"):
-        kernel.unknown(np.array([0x110000], np.uint32))
-    with pytest.raises(ValueError, match="a code point without a kind"):
-        kernel.split(a)
-    with pytest.raises(ValueError, match="one kind per code point"):
-        kernel.learn(a, b[:0])
-    with pytest.raises(ValueError, match="a kind is out of range"):
-        kernel.learn(a, b + 9)
-    kernel.learn(a, b + characters.BASE)
-    kernel.split(a)
-    with pytest.raises(ValueError, match="a character that is not defined"):
-        kernel.number()
-    with pytest.raises(ValueError, match="one symbol, kind and class per new character"):
-        kernel.define([], [], [], b[:0], b[:0])
-    with pytest.raises(ValueError, match="view out of range"):
-        kernel.new_values(1)
 
 
 def test_words_of_tables_are_found_within_a_paragraph():
