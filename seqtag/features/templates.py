@@ -486,9 +486,9 @@ def _find_column(term: Term, columns: Sequence[str], known: frozenset[str]) -> s
     if term.column in known:
         return term.column
     names = attribute_names()
+    others = [name for name in (*columns, *names) if name != term.column]
     msg = (
-        f'unknown column {term.column!r} in "{term}"'
-        f"{did_you_mean(term.column, [*columns, *names])}; "
+        f'unknown column {term.column!r} in "{term}"{did_you_mean(term.column, others)}; '
         f"columns are {', '.join(columns) or 'none'}; attributes are {', '.join(names)} "
         "(for user-defined ones, name the file with --attributes, or import its module first)"
     )

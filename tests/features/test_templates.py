@@ -225,6 +225,9 @@ def test_unknown_column():
     assert message("sufx[0]", ["form"]).startswith(
         "my.txt:1: unknown column 'sufx' in \"sufx[0]\" (did you mean 'suffix'?); columns are form;"
     )
+    assert message("form[0]", ["word"]).startswith(
+        "my.txt:1: unknown column 'form' in \"form[0]\"; columns are word; attributes are class, "
+    )
     assert message("lower(lemma)[0]", []).startswith(
         "my.txt:1: unknown column 'lemma' in \"lower(lemma)[0]\"; columns are none; attributes"
     )
