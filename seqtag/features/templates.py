@@ -486,7 +486,7 @@ def _find_column(term: Term, columns: Sequence[str], known: frozenset[str]) -> s
     if term.column in known:
         return term.column
     names = attribute_names()
-    others = [name for name in (*columns, *names) if name != term.column]
+    others = columns if term.column in names else [*columns, *names]
     msg = (
         f'unknown column {term.column!r} in "{term}"{did_you_mean(term.column, others)}; '
         f"columns are {', '.join(columns) or 'none'}; attributes are {', '.join(names)} "
