@@ -11,9 +11,9 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.sentence import find_column, has_column
+from seqtag.corpus.sentence import SpanSentence, find_column, has_column
 from seqtag.errors import LabelError
-from seqtag.labels.column import LabelColumn
+from seqtag.labels.column import TEXT_COLUMNS, LabelColumn, without_labels
 from seqtag.labels.schemes import (
     OUTSIDE,
     count_transitions,
@@ -154,6 +154,9 @@ class GoldLabels:
         CorpusError
             If the column is missing.
         """
+        is_text = sentence.columns == TEXT_COLUMNS and isinstance(sentence, SpanSentence)
+        if is_text and sentence.raw:  # of a file
+            raise without_labels(TEXT_COLUMNS, sentence.source)
         labels = column_in(self.column, sentence.columns).of(sentence)
         self.locate(labels, sentence)
         self.missed.append(sentence.missed)

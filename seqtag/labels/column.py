@@ -47,6 +47,10 @@ NO_LABELS = ("id", "form")
 _NOT_ANNOTATED = "_"
 
 
+TEXT_COLUMNS = ("form", "misc")
+"""The columns of raw text, of which no key has labels."""
+
+
 def is_column_name(value: object) -> bool:
     r"""Return whether a value can name a column in a model: one word, safe to print.
 
@@ -111,7 +115,7 @@ class LabelColumn:
         """
         candidates = [name for name in available if name not in (*NO_LABELS, "misc", "sentence")]
         if not candidates:
-            raise _without_labels(available, source)
+            raise without_labels(available, source)
         named = [name for name in candidates if not name.isdecimal()] or candidates
         named = [name for name in named if name not in ("lemma", "feats")] or named
         chunked = [name for name in ("ner", "chunk") if name in named and named[-1] == "pos"]
@@ -178,7 +182,7 @@ class LabelColumn:
             if name not in available or name in NO_LABELS:
                 others = [other for other in available if other not in NO_LABELS]
                 if not others:
-                    raise _without_labels(available, source)
+                    raise without_labels(available, source)
                 msg = (
                     f"expected one of the columns {', '.join(others)} for labels, found {name!r}"
                     f"{did_you_mean(name, others)}; choose one of these with --label, or name the "
@@ -242,8 +246,9 @@ def column_meant(name: str, columns: Collection[str]) -> str | None:
     return next((each for each in columns if LabelColumn(each).kind == str(name).lower()), None)
 
 
-def _without_labels(available: Sequence[str], source: str | None) -> CorpusError:
-    is_text = tuple(available) == ("form", "misc")
+def without_labels(available: Sequence[str], source: str | None) -> CorpusError:
+    """Return the error for a file that has no labels."""
+    is_text = tuple(available) == TEXT_COLUMNS
     found = "raw text" if is_text else f"the columns {', '.join(available)} only"
     msg = (
         f"expected a column of labels, found {found}; if there is one, name the format with "

@@ -219,3 +219,13 @@ def test_a_key_that_words_outside_lack():
     words = {"form": ["a", "b", "c"], "misc": ["NE=B-X", "NE=I-X", "_"]}
     reader = GoldLabels(LabelColumn("misc.NE"), "iobes")
     assert reader.converted([reader.read(sentence_of(words))]) == [["B-X", "E-X", "O"]]
+
+
+@pytest.mark.parametrize("command", ["eval -m en", "agree --label misc.NER"])
+def test_a_text_has_no_gold_labels(command, call, tmp_path):
+    """Not even those of a key, which other words outside of chunks lack."""
+    path = tmp_path / "in.txt"
+    path.write_text("Ada ran.\nWho knows?\n")
+    done = call(*command.split(), path, *[path] * command.startswith("agree"))
+    assert done.code == 1
+    assert f"seqtag: {path}: expected a column of labels, found raw text; if there" in done.err
