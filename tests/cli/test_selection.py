@@ -91,16 +91,6 @@ def test_tune(files, capsys):
     assert len(json.loads(capsys.readouterr().out)[0]["folds"]) == 2
 
 
-@pytest.mark.parametrize("values", ["templates=pos,nosuch", "epochs=1,0", "encoding=keep,nosuch"])
-def test_tune_checks_all_values_before_it_trains(files, values, capsys):
-    assert (
-        main(["tune", files[0], "--dev", files[1], "--try", "step=0.1,0.2", "--try", values]) == 1
-    )
-    out, err = capsys.readouterr()
-    assert out == "" and "--step" not in err
-    assert "found 'nosuch'" in err or "of the name 'nosuch'" in err or "found 0" in err
-
-
 def test_tune_keeps_the_best_epoch_on_the_dev_set_as_train_does(files, tmp_path, capsys):
     train, dev = files
     model, how = tmp_path / "m.seqtag", ["--dev", dev, "--label", "upos", "--update", "perceptron"]

@@ -218,6 +218,8 @@ def test_features_of_a_dataset_name_its_numbers():
     ("tried", "message"),
     [
         ("tempaltes=ner", "found 'tempaltes' (did you mean 'templates'?)"),
+        ("templates=ner,nosuch", "of the name 'nosuch'"),
+        ("epochs=1,0", "found 0"),
         ("runs=0", "expected a whole number from 1, found '0'"),
         ("table=none,no.tsv", "no.tsv: No such file"),
     ],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -143,20 +141,3 @@ def test_weights_are_not_used_while_they_learn():
     weights.train_epoch(x, np.ones(2, np.int32), visits, ask=ask)
     assert refused
     assert weights.decode(x).tolist() == [1, 1]
-
-
-@needs_native
-def test_one_call_at_a_time_splits_a_text():
-    table, codes = characters("ab")
-    long = np.tile(codes, 5_000_000)
-    thread = threading.Thread(target=table.split, args=(long,))
-    thread.start()
-    refused = 0
-    while thread.is_alive():
-        try:
-            table.unknown(codes)
-        except RuntimeError:
-            refused += 1
-    thread.join()
-    assert refused
-    assert table.unknown(codes).tolist() == []

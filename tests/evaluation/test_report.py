@@ -306,22 +306,6 @@ def test_text_of_a_pos_report():
     )
 
 
-def test_text_of_a_perfect_chunk_report():
-    report = one("B-X I-X O", "B-X I-X O")
-    assert report.to_text(confusion=5) == (
-        "                           accuracy    correct         of\n"
-        "tokens                       100.00          3          3\n"
-        "sentences                    100.00          1          1\n"
-        "\n"
-        "chunks (iob2)             precision     recall         F1       gold      found\n"
-        "all                          100.00     100.00     100.00          1          1\n"
-        "X                            100.00     100.00     100.00          1          1\n"
-        "invalid transitions: 0 in gold, 0 in predicted labels\n"
-        "\n"
-        f"{report.signature}\n"
-    )
-
-
 # --- errors ----------------------------------------------------------------------------------
 
 

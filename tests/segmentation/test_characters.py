@@ -205,8 +205,6 @@ def test_hashes_are_those_of_the_values(parts):
                 assert found.tolist() == expected.tolist()
 
 
-
-
 def test_words_of_tables_are_found_within_a_paragraph():
     text = f"aa b{SEPARATOR}好a"
     found = character_columns(text, WORDS)

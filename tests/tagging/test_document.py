@@ -26,22 +26,6 @@ def tagger():
     return seqtag.train(WORDS, TAGS, label="upos", epochs=5, min_count=1)
 
 
-def test_a_text_becomes_a_document(tagger):
-    text = "  the dog barks.\n\na cat\t sees the  dog "
-    document = tagger.tag_text(text)
-    assert [[word.text for word in sentence] for sentence in document] == [
-        ["the", "dog", "barks", "."],
-        ["a", "cat", "sees", "the", "dog"],
-    ]
-    assert [word.upos for word in document.sentences[1]] == TAGS[1]
-    assert document.text == text
-    assert [text[word.start : word.end] for word in document.words] == [
-        word.text for word in document.words
-    ]
-    labels = tagger.tag_many([[word.text for word in sentence] for sentence in document])
-    assert [[word.upos for word in sentence] for sentence in document] == labels
-
-
 @given(st.text("ab. \n\t\u2028\xa0\"'`é", max_size=30))
 def test_no_character_is_lost(tagger, text):
     document = tagger.tag_text(text)

@@ -31,18 +31,6 @@ def handlers():
 
 
 @BOTH
-def test_the_second_signal_stops_at_once(number):
-    stop = Stop()
-    with put_off(stop):
-        signal.raise_signal(number)
-        assert stop.requested()
-        with pytest.raises(AtOnce):
-            signal.raise_signal(number)
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(number)
-
-
-@BOTH
 def test_what_a_handler_does_is_done(number):
     """One that raises nothing goes on as ever; what is ignored or the system's stays so."""
     seen = []
