@@ -139,10 +139,9 @@ def get(names: tuple[str, ...], folder: Path | None, notes: Notes) -> int:
 
 @command.command("train")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[@RELEASE]...")
-@option("--best", is_flag=True, help="Train for accuracy: 5 runs.")
 @folder_option
 @quiet_option
-def train(names: tuple[str, ...], best: bool, folder: Path | None, notes: Notes) -> int:  # noqa: ARG001  (of --quiet, which has its effect)
+def train(names: tuple[str, ...], folder: Path | None, notes: Notes) -> int:  # noqa: ARG001  (of --quiet, which has its effect)
     """Train models and print their paths; those that are there are not trained again.
 
     \b
@@ -155,7 +154,7 @@ def train(names: tuple[str, ...], best: bool, folder: Path | None, notes: Notes)
 
     check_stdout()
     for entry in [_entry(name) for name in names]:
-        say(f"{train_named(entry, best=best, folder=folder)}\n")
+        say(f"{train_named(entry, folder=folder)}\n")
     return 0
 
 

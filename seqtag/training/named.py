@@ -19,15 +19,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("seqtag")
 
-_BEST_RUNS = 5  # of a training for accuracy
 
-
-def train_named(
-    entry: Entry,
-    *,
-    best: bool = False,
-    folder: Path | None = None,
-) -> Path:
+def train_named(entry: Entry, *, folder: Path | None = None) -> Path:
     """Return the model of a treebank; train it first if it is not in the cache.
 
     Only one process makes it, while others wait. An interrupted training or a full disk leaves what
@@ -37,8 +30,6 @@ def train_named(
     ----------
     entry
         The treebank, at a release.
-    best
-        Train for accuracy: 5 runs.
     folder
         As for `seqtag.catalogue.fetch.fetch`; parts that it does not have are left out.
 
@@ -51,10 +42,10 @@ def train_named(
 
     def is_there() -> bool:
         try:
-            models = bundle.load(target, str(target))
+            bundle.load(target, str(target))
         except (ModelFileError, OSError):
             return False
-        return not best or models[-1].training.get("runs") == _BEST_RUNS
+        return True
 
     if is_there():
         return target
@@ -84,9 +75,7 @@ def train_named(
             _log.info("%s/%s: not used, because most of its forms are _", entry.name, part)
         used = {part: str(file) for part, file in files.items() if part not in withheld}
         label = entry.labels[0] if len(entry.labels) == 1 else entry.labels or "all"
-        model = train(
-            used["train"], dev=used.get("dev"), label=label, runs=_BEST_RUNS if best else 1
-        )
+        model = train(used["train"], dev=used.get("dev"), label=label)
         if model.models[-1].interrupted:
             raise KeyboardInterrupt
         model.save(target)
