@@ -26,6 +26,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from seqtag.corpus.spans import OFFSETS
+from seqtag.engine.backend import BACKEND
 from seqtag.errors import SeqtagError
 from seqtag.report.page import asset
 from seqtag.serve.annotation import (
@@ -208,7 +209,7 @@ async def tag(service: Service, request: Request) -> Response:
     kind = Kind(pipeline, scores, offsets, b'{"model":%b,' % orjson.dumps(name))
     if "text" in value:
         text = text_of(value["text"])
-        if len(text) <= Work.MAX_CHARACTERS and not scores:
+        if len(text) <= Work.MAX_CHARACTERS and not scores and BACKEND == "native":
             found = await service.work.tag_short(kind, text)
             service.metrics.words.inc(found.count(_WORD))
             return Pieces(service.work, service.limits.seconds, found)
