@@ -97,12 +97,8 @@ def test_the_parameters_of_train_are_listed_once():
     settings = {setting.attribute for setting in SETTINGS.values()}
     assert documented - {"label"} == {*Options.__annotations__} - settings
     reading = {field.name for field in fields(ReadOptions)}
-    tables = {"classes", "lexicon"}
-    of_command = {"train", "dev", "label", "output", "best", "force", "as_json", "notes"} | {
-        "attributes",
-        "lenient",
-    }
-    on_command = {each.name for each in train_command.params} - of_command - tables - reading
+    own = {"train", "dev", "label", "output", "force", "as_json", "notes", "attributes", "lenient"}
+    on_command = {each.name for each in train_command.params} - own - reading
     assert on_command <= {*Options.__annotations__}
     sklearn = pytest.importorskip("seqtag.integrations.sklearn")
     own = {"order", "random_state", "verbose", "columns"}

@@ -273,21 +273,3 @@ def test_an_error_when_standard_output_is_closed_is_not_lost(folder, call, monke
         1,
         f"seqtag: <stdout>: {os.strerror(errno.EDQUOT)}; free some space and try again\n",
     )
-
-
-def test_marks_of_vertical_files_become_those_of_conllu(tmp_path, call):
-    """``<g/>`` says that no space follows a word, ``<doc>`` that a document begins."""
-    dogs = "<s>\nDogs\tNNS\nbark\tVBP\n<g/>\n.\t.\n</s>\n"
-    text = f'<doc genre="x" id="a">\n{dogs}{dogs}</doc>\n<doc>\n{3 * dogs}</doc>\n'
-    (tmp_path / "in.vert").write_text(text)
-    done = call("tag", "--only", "upos", "--to", "conllu", tmp_path / "in.vert")
-    assert done.code == 0, done.err
-    lines = done.out.decode().splitlines()
-    assert [line for line in lines if line[:1] == "#"] == [
-        "# newdoc id = a",
-        *["# text = Dogs bark."] * 2,
-        "# newdoc",
-        *["# text = Dogs bark."] * 3,
-    ]
-    glued = ["SpaceAfter=No" in line for line in lines if "\t" in line]
-    assert glued == 5 * [False, True, False]
