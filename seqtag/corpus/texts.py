@@ -154,15 +154,21 @@ def _objects(stream: ByteStream, column: str | None) -> Iterator[TextRecord]:
 def _rows(stream: ByteStream, column: str) -> Iterator[TextRecord]:
     """Yield the rows of a table.
 
-    In lines of fields between tabs, the column of texts is called ``text``, and the first one
-    ``id``.
+    In lines of fields between tabs, the column of texts is called ``text``, and if another one is
+    the first, that ``id``.
     """
     lines = (line for line, _ in lines_of(stream))
     first = next(lines, "").lstrip(BOM)
     csv.field_size_limit(max(csv.field_size_limit(), min(stream.limits.line, sys.maxsize)))
     if column.isdecimal():
-        numbers = map(str, range(1, first.count("\t") + 2))
-        names = [{column: "text", "1": "id"}.get(number, number) for number in numbers]
+        numbers = [*map(str, range(1, first.count("\t") + 2))]
+        if column not in numbers:
+            msg = (
+                f"expected a column from 1 to {len(numbers)}, as there are fields between tabs in "
+                f"the first line, found {column}; correct --text-column"
+            )
+            raise CorpusError(msg, source=stream.name, line=1)
+        names = [{"1": "id", column: "text"}.get(number, number) for number in numbers]
         rows = csv.DictReader(chain([first], lines), names, delimiter="\t", quoting=csv.QUOTE_NONE)
         column = "text"
     else:

@@ -769,7 +769,7 @@ class Chain:
             msg = (
                 f"expected texts of JSON for --to {options.to}, found the format "
                 f'{", ".join(formats)}; write each text as an object, {{"text": "..."}}, or name '
-                "the column of a table with --text-column"
+                "the column of a table with --text-column (1 if each line is a text)"
             )
         elif options.to not in (None, *possible):
             msg = f"expected --to {', '.join(possible)} for these texts, found --to {options.to}"

@@ -102,6 +102,7 @@ def test_other_columns_are_in_sentences(folder, call):
         (["in.jsonl", "--keep"], "expected no --keep"),
         (["in.jsonl", "--nbest", "2"], "expected no --keep, --nbest"),
         (["t.csv", "--text-column", "title"], "t.csv:1: expected columns with title once"),
+        (["t.csv", "--text-column", "2"], "t.csv:1: expected a column from 1 to 1, as there are"),
         (["t.csv", "--text-column", "id"], "t.csv:2: expected 2 fields as in the first row"),
         (
             ["raw.txt", "--to", "doccano"],
@@ -127,6 +128,8 @@ def test_what_is_refused(folder, call, options, message):
         ('\ufeffid,body\r\n1,"He lives in Paris,\r\n""yes""."\r\n2,\r\n', "body", ["id", "body"]),
         ("body\tid\nIn Paris.\t1\n\t2\n", "body", ["body", "id"]),
         ('a\tIn "Paris.\nb\t\n', "2", ["id", "text"]),
+        ("In Paris.\ta\n\tb\n", "1", ["text", "2"]),
+        ('He, "In Paris.\nNo, they.\n', "1", ["text"]),
     ],
 )
 def test_tables_become_objects(folder, call, table, column, fields):
