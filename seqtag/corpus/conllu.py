@@ -145,11 +145,16 @@ class ConlluReader(ColumnReader):
                     f"expected the id {done + 1}, found 1 again: sentence boundary missing? Put "
                     "a blank line before a new sentence"
                 )
-            else:
+            elif rows or not text.isdecimal():
                 msg = (
                     f"expected the id {done + 1}, a range from {done + 1} on (after the last "
                     f"range) or the next empty node {done}.x, found {shorten(text)}; number words "
                     "1, 2, 3, ... in each sentence"
+                )
+            else:
+                msg = (
+                    f"expected the id 1 at the beginning of a sentence, found {shorten(text)}; remove "
+                    "the blank line before it if the sentence goes on, or number words 1, 2, 3, ..."
                 )
             raise CorpusError(msg, source=self.source, line=line + row)
         if covered > len(rows):
@@ -182,8 +187,8 @@ class ConlluReader(ColumnReader):
             )
         if count < 8 and not fields[0].isdigit():
             return (
-                f"{expected} ({shorten(fields[0])}); looks like {count} "
-                f"column{'s' * (count > 1)}; use --format columns"
+                f"{expected} ({shorten(fields[0])}); complete the line, or use --format columns if "
+                f"all lines have {count}"
             )
         return f"{expected} ({shorten(text)}); complete the line"
 

@@ -164,8 +164,8 @@ LATIN = (GOOD + row(1, "caf\u00e9") + "\n").encode("latin-1")
 REFUSED = {
     "two columns": (
         "the\tDET\ndog\tNOUN\n\n",
-        ':1: expected 10 tab-separated columns, found 2 ("the"); looks like 2 columns; use '
-        "--format columns",
+        ':1: expected 10 tab-separated columns, found 2 ("the"); complete the line, or use '
+        "--format columns if all lines have 2",
         ("--format", "conllu"),
     ),
     "not UTF-8": (
