@@ -109,7 +109,9 @@ def command(
     if (listed or fail_under is not None) and (raw or isinstance(system, Pipeline)):
         names = [*METRICS] if raw else [each.label for each in system.taggers if not each.hidden]
         label = label and (find_column(label, tuple(names)) or label)  # ner: misc.NER
-        if label not in names:
+        if label is None and len(names) == 1:
+            [label] = names
+        elif label not in names:
             refuse(
                 "expected --label to name which of several scores --fail-under or --list is about, "
                 f"one of {', '.join(names)}; found {label or 'none'}"

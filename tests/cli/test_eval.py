@@ -195,6 +195,14 @@ def test_fail_under_with_a_pipeline_compares_the_column_that_is_named(folder, ca
     assert done.code == 0 and "seqtag: upos-f1 100.00 is not under 99\n" in done.err
 
 
+def test_the_only_column_of_a_pipeline_needs_no_name(folder, call, home):
+    train = ("train", home / "train.conllu", "--label", "tokens,upos", "--epochs", 1)
+    assert call(*train, "-o", "one.seqtag").code == 0
+    done = call("eval", "-m", "one.seqtag", "gold.conllu", "--fail-under", 0, "--list", "w.tsv")
+    assert done.code == 0 and "seqtag: upos accuracy " in done.err
+    assert (folder / "w.tsv").read_text().startswith("file\tline\tsentence")
+
+
 def test_aligned_files_of_other_texts(folder, call):
     (folder / "other.conllu").write_text(conllu().replace("\ta\t", "\tthe\t", 1))
     done = call("eval", "gold.conllu", "other.conllu", "--raw")
