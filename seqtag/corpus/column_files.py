@@ -397,7 +397,8 @@ def _is_header(rows: Sequence[_Row]) -> bool:
     others = [row.cells for row in rows[1:] if row.cells != rows[0].cells]
     titles = {i: name for i, name in enumerate(first) if _HEADER.get(name) != "form"}
     recurs = any(_key(cells[i]) == name for cells in others for i, name in titles.items())
-    return not recurs and (known > 1 or begins or kinds[0] not in _NO_LABELS)
+    is_label = kinds[0] not in _NO_LABELS and len(rows) > MANY_ROWS
+    return not recurs and (known > 1 or begins or is_label)
 
 
 def _key(name: str) -> str:

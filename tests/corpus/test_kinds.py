@@ -481,3 +481,4 @@ def test_a_tag_that_is_a_title_makes_no_header(seed):
         for i, (form, *_) in enumerate(s)
     ]
     assert not sniff(rows).header
+    assert not sniff(["ran\tNE", *rows[:5]]).header
