@@ -250,7 +250,9 @@ class Layout:
         parts = [f"{', '.join(shown)}: {', '.join(names)}"]
         parts += [f"{self.comment!r} begins comments"] * bool(self.comment)
         parts += ["header"] * self.header
-        if self.sentences != "blank":
+        if self.sentences == "model":
+            parts.append("cut into words by a model (see --tokens-from)")
+        elif self.sentences != "blank":
             parts.append(f"sentences by {self.sentences}")
         parts += [
             f"{name} written as {' '.join(spelling.write(['B-PER', 'I-PER', 'O']))}"

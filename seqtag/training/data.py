@@ -449,9 +449,11 @@ class Corpus(NamedTuple):
             others = {*self.columns} - {*NO_LABELS, "lemma", "misc", "sentence", *label.columns}
             if layout.format == "columns" and not chosen and others:
                 hint = f"; learns {label}, choose another column with --label"
+        more = len(self.sources) - 1
         _log.info(
-            "%s: %s, %s; %s%s",
+            "%s%s: %s, %s; %s%s",
             self.name,
+            f" and {counted(f'{more:,}', 'other file')}" * bool(more),
             counted(f"{len(data.lengths):,}", "sentence"),
             counted(f"{data.lengths.sum():,}", "word"),
             layout.describe(facts),

@@ -83,6 +83,14 @@ def test_commands_read_texts_with_spans(folder, call, command):
     assert (done.code, "Traceback" in done.err) == (0, False)
 
 
+def test_the_first_line_of_a_training_says_that_there_are_more_files_and_that_a_model_cuts(
+    folder, call
+):
+    done = call("train", "train.jsonl", "train.jsonl", "-o", "two.seqtag", *TRAINING)
+    assert "train.jsonl and 1 other file: " in done.notes[-1]
+    assert "; cut into words by a model (see --tokens-from)" in done.notes[-1]
+
+
 def test_folds_count_spans_that_fit_no_words_as_missed(folder, call):
     spans = [[0, 4, "PER"], [18, 25, "LOC"]]
     rows = [{"text": f"Mirafalk lives in Norvale {at}.", "spans": spans} for at in range(4)]

@@ -215,7 +215,10 @@ LINES = [
     (row(1) + "\n# mid\n" + row(2) + "\n", ":2: expected comments only before the first token"),
     (row(1) + "\n" + row(1) + "\n", ":2: expected the id 2, found 1 again: sentence boundary"),
     (row(1) + "\n" + row(3) + "\n", ":2: expected the id 2, a range from 2 on (after the last"),
-    (row(1) + "\n\n" + row(2) + "\n", ":3: expected the id 1 at the beginning of a sentence, found"),
+    (
+        row(1) + "\n\n" + row(2) + "\n",
+        ":3: expected the id 1 at the beginning of a sentence, found",
+    ),
     (row(0), 'found "0"'),
     (row("x"), 'found "x"'),
     (row("1-2-3"), 'found "1-2-3"'),
