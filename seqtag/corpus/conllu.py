@@ -153,8 +153,9 @@ class ConlluReader(ColumnReader):
                 )
             else:
                 msg = (
-                    f"expected the id 1 at the beginning of a sentence, found {shorten(text)}; remove "
-                    "the blank line before it if the sentence goes on, or number words 1, 2, 3, ..."
+                    f"expected the id 1 at the beginning of a sentence, found {shorten(text)}; "
+                    "remove the blank line before it if the sentence goes on, or number words "
+                    "1, 2, 3, ..."
                 )
             raise CorpusError(msg, source=self.source, line=line + row)
         if covered > len(rows):
