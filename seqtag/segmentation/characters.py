@@ -193,8 +193,15 @@ class CharacterRows(NamedTuple):
         """Return the same rows with positions in the text without the code points at `added`."""
         if not len(added):
             return self
-        starts, ends = (at - np.searchsorted(added, at) for at in (self.starts, self.ends))
+        starts, ends = (_without(at, added) for at in (self.starts, self.ends))
         return self._replace(starts=starts, ends=ends)
+
+
+def _without(places: NDArray[np.int64], added: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return each place, less the number of those at `added` before it; both ascend."""
+    after = places.searchsorted(added, "right")
+    many = np.diff(after, prepend=0, append=len(places))
+    return places - np.arange(len(many)).repeat(many)
 
 
 def code_kind(char: str) -> int:

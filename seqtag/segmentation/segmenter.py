@@ -264,10 +264,10 @@ class Segmenter:
             sentences &= is_spaced
         ends = sentences | (is_spaced & (labels != self._joined))
         ends |= (labels == self._token) & is_whole
-        follows = np.empty(len(ends) + 1, np.bool_)
-        follows[0], follows[1:] = not is_open, ends
-        tokens = _Tokens(starts[follows[:-1]], stops[ends], sentences[ends])
-        return tokens, done, not follows[-1]
+        [lasts] = ends.nonzero()
+        firsts = lasts + 1 if is_open else np.append(0, lasts + 1)
+        tokens = _Tokens(starts[firsts[firsts < len(ends)]], stops[lasts], sentences[lasts])
+        return tokens, done, not ends[-1] if len(ends) else is_open
 
     def _labels(self, text: str, workspace: _Workspace) -> tuple[CharacterRows, NDArray[np.int32]]:
         """Return the rows of a text and their labels."""
