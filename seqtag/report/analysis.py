@@ -125,7 +125,7 @@ def analyze(
         (s, t)
         for s, pair in enumerate(zip(gold, predicted, strict=True))
         for t, (a, b) in enumerate(zip(*pair, strict=True))
-        if a != b
+        if a != b and (a, b) in report.confusion  # else there is no gold lemma
     ]
     if len(places) > errors:  # take one of each confusion, a second one of each, and so on
         cells: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
@@ -148,10 +148,12 @@ def analyze(
             except SeqtagError:  # the model lacks the gold label: compare with the next best
                 explanation = tagger.explain(filled[s], t)
             mistakes.append(Mistake(s, t, gold[s][t], predicted[s][t], explanation))
-    right = [
-        a == b for pair in zip(gold, predicted, strict=True) for a, b in zip(*pair, strict=True)
+    judged = [
+        (margin, a == b)
+        for expected, each in zip(gold, scored, strict=True)
+        for a, b, margin in zip(expected, each.labels, each.margins, strict=True)
+        if (a, b) in report.confusion
     ]
-    margins = [margin for each in scored for margin in each.margins]
     return Analysis(
         report,
         intervals(report),
@@ -159,7 +161,7 @@ def analyze(
         gold,
         predicted,
         mistakes,
-        Reliability.of(margins, right),
+        Reliability.of((margin for margin, _ in judged), (right for _, right in judged)),
         report.reliability,
     )
 

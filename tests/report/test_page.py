@@ -249,6 +249,15 @@ def test_all_components_on_one_page(home):
             assert golds[error["token"]] == mistake.gold and len(words) == len(golds)
 
 
+def test_words_without_a_gold_lemma_are_no_mistakes():
+    data = [sentence_of({"form": ["Dogs", "barked"], "lemma": ["_", "barks"]}, source="x")]
+    found = analyze(taggers_of(seqtag.load("en"), "lemma", "en"), data, LabelColumn("lemma"))
+    assert [each.gold for each in found.mistakes] == ["barks"]
+    assert (found.wrong, found.margins.tokens) == (1, 1)
+    page = report_page([found], model="en", gold="g")
+    assert Reader(page).data["components"]["lemma"]["totals"] == [["barks", "bark", 1]]
+
+
 # ----------------------------------------------------------------- parts
 def test_an_explanation_is_cut_short():
     row = {"template": "t", "feature": "f" * 999, "label_weight": 2, "rival_weight": 1}
