@@ -176,10 +176,7 @@ python -m scripts.train_english CORPORA RAW GAZETTEERS
 ```
 
 Averaged structured perceptron, {epochs} epochs; weights are 8-bit integers. Training is
-deterministic: the same files and version of seqtag give the same bytes. The components of this
-file but its names are still those that seqtag 0.4.0 trained: `--only names` keeps them. They have not
-learned the everyday sentences of the kinds activities, comparisons, names, positions, and products,
-and the later half of the headlines, which were written since.
+deterministic: the same files and version of seqtag give the same bytes.
 """
 
 
