@@ -412,8 +412,8 @@ class Splitter:
         [others] = (~single[numbers]).nonzero()
         if not len(others):
             return {}
-        types, first, which = distinct(numbers[others])
-        places = others[first]
+        types, firsts, which = distinct(numbers[others])
+        places = others[firsts]
         spans = zip(starts[places].tolist(), ends[places].tolist(), strict=True)
         tokens = [text[a:b] for a, b in spans]
         new = self._words_of_new([token for token in tokens if token not in known.words])
