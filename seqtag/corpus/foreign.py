@@ -141,7 +141,7 @@ FOREIGN = (
         0,
         _match(r'(?!.*\t)\s*(?:\{\s*"|(?:\[\s*)+[{"])'),
         "jq -c .[] (of a list of objects) or jq -r .text (of texts), or a script that writes one "
-        "object with a list tokens a line",
+        "object with a list tokens a line (--format spans tells what is wrong in texts with spans)",
         lines=2,
     ),
     Foreign(

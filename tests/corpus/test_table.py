@@ -207,7 +207,7 @@ def test_empty_input_and_comments_only():
 
 LINES = [
     (row(1) + "\n" + row(2).removesuffix("\t_"), ":2: expected 10 tab-separated columns, found 9"),
-    (row(1) + "\t\n", ":1: expected 10 tab-separated columns, found 11"),
+    (row(1) + "\t\n", '_\t"); correct the line'),
     ("Haus\tNN\n", ':1: expected 10 tab-separated columns, found 2 ("Haus"); complete the'),
     ("Haus NN\n", 'found 1 ("Haus NN"); separate the columns with tabs; if this is not CoNLL-U,'),
     (row(1, "") + "\n", ":1: expected a value in the column 'form', found an empty field in "),
