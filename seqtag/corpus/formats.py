@@ -368,7 +368,7 @@ def _check_there(columns: Mapping[str, Sequence[str]], names: Sequence[str], for
             msg = (
                 f"expected a column {name.split('|')[0]!r} to write the format {format}, found "
                 f"{', '.join(columns) or 'no columns'}; add it or choose another "
-                "format"
+                "format, such as columns"
             )
             raise CorpusError(msg)
 

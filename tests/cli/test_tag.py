@@ -395,7 +395,8 @@ def test_documents_of_conll2003(home, call, tmp_path):
     assert done.code == 1
     assert done.err == (
         "seqtag: expected a column 'ner' to write the format conll2003, found form, lemma, upos, "
-        "xpos, feats, head, deprel, deps, misc, chunk; add it or choose another format\n"
+        "xpos, feats, head, deprel, deps, misc, chunk; add it or choose another "
+        "format, such as columns\n"
     )
     names = tmp_path / "names.txt"
     names.write_text("the B-X\ndog O\n\nthe B-X\n\n")
