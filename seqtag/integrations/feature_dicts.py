@@ -34,6 +34,7 @@ from seqtag.features.index import IndexedCorpus
 from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import component_names, label_components
+from seqtag.lazy import other_names
 from seqtag.model.freeze import mean
 from seqtag.training.data import TrainingData
 from seqtag.training.plan import Request, plan
@@ -97,6 +98,8 @@ class FeatureDictTagger:
     model
         Its names, labels and weights.
     """
+
+    __getattr__ = other_names({"pickle or joblib": "save to_bytes"})
 
     def __init__(self, model: FeatureDictModel):
         self.model = model

@@ -286,6 +286,12 @@ def test_searches(X):
         assert search.predict(X).tolist() == Y
 
 
+def test_models_of_feature_dicts_have_no_file():
+    tagger = SequencePerceptron(epochs=1).fit([[{"w": "Oslo"}]], [["X"]]).tagger_
+    with pytest.raises(AttributeError, match="no attribute 'save'; use pickle or joblib"):
+        tagger.save("names.seqtag")
+
+
 @every_kind
 def test_clones_and_pickles(X):
     model = SequencePerceptron(epochs=2, random_state=7).fit(X, Y)
