@@ -58,7 +58,7 @@ def limits() -> dict[str, tuple[object, ...]]:
         ),
         "sentence of a column file": (words, f"{LIMITS.size >> 20} MiB"),
         "sentence of raw text": (reading._LONGEST_SENTENCE,),
-        "a line, also": (f"{LIMITS.line >> 20} MiB",),
+        "a line, except": (f"{LIMITS.line >> 20} MiB",),
         "a request to": (served.body, f"{served.seconds:g} s", served.threads, served.waiting),
         "connections to": (
             process._MAX_CONNECTIONS,
