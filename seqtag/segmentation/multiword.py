@@ -30,7 +30,7 @@ import numpy as np
 
 from seqtag.caching import MOST_BYTES, register
 from seqtag.engine import backend
-from seqtag.engine.arrays import distinct, pointers
+from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column, Encoder
 from seqtag.model.container import show
@@ -412,19 +412,18 @@ class Splitter:
         [others] = (~single[numbers]).nonzero()
         if not len(others):
             return {}
-        types, firsts, which = distinct(numbers[others])
-        places = others[firsts]
-        spans = zip(starts[places].tolist(), ends[places].tolist(), strict=True)
-        tokens = [text[a:b] for a, b in spans]
-        new = self._words_of_new([token for token in tokens if token not in known.words])
+        places = zip(starts[others].tolist(), ends[others].tolist(), strict=True)
+        tokens = [text[a:b] for a, b in places]
+        new = self._words_of_new([t for t in dict.fromkeys(tokens) if t not in known.words])
         known.note(new)
 
-        found = [new.get(token) or known.words.get(token, ()) for token in tokens]
-        several = np.array([len(words) != 1 for words in found], np.bool_)
-        single[types[~several]] = True
-        [places] = several[which].nonzero()
-        pairs = zip(others[places].tolist(), which[places].tolist(), strict=True)
-        split = {i: found[n] for i, n in pairs}
+        split: dict[int, Words] = {}
+        for i, token in zip(others.tolist(), tokens, strict=True):
+            words = new.get(token) or known.words.get(token, ())
+            if len(words) == 1:
+                single[numbers[i]] = True
+            else:
+                split[i] = words
         in_contexts = {}  # of tokens that depend on their neighbors
         for i in [i for i, words in split.items() if not words]:
             sentence = np.searchsorted(sentence_ends, i, "right")
@@ -432,8 +431,8 @@ class Splitter:
             around = slice(max(first, i - 1), min(last, i + 2))
             near = zip(starts[around].tolist(), ends[around].tolist(), strict=True)
             in_contexts[i] = in_context([text[a:b] for a, b in near], min(1, i - first))
-        answers = self._words([*in_contexts.values()], is_open=True)
-        split.update(zip(in_contexts, answers, strict=True))
+        found = self._words([*in_contexts.values()], is_open=True)
+        split.update(zip(in_contexts, found, strict=True))
         return {i: words for i, words in split.items() if len(words) > 1}
 
     def _words_of_new(self, tokens: list[str]) -> dict[str, Words]:

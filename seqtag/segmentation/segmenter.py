@@ -265,9 +265,12 @@ class Segmenter:
         ends = sentences | (is_spaced & (labels != self._joined))
         ends |= (labels == self._token) & is_whole
         [lasts] = ends.nonzero()
-        firsts = lasts + 1 if is_open else np.append(0, lasts + 1)
-        tokens = _Tokens(starts[firsts[firsts < len(ends)]], stops[lasts], sentences[lasts])
-        return tokens, done, not ends[-1] if len(ends) else is_open
+        firsts = np.empty(len(lasts) + 1, np.intp)
+        firsts[0], firsts[1:] = 0, lasts + 1
+        is_closed = bool(ends[-1]) if len(ends) else True  # no token begins after the last row
+        firsts = firsts[is_open : len(firsts) - is_closed]
+        tokens = _Tokens(starts[firsts], stops[lasts], sentences[lasts])
+        return tokens, done, not is_closed if len(ends) else is_open
 
     def _labels(self, text: str, workspace: _Workspace) -> tuple[CharacterRows, NDArray[np.int32]]:
         """Return the rows of a text and their labels."""
