@@ -27,7 +27,7 @@ from seqtag.corpus import (
     SentenceStream,
     sentences_of,
 )
-from seqtag.corpus.column_files import COMMENT_MARK, MANY_ROWS, counted
+from seqtag.corpus.column_files import COMMENT_MARK, MANY_ROWS, UPOS, counted
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import has_column, split_key
 from seqtag.corpus.shapes import is_file, table_of
@@ -389,7 +389,7 @@ class Corpus(NamedTuple):
         facts = layout.learned(label.columns[0]).to_json() if layout and of_rows else None
         is_flat = layout is not None and layout.scheme == "none"
         data = TrainingData(named, both, lengths, None, mark, facts, is_flat, lacks)
-        self._note_blanks(label, both)
+        self._note_mistakes(label, both)
         if not is_flat:
             self._check_chunks(data, label)
         if unlabeled.partial and not held_out:
@@ -429,7 +429,7 @@ class Corpus(NamedTuple):
             if lacks_outside(name, column.types):
                 found[name] = self._with_outside(name, column)
         for name in (name for name in names if name != "form"):
-            self._note_blanks(LabelColumn(name), found[name])
+            self._note_mistakes(LabelColumn(name), found[name])
         for name in labels:
             check_labels(found[name].types, LabelColumn(name), self.name)
         return found, lengths
@@ -521,8 +521,10 @@ class Corpus(NamedTuple):
         found = set().union(*lacking)
         return {kind: np.array([kind in each for each in lacking])[number] for kind in found}
 
-    def _note_blanks(self, column: LabelColumn, labels: Column) -> None:
-        """Warn about labels with blanks around, which are other labels than those without."""
+    def _note_mistakes(self, column: LabelColumn, labels: Column) -> None:
+        """Warn about labels with blanks around, which are other labels, and about unknown UPOS."""
+        if column.name == "upos":
+            self._note_other_tags(column, labels)
         for label in labels.types:
             if label != label.strip() in labels.types:
                 source, line, _ = self._find(column, label)
@@ -536,6 +538,20 @@ class Corpus(NamedTuple):
                     counted(f"{np.count_nonzero(labels.ids == number):,}", "word"),
                     label.strip(),
                 )
+
+    def _note_other_tags(self, column: LabelColumn, labels: Column) -> None:
+        """Warn about a few parts of speech that Universal Dependencies does not have."""
+        counts = Counter(np.array(labels.types)[labels.ids].tolist())
+        meant = {label: {each.strip() for each in alternatives(label)} for label in counts}
+        others = {label: n for label, n in counts.items() if not meant[label] <= UPOS}
+        if others and 50 * sum(others.values()) <= counts.total():
+            source, line, _ = self._find(column, min(others, key=others.__getitem__))
+            _log.warning(
+                "%sparts of speech that Universal Dependencies does not have: %s; correct them if "
+                "they are mistakes",
+                f"{source}:{line}: " if line else "",
+                ", ".join(f"{label!r} ({counted(n, 'word')})" for label, n in others.items()),
+            )
 
     def _check_chunks(self, data: TrainingData, label: LabelColumn) -> None:
         """Refuse labels of another kind in a column of chunk labels, and note long sentences."""

@@ -56,6 +56,8 @@ FILES |= {
     "borders.txt": "-DOCSTART- O\n".join(["", *5 * [2 * NAMES.replace("\n\n", "\n")]]),
     "blank.conllu": conllu(("Dogs", "dog", "NOUN"), ("bark", "bark", "VERB "))
     + 2 * conllu(("Dogs", "dog", "NOUN "), ("bark", "bark", "VERB"), ("Cats", "cat", "NOUN")),
+    "typo.conllu": conllu(("Dogs", "dog", "NUON"))
+    + 50 * conllu(("Dogs", "dog", "NOUN"), ("bark", "bark", "VERB")),
     "lemmas.conllu": conllu(("Dogs", "_", "NOUN"), ("bark", "bark", "VERB")),
     "other-lemmas.conllu": conllu(("Dogs", "dog", "NOUN"), ("bark", "barks", "VERB")),
 }  # fmt: skip
@@ -116,6 +118,9 @@ NOTED = [
     ("train names.txt --names O,B-PER", "names.txt: no labels of the sample are numbers, to use"),
     ("train blank.conllu", "blank.conllu:2: the label 'VERB ' in the column upos (1 word) is another "
      "than 'VERB'; remove the blank"),
+    ("train typo.conllu", "typo.conllu:1: parts of speech that Universal Dependencies does not have: "
+     "'NUON' (1 word); correct them"),
+    ("train typo.conllu --label upos,lemma", "typo.conllu:1: parts of speech that"),
     ("train blank.conllu --label upos,lemma", "blank.conllu:4: the label 'NOUN ' in the column upos "
      "(2 words) is another"),
 ]  # fmt: skip
