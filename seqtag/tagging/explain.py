@@ -82,8 +82,8 @@ class Explanation:
     --------
     >>> import seqtag
     >>> why = seqtag.load("en").tagger("upos").explain(["Birds", "sing", "."], 1)
-    >>> why.label, why.rival, why.margin > 0
-    ('VERB', 'NOUN', True)
+    >>> why.label, why.margin > 0
+    ('VERB', True)
     >>> sum(row.label_weight - row.rival_weight for row in why.rows) == why.margin
     True
     """

@@ -51,7 +51,7 @@ def test_javascript(address, tmp_path):
     (tmp_path / "client.mjs").write_text(code.replace(EXAMPLE, address), "utf-8")
     command = ["node", tmp_path / "client.mjs"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert re.search(r"^Time \{\s*upos: 'NOUN'", done.stdout, re.M)
+    assert re.search(r"^sun \{\s*upos: 'NOUN'", done.stdout, re.M)
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
