@@ -49,6 +49,7 @@ token; the last of a sentence, and so of a token. A model without the third ends
 sentences at white space only; so does one of words, see `seqtag.segmentation.unpunctuated`."""
 
 _WINDOW = 1 << 18  # code points labeled at a time
+_LONG_PARAGRAPH = 1 << 16  # pieces of it are labeled, as those with unusual characters take longer
 _MOST_CONTEXT = 1 << 12  # code points
 
 
@@ -203,8 +204,10 @@ class Segmenter:
             return Segments(*self._words.find(text, begin, final=final))
         workspace = self._workspaces.take(self._new_workspace)
         found: list[_Tokens] = []
-        at, size, is_open = begin, _WINDOW, False
+        at, size, is_open = begin, 0, False
         while at < len(text):
+            is_long = text.find(SEPARATOR, at + _LONG_PARAGRAPH, at + _WINDOW) < 0
+            size = size or (_LONG_PARAGRAPH if is_long else _WINDOW)
             first, end = self.context_of(text, at), min(len(text), at + size)
             last = end == len(text)
             tokens, done, is_open = self._window(
@@ -214,7 +217,7 @@ class Segmenter:
             if last:
                 break
             done += first
-            size = _WINDOW if done > at else 2 * size  # much white space, or one endless character
+            size = 0 if done > at else 2 * size  # much white space, or one endless character
             at = done
             if workspace.is_full:
                 workspace = self._workspaces.take(self._new_workspace)
