@@ -207,7 +207,7 @@ class Segmenter:
         at, size, is_open = begin, 0, False
         while at < len(text):
             is_long = text.find(SEPARATOR, at + _LONG_PARAGRAPH, at + _WINDOW) < 0
-            size = size or (_LONG_PARAGRAPH if is_long else _WINDOW)
+            size = size or (min(_LONG_PARAGRAPH, _WINDOW) if is_long else _WINDOW)
             first, end = self.context_of(text, at), min(len(text), at + size)
             last = end == len(text)
             tokens, done, is_open = self._window(
