@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from contextlib import suppress
 from typing import NoReturn
 
@@ -24,7 +25,13 @@ class Interruption(KeyboardInterrupt):
 
     @classmethod
     def raise_it(cls, number: int, _: object) -> NoReturn:
-        """Handle a signal by raising."""
+        """Handle a signal by raising, or at once while numpy is imported, before all work.
+
+        numpy makes an ImportError of its own of any exception.
+        """
+        spec = getattr(sys.modules.get("numpy"), "__spec__", None)
+        if getattr(spec, "_initializing", False):
+            cls.exit_at_once(number)
         cls.number = number
         raise cls
 

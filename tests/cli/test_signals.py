@@ -241,6 +241,21 @@ def test_a_signal_while_a_class_is_made_is_one_line():
 
 
 @posix
+def test_a_signal_while_numpy_is_imported_is_no_error(tmp_path):
+    """numpy makes an ImportError of the exception."""
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy" / "__init__.py").write_text(
+        "import os, signal, time\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(9)\n"
+        "except BaseException as error:\n    raise ImportError('failed') from error\n"
+    )
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    call = (*SEQTAG, "tag", "some.txt")
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, env=env, check=False)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "seqtag: terminated\n")
+
+
+@posix
 @pytest.mark.parametrize("tries", [pytest.param(300, marks=pytest.mark.nightly), 12])
 @pytest.mark.parametrize("command", ["tag", "train"])
 def test_signals_at_random_times_leave_the_old_file_or_the_new_one(command, tries, home, tmp_path):
