@@ -191,8 +191,8 @@ class ConlluReader(ColumnReader):
                 f"{expected} ({shorten(fields[0])}); complete the line, or use --format columns if "
                 f"all lines have {count}"
             )
-        mend = "complete" if count < len(self.columns) else "correct"
-        return f"{expected} ({shorten(text)}); {mend} the line"
+        do = "complete" if count < len(self.columns) else "correct"
+        return f"{expected} ({shorten(text)}); {do} the line"
 
 
 def write_conllu(columns: Mapping[str, Sequence[str]]) -> str:

@@ -387,10 +387,10 @@ class ColumnReader:
         advice = "name the columns with --columns"
         if text.startswith(("#", ";", "%", "//", "<")):
             advice = "name its mark with --comment if it is a comment"
-        mend = "complete" if len(fields) < len(self.columns) else "correct"
+        do = "complete" if len(fields) < len(self.columns) else "correct"
         return (
             f"expected {len(self.columns)} columns, found {len(fields)} "
-            f"({shorten(fields[0] if fields else text)}); {mend} the line, or {advice}"
+            f"({shorten(fields[0] if fields else text)}); {do} the line, or {advice}"
         )
 
     def _fields_of(self, raw: str, rows: Sequence[Sequence[Span]]) -> list[str]:

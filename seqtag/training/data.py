@@ -541,10 +541,13 @@ class Corpus(NamedTuple):
 
     def _note_other_tags(self, column: LabelColumn, labels: Column) -> None:
         """Warn about a few parts of speech that Universal Dependencies does not have."""
-        counts = Counter(np.array(labels.types)[labels.ids].tolist())
-        meant = {label: {each.strip() for each in alternatives(label)} for label in counts}
-        others = {label: n for label, n in counts.items() if not meant[label] <= UPOS}
-        if others and 50 * sum(others.values()) <= counts.total():
+        counts = np.bincount(labels.ids, minlength=len(labels.types)).tolist()
+        others = {
+            label: count
+            for label, count in zip(labels.types, counts, strict=True)
+            if count and not {each.strip() for each in alternatives(label)} <= UPOS
+        }
+        if others and 50 * sum(others.values()) <= sum(counts):
             source, line, _ = self._find(column, min(others, key=others.__getitem__))
             _log.warning(
                 "%sparts of speech that Universal Dependencies does not have: %s; correct them if "
